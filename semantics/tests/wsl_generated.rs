@@ -2,12 +2,17 @@
 //! print and read back; near misses are rejected by the rule that they break.
 //! `SMALLSTEP_WSL_PROGRAMS` is how many of each are made; 200 if it is not set.
 
+use smallstep_generate::wsl::bound::{bind, is_restricted};
 use smallstep_generate::wsl::typed::{Fault, Purpose, Restriction, VERSION, executed, near_miss, program, textured};
+use smallstep_semantics::image::AddressMode;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::entry::Stage;
+use smallstep_semantics::wsl::group::{Held, Resource};
 use smallstep_semantics::wsl::parse::parse;
 use smallstep_semantics::wsl::print::print;
 use smallstep_semantics::wsl::recheck::recheck;
+use smallstep_semantics::wsl::texture::is_writable;
+use smallstep_semantics::wsl::types::{Scalar, Type};
 use smallstep_semantics::wsl::validate::validate;
 
 fn programs() -> u64 {
@@ -185,6 +190,40 @@ fn programs_to_be_executed_are_restricted_as_they_say() {
     assert!(programs() < 200 || seen.len() == 8, "{seen:?}");
 }
 
+/// Where a texture of integers is sampled, no sampler clamps to its border, but of one seed in
+/// eight; elsewhere samplers do.
+#[test]
+fn samplers_beside_textures_of_integers_clamp_to_no_border() {
+    let (mut restricted, mut left, mut elsewhere) = (0, 0, 0);
+    for seed in 0..programs().max(400) {
+        let text = textured(seed, Purpose::Compute).text;
+        let program = validate(&text).program.unwrap_or_else(|| panic!("seed {seed} is not valid:\n{text}"));
+        for entry in &program.entry_points {
+            let Ok(mut resources) = Resource::of(&program, entry) else { continue };
+            if !bind(&program, &mut resources, 4, 512, seed) {
+                continue;
+            }
+            let samples_integers = resources.iter().any(|resource| match &resource.held {
+                Held::Texture(textured) if !is_writable(textured.kind) => {
+                    !matches!(program.env.types.get(textured.texel), Type::Scalar(Scalar::Float) | Type::Vector(Scalar::Float, _))
+                }
+                _ => false,
+            });
+            let clamps = resources.iter().any(|resource| match &resource.held {
+                Held::Sampler(Some(sampler)) => sampler.address.contains(&AddressMode::ClampToBorder),
+                _ => false,
+            });
+            let is_restricted = is_restricted(&program, &resources, seed);
+            assert!(!is_restricted || samples_integers && !clamps, "seed {seed}:\n{text}");
+            restricted += u32::from(is_restricted);
+            left += u32::from(samples_integers && clamps);
+            elsewhere += u32::from(!samples_integers && clamps);
+        }
+    }
+    println!("{restricted} entry points are restricted, {left} are left, and {elsewhere} sample no integers");
+    assert!(left > 0 && restricted > 4 * left && elsewhere > restricted / 4, "{restricted}, {left}, {elsewhere}");
+}
+
 /// Textured programs are well typed, each of their entry points has a texture, and most programs
 /// call a function of one.
 #[test]
@@ -209,5 +248,5 @@ fn a_seed_makes_the_program_of_its_version() {
     let text = |purpose| executed(3, purpose).text;
     let all = [Purpose::Functions, Purpose::Compute, Purpose::Draws].map(text).concat();
     let hash = all.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    assert_eq!((VERSION, hash), (1, 0x94b1_8326_8d37_972a), "{hash:#018x}");
+    assert_eq!((VERSION, hash), (2, 0x94b1_8326_8d37_972a), "{hash:#018x}");
 }

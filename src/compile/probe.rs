@@ -23,9 +23,9 @@
 //! The counter is a float: it is exact up to 2^24, and no integer type is needed. Booleans show as
 //! 1 and 0, a matrix one column at a time.
 //!
-//! A compute module shows the value in a buffer: each invocation, before the entry point returns,
-//! stores its own four words. There the counter and the lanes are uints, a float shows its bits,
-//! and the probed instruction may be in any function.
+//! By its bits a value is shown in an output of uints, or in a buffer: each invocation of a compute
+//! or vertex module, before the entry point returns, stores its own four words. There the counter
+//! and the lanes are uints, and a float shows its bits.
 //!
 //! Invariant: run by the interpreter, original and adapted module show the same on their common
 //! outputs, and the adapted one shows the probed value; whoever uses the pass checks it.
@@ -43,8 +43,8 @@ pub const MAX_OCCURRENCE: u32 = 1 << 24;
 /// What to show, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// The result id of an instruction: of floats or Booleans in the entry point's function, or,
-    /// shown in a buffer, of any 32-bit scalars or Booleans anywhere.
+    /// The result id of an instruction in a function: of floats or Booleans, or, shown by its bits,
+    /// of any 32-bit scalars or Booleans.
     pub id: u32,
     /// Which of its executions in one invocation, from 0; `None` if no engine can execute it more
     /// than once.
@@ -63,16 +63,26 @@ pub enum Shown {
     /// By the output at this location, as a vec4 of floats. If the module has such an output, that
     /// one shows the value in place of its own; else one is added.
     Output(u32),
+    /// By an output at this location, where the module has none, as a uvec4 of bits.
+    Bits(u32),
     /// In a storage buffer that the module does not have, as four words of each invocation.
     Buffer {
         /// Its descriptor set.
         set: u32,
         /// Its binding.
         binding: u32,
-        /// The workgroups of the dispatch. Invocations follow each other by workgroup, x fastest,
-        /// and by LocalInvocationIndex.
-        groups: [u32; 3],
+        /// Which invocations there are.
+        of: Invocations,
     },
+}
+
+/// The invocations of a module, which follow each other in a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Invocations {
+    /// Of so many workgroups: by workgroup, x fastest, and by LocalInvocationIndex.
+    Workgroups([u32; 3]),
+    /// So many vertices of each instance: by InstanceIndex, and by VertexIndex.
+    Vertices(u32),
 }
 
 /// Why a module cannot be probed: a sentence.
@@ -96,14 +106,12 @@ pub fn adapt(module: &Module, entry: &str, probe: &Probe) -> Result<Vec<u32>, Ca
     let refuse = |why: String| Err(CannotProbe(why));
     let entry = module.entry_point(entry).map_err(|e| CannotProbe(e.to_string()))?;
     let shape = module.shape(probe.id);
-    let in_buffer = matches!(probe.shown, Shown::Buffer { .. });
-    let is_there = |&i: &usize| if in_buffer { module.place(i).block != 0 } else { in_function(module, entry, i) };
-    let Some(defined) = module.definition(probe.id).filter(is_there) else {
-        let whose = if in_buffer { "a" } else { "the entry point's" };
-        return refuse(format!("%{} is not computed in {whose} function", probe.id));
+    let by_bits = !matches!(probe.shown, Shown::Output(_));
+    let Some(defined) = module.definition(probe.id).filter(|&i| module.place(i).block != 0) else {
+        return refuse(format!("%{} is not computed in a function", probe.id));
     };
     let is_integer = matches!(shape.scalar, Scalar::Int { width: 32, .. });
-    if !(shape.is_lanes() || in_buffer && is_integer) || probe.column >= u32::from(shape.columns) {
+    if !(shape.is_lanes() || by_bits && is_integer) || probe.column >= u32::from(shape.columns) {
         return refuse(format!("%{} is {shape}; what can be shown are floats, Booleans and the columns of a matrix", probe.id));
     }
     if probe.occurrence.is_some_and(|k| k >= MAX_OCCURRENCE) {
@@ -132,17 +140,30 @@ fn after(module: &Module, index: usize) -> usize {
 /// What shows the value in an adapted module, by ids.
 enum Shows {
     Output(u32),
-    /// The buffer and the type of pointers into it, the variables of the workgroup (with the type
-    /// of what it holds) and of the invocation in it, and constants: 0, and how many workgroups are
-    /// in a column and in a row, and how many invocations in a workgroup.
+    /// The buffer and the type of pointers into it, the constant 0, and what numbers an invocation:
+    /// each part of the number after a constant that the number so far is multiplied by. A part is
+    /// a variable that holds it, or an element of one, whose type stands there too.
     Buffer {
         buffer: u32,
         pointer: u32,
-        group: (u32, u32),
-        local: u32,
         zero: u32,
-        sizes: [u32; 3],
+        first: Part,
+        then: Vec<(u32, Part)>,
     },
+}
+
+/// A part of an invocation's number.
+#[derive(Clone, Copy)]
+struct Part {
+    variable: u32,
+    /// The type of what the variable holds, and which element of it.
+    element: Option<(u32, u32)>,
+}
+
+impl Part {
+    fn whole(variable: u32) -> Part {
+        Part { variable, element: None }
+    }
 }
 
 /// A module being adapted: what is declared anew, by section.
@@ -169,7 +190,7 @@ impl<'m> Adapter<'m> {
         let mut adapter = Adapter { module, entry, probe, shape, next, declarations, decorations, interface, lane: 0, vec4: 0 };
         adapter.lane = match probe.shown {
             Shown::Output(_) => adapter.ty(Op::TypeFloat, &[32]),
-            Shown::Buffer { .. } => adapter.ty(Op::TypeInt, &[32, 0]),
+            Shown::Bits(_) | Shown::Buffer { .. } => adapter.ty(Op::TypeInt, &[32, 0]),
         };
         adapter.vec4 = adapter.ty(Op::TypeVector, &[adapter.lane, 4]);
         adapter
@@ -302,8 +323,8 @@ impl<'m> Adapter<'m> {
     /// What is declared to show the value.
     fn shows(&mut self) -> Result<Shows, CannotProbe> {
         match self.probe.shown {
-            Shown::Output(location) => Ok(Shows::Output(self.output(location)?)),
-            Shown::Buffer { set, binding, groups } => {
+            Shown::Output(location) | Shown::Bits(location) => Ok(Shows::Output(self.output(location)?)),
+            Shown::Buffer { set, binding, of } => {
                 if self.module.variables().iter().any(|v| {
                     let place = |decoration| self.module.decoration(v.id, WHOLE, decoration);
                     (place(Decoration::DescriptorSet), place(Decoration::Binding)) == (Some(set), Some(binding))
@@ -324,23 +345,36 @@ impl<'m> Adapter<'m> {
                 if self.module.header().minor >= 4 {
                     self.interface.push(buffer);
                 }
-                let vec3 = self.ty(Op::TypeVector, &[self.lane, 3]);
-                let group = self.built_in(BuiltIn::WorkgroupId, vec3);
-                let local = self.built_in(BuiltIn::LocalInvocationIndex, self.lane);
-                let size = self.module.modes(self.entry).workgroup_size.unwrap_or([1; 3]);
-                let sizes = [groups[1], groups[0], size.iter().product()].map(|size| self.constant(size));
+                let (first, then) = match of {
+                    Invocations::Workgroups(groups) => {
+                        let vec3 = self.ty(Op::TypeVector, &[self.lane, 3]);
+                        let variable = self.built_in(BuiltIn::WorkgroupId, vec3)?;
+                        let group = |k: u32| Part { variable, element: Some((vec3, k)) };
+                        let local = Part::whole(self.built_in(BuiltIn::LocalInvocationIndex, self.lane)?);
+                        let size = self.module.modes(self.entry).workgroup_size.unwrap_or([1; 3]);
+                        (group(2), vec![(groups[1], group(1)), (groups[0], group(0)), (size.iter().product(), local)])
+                    }
+                    Invocations::Vertices(count) => {
+                        let [instance, vertex] = [BuiltIn::InstanceIndex, BuiltIn::VertexIndex].map(|part| self.built_in(part, self.lane));
+                        (Part::whole(instance?), vec![(count, Part::whole(vertex?))])
+                    }
+                };
+                let then = then.into_iter().map(|(size, part)| (self.constant(size), part)).collect();
                 let pointer = self.ty(Op::TypePointer, &[StorageClass::StorageBuffer as u32, self.vec4]);
                 let zero = self.constant(0);
-                Ok(Shows::Buffer { buffer, pointer, group: (group, vec3), local, zero, sizes })
+                Ok(Shows::Buffer { buffer, pointer, zero, first, then })
             }
         }
     }
 
     /// The variable of a built-in input of the entry point, declared if it has none.
-    fn built_in(&mut self, built_in: BuiltIn, ty: u32) -> u32 {
+    fn built_in(&mut self, built_in: BuiltIn, ty: u32) -> Result<u32, CannotProbe> {
         let is_it = |v: &&Variable| v.class == StorageClass::Input && self.module.built_in(v.id, WHOLE) == Some(built_in);
         let found = self.module.variables().iter().find(is_it).map(|v| v.id);
         let pointer = self.ty(Op::TypePointer, &[StorageClass::Input as u32, ty]);
+        if found.and_then(|v| self.module.instruction(v)).is_some_and(|v| v.result_type != pointer) {
+            return Err(CannotProbe(format!("the module has {built_in:?} as another type than unsigned integers")));
+        }
         let variable = found.unwrap_or_else(|| {
             let variable = self.declare_typed(Op::Variable, pointer, &[StorageClass::Input as u32]);
             push(&mut self.decorations, Op::Decorate, &[variable, Decoration::BuiltIn as u32, built_in as u32]);
@@ -349,26 +383,29 @@ impl<'m> Adapter<'m> {
         if !self.module.interface_of(self.entry).contains(&variable) {
             self.interface.push(variable);
         }
-        variable
+        Ok(variable)
     }
 
     /// A pointer to where the invocation shows its value.
     fn place(&mut self, shows: &Shows, code: &mut Vec<u32>) -> u32 {
-        let (buffer, pointer, (group, vec3), local, zero, sizes) = match *shows {
-            Shows::Output(output) => return output,
-            Shows::Buffer { buffer, pointer, group, local, zero, sizes } => (buffer, pointer, group, local, zero, sizes),
+        let (buffer, pointer, zero, first, then) = match shows {
+            Shows::Output(output) => return *output,
+            Shows::Buffer { buffer, pointer, zero, first, then } => (*buffer, *pointer, *zero, *first, then),
         };
-        let group = self.result(code, Op::Load, vec3, &[group]);
-        let mut number = self.result(code, Op::CompositeExtract, self.lane, &[group, 2]);
-        for (size, part) in sizes.into_iter().zip([Some(1), Some(0), None]) {
+        let mut number = self.part(first, code);
+        for &(size, part) in then {
             number = self.result(code, Op::IMul, self.lane, &[number, size]);
-            let more = match part {
-                Some(part) => self.result(code, Op::CompositeExtract, self.lane, &[group, part]),
-                None => self.result(code, Op::Load, self.lane, &[local]),
-            };
+            let more = self.part(part, code);
             number = self.result(code, Op::IAdd, self.lane, &[number, more]);
         }
         self.result(code, Op::AccessChain, pointer, &[buffer, zero, number])
+    }
+
+    fn part(&mut self, part: Part, code: &mut Vec<u32>) -> u32 {
+        let Part { variable, element } = part;
+        let Some((ty, element)) = element else { return self.result(code, Op::Load, self.lane, &[variable]) };
+        let whole = self.result(code, Op::Load, ty, &[variable]);
+        self.result(code, Op::CompositeExtract, self.lane, &[whole, element])
     }
 
     /// The output variable that shows the value.
@@ -378,7 +415,7 @@ impl<'m> Adapter<'m> {
         if let Some(variable) = self.module.instructions().iter().find(is_output) {
             return match variable.result_type == pointer {
                 true => Ok(variable.result),
-                false => Err(CannotProbe(format!("the output at location {location} is no vec4 of floats"))),
+                false => Err(CannotProbe(format!("the output at location {location} is no vec4 of what is shown"))),
             };
         }
         let output = self.declare_typed(Op::Variable, pointer, &[StorageClass::Output as u32]);

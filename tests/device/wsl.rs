@@ -4,13 +4,21 @@
 mod texture_cases;
 
 use super::on_routes;
-use smallstep::compile::wsl::Options;
-use smallstep::gpu::Route;
+use smallstep::compile::wsl::{Options, Witness, translate_draw};
+use smallstep::dispatch::{Dispatch, DrawDispatch, DrawResult};
+use smallstep::gpu::{Device, DeviceOutcome, Route};
 use smallstep::theorem::Verdict;
 use smallstep::theorem::campaign::{Extent, run};
 use smallstep::theorem::device::profile_of;
 use smallstep::theorem::journal::Journal;
-use smallstep::theorem::wsl::{Known, Minimal, Plan, Programs, Quirk, check_on};
+use smallstep::theorem::probe::Unblamed;
+use smallstep::theorem::wsl::{Known, Minimal, Plan, Programs, Quirk, blame_draw, check_on};
+use smallstep_semantics::spirv;
+use smallstep_semantics::wsl::draw::{Attribute, Draw, Vertices};
+use smallstep_semantics::wsl::entry::Stage;
+use smallstep_semantics::wsl::specialization::Specialization;
+use smallstep_semantics::wsl::types::Scalar;
+use smallstep_semantics::wsl::validate::validate;
 use std::path::Path;
 
 #[test]
@@ -54,6 +62,81 @@ fn a_device_shows_what_textures_allow() {
         assert!(wrong.is_empty(), "{} on {}: {wrong:#?}", device.adapter().name, device.route());
         let least = texture_cases::CASES.len() * if naga { 6 } else { 8 } / 10;
         assert!(agree >= least && refused <= 8, "{agree} agree, {refused} are refused: {unchecked:#?}");
+    });
+}
+
+/// The device as it would be if it exchanged the operands of the instruction with a result id in
+/// one stage of each draw.
+fn exchanging(device: &mut Device, id: u32, of_vertex: bool, dispatch: Dispatch) -> DeviceOutcome {
+    let Dispatch::Draw(draw) = dispatch else { panic!("a draw is asked for") };
+    let mut draw = DrawDispatch::clone(&draw);
+    let given = draw.words_hash();
+    let stage = if of_vertex { &mut draw.vertex } else { &mut draw.fragment };
+    let module = spirv::Module::load(&stage.words).unwrap_or_else(|e| panic!("{e}"));
+    let at = module.instruction(id).expect("probing keeps ids").offset as usize;
+    let mut words = stage.words.to_vec();
+    words.swap(at + 3, at + 4);
+    stage.words = words.into();
+    match device.run(draw).outcome {
+        DeviceOutcome::Rendered(result) => DeviceOutcome::Rendered(DrawResult { words_hash: given, ..result }),
+        other => other,
+    }
+}
+
+/// A bug in one subtraction of a draw is blamed on it, in a vertex and in a fragment, of integers
+/// and of floats; of a device without the bug nothing is blamed.
+#[test]
+fn a_bug_in_a_draw_is_blamed_on_the_expression_that_it_is_in() {
+    let text = "struct V { float4 p : SV_Position; nointerpolation int k : attribute(1); }
+        vertex V v(float2 at : attribute(0), uint n : SV_VertexID) {
+            V o;
+            o.k = 7 - int(n);
+            float2 p = at - float2(0.25, 0.125);
+            o.p = float4(p * 2., 0., 1.);
+            return o;
+        }
+        float fall(float x) { return x - 0.25; }
+        fragment float4 f(nointerpolation int k : attribute(1)) : SV_Target 0 {
+            float sum = 4.;
+            for (int i = 0; i < 3; i++) { sum = fall(sum); }
+            int left = k - 2;
+            return float4(sum, sum > 3. ? 1. : 0., float(left), 1.);
+        }";
+    let program = validate(text).program.expect("valid");
+    let stage = |stage| program.entry_points.iter().find(|e| e.stage == stage).expect("an entry point");
+    let words = [-4f32, 4., -4., -12., 12., 4.].map(f32::to_bits).to_vec();
+    let draw = Draw {
+        program: &program,
+        text,
+        vertices: Vertices::Shaded {
+            entry: stage(Stage::Vertex),
+            count: 3,
+            instances: 1,
+            attributes: vec![Attribute { number: 0, scalar: Scalar::Float, words }],
+        },
+        fragment: stage(Stage::Fragment),
+        size: [6, 5],
+        depth: None,
+        resources: Vec::new(),
+        specialization: Specialization::default(),
+    };
+    on_routes(&[Route::Passthrough, Route::Naga], |device| {
+        let route = device.route();
+        let options = Options { profile: profile_of(route), ..Options::default() };
+        let modules = translate_draw(&program, draw.vertex(), draw.fragment, &Options { witness: true, ..options }).expect("translates");
+        let expressions = [(true, "7 - int(n)"), (true, "at - float2(0.25, 0.125)"), (false, "x - 0.25"), (false, "k - 2")];
+        for (of_vertex, expression) in expressions {
+            let module = if of_vertex { &modules.vertex } else { &modules.fragment };
+            let is_it = |w: &&Witness| w.ty.is_some() && &text[w.span.start as usize..w.span.end as usize] == expression;
+            let id = module.witness.iter().find(is_it).expect("the expression has an id").id;
+            let blame = blame_draw(&draw, &options, route, &mut |dispatch| exchanging(device, id, of_vertex, dispatch));
+            let blame = blame.unwrap_or_else(|unblamed| panic!("{expression} by {route}: {unblamed}"));
+            assert_eq!((blame.id, blame.expression.as_str()), (id, expression), "{route}: {blame}");
+        }
+        match blame_draw(&draw, &options, route, &mut |dispatch| device.run(dispatch).outcome) {
+            Err(Unblamed::Vanishes { dispatches }) => assert!(dispatches > 10, "{dispatches}"),
+            other => panic!("{route}: {other:?}"),
+        }
     });
 }
 

@@ -20,6 +20,7 @@ pub const ELEMENTS: u64 = 4;
 /// Gives each resource something small: so many elements, texels of which few are undefined, a
 /// sampler. False if one takes elements of more than so many words, or texels that no format has.
 pub fn bind(program: &Program, resources: &mut [Resource], elements: u64, words: u32, seed: u64) -> bool {
+    let has_borders = has_borders(program, resources, seed);
     (0..).zip(resources).all(|(place, resource)| match &mut resource.held {
         Held::Buffer(buffer) => {
             let stride = buffer.others.iter().map(|other| other.1).chain([buffer.stride]).max().unwrap_or(1);
@@ -28,7 +29,8 @@ pub fn bind(program: &Program, resources: &mut [Resource], elements: u64, words:
             stride <= words
         }
         Held::Sampler(sampler) => {
-            *sampler = Some(drawn_sampler(seed, place));
+            let drawn = drawn_sampler(seed, place);
+            *sampler = Some(if has_borders { drawn } else { without_border(drawn) });
             true
         }
         Held::Texture(textured) => {
@@ -40,6 +42,33 @@ pub fn bind(program: &Program, resources: &mut [Resource], elements: u64, words:
             textured.texture.is_some()
         }
     })
+}
+
+/// Whether samplers may clamp to their borders: where a texture of integers is sampled, of one seed
+/// in eight, for no device of wgpu's has borders of integers.
+fn has_borders(program: &Program, resources: &[Resource], seed: u64) -> bool {
+    let of_integers = |resource: &Resource| match &resource.held {
+        Held::Texture(textured) if !is_writable(textured.kind) => {
+            matches!(program.env.types.get(textured.texel), Type::Scalar(of) | Type::Vector(of, _) if of != Scalar::Float)
+        }
+        _ => false,
+    };
+    !resources.iter().any(of_integers) || drawn(seed, u64::MAX, 0) == 0
+}
+
+/// Whether resources that were bound by a seed would be others without
+/// [`Restriction::Borders`](super::typed::Restriction::Borders).
+pub fn is_restricted(program: &Program, resources: &[Resource], seed: u64) -> bool {
+    !has_borders(program, resources, seed)
+        && (0..).zip(resources).any(|(place, resource)| {
+            let drawn = drawn_sampler(seed, place);
+            matches!(resource.held, Held::Sampler(_)) && drawn != without_border(drawn)
+        })
+}
+
+fn without_border(sampler: Sampler) -> Sampler {
+    let address = sampler.address.map(|mode| if mode == AddressMode::ClampToBorder { AddressMode::ClampToEdge } else { mode });
+    Sampler { address, ..sampler }
 }
 
 fn drawn_sampler(seed: u64, place: u64) -> Sampler {

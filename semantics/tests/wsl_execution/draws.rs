@@ -2,7 +2,7 @@
 //! results are known by other means; and draws that must not be.
 
 use smallstep_generate::wsl::bound::draws;
-use smallstep_generate::wsl::typed;
+use smallstep_generate::wsl::{draws as pipelines, typed};
 use smallstep_semantics::image::Compare;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
@@ -50,6 +50,33 @@ fn draws_of_generated_programs_are_never_stuck_and_stay_well_typed() {
     }
     println!("{shown} draws, {refused} refused, {others} ended otherwise");
     assert!(shown > 50 && refused > 50, "{shown} draws, {refused} refused, {others} ended otherwise");
+}
+
+/// Helpers run only where someone may tell: what is shown is the same where every thread runs, for
+/// someone watches, and fewer steps are taken of programs without operations over quads.
+#[test]
+fn helpers_that_nothing_can_tell_of_do_not_run() {
+    let (mut fewer, mut meeting, mut storing) = (0, 0, 0);
+    for seed in 0..150 {
+        for text in [pipelines::program(seed), typed::executed(seed, typed::Purpose::Draws).text] {
+            let program = program(&text);
+            for mut draw in draws(&program, &text, 1 << 12, seed).take(4) {
+                draw.size = [5, 3];
+                let settings = Settings { fuel: 50_000, ways: 4, ..Settings::default() };
+                let watched = Settings { watch: Some(|_, _, _| {}), ..settings.clone() };
+                let (Ending::Shown(all), Ending::Shown(few)) = (draw.run(&watched), draw.run(&settings)) else { continue };
+                assert_eq!((&few.targets, &few.depth, &few.buffers), (&all.targets, &all.depth, &all.buffers), "seed {seed}:\n{text}");
+                assert_eq!((&few.races, &few.apart, few.doubted), (&all.races, &all.apart, all.doubted), "seed {seed}:\n{text}");
+                let meets = ["ddx", "ddy", "fwidth", "Sample"].iter().any(|name| text.contains(name));
+                let stores = draw.resources.iter().any(|resource| resource.is_writable());
+                fewer += u32::from(few.steps < all.steps);
+                meeting += u32::from(meets && few.steps == all.steps);
+                storing += u32::from(stores && few.steps == all.steps);
+            }
+        }
+    }
+    println!("{fewer} draws take fewer steps, {meeting} with operations over quads and {storing} that store take as many");
+    assert!(fewer >= 20 && meeting >= 10 && storing >= 5, "{fewer}, {meeting}, {storing}");
 }
 
 fn run(text: &str, vertex: bool, size: [u32; 2], given: Vec<Attribute>, settings: &Settings) -> Ending {

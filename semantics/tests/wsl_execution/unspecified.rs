@@ -143,9 +143,19 @@ fn what_a_comparison_decides_holds_from_then_on() {
         float within(float z) { float x = 1.0 / z; if (x < 2.0 && x > 1.0) return x; return 7.0; }
         bool again(float z) { float x = 1.0 / z; if (x < 2.0 && x > 1.0) return x + 1.0 == x + 1.0 && x < 3.0; return true; }
         bool unordered(float z) { float x = 1.0 / z; if (x < 2.0) return true; return x >= 2.0; }
-        uint bits(float z) { float x = 1.0 / z; if (x < 2.0) return asuint(x); return 7u; }";
+        uint bits(float z) { float x = 1.0 / z; if (x < 2.0) return asuint(x); return 7u; }
+        enum E { A, B }
+        int later(int z) {
+            int[2] t;
+            int y = 1 / z;
+            int x = int(E(y));
+            if (x + y == 5) { t[uint(x)] = 1; if (y == 4) return x; }
+            return 9;
+        }";
     for (expression, expected) in [
         ("below(0)", "one of 0, 1, 2, 9"),
+        // What the sum decides of x is known only once y is.
+        ("later(0)", "one of 1, 9"),
         ("never(0)", "one of 2, 3"),
         ("between(0)", "one of 0, 60, 70, 80"),
         ("element(0)", "one of 0, 10, 11, 12"),

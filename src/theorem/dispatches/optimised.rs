@@ -136,7 +136,7 @@ pub(super) fn on_device(dispatch: &ComputeDispatch, device: &OnDevice) -> Verdic
     };
     let side = Side::new("the module", module, None);
     let settings = Settings { device: Some(device.clone()), ..settings(FUEL_OF_PROGRAMS) };
-    judged(judge(&side, &side, &input(dispatch), &settings, &LargeInputs::default()), "the device")
+    judged(judge(&side, &side, &input(dispatch), &settings, &Earlier::default()), "the device")
 }
 
 fn optimised_draw(dispatch: &DrawDispatch, compiler: &Compiler) -> Verdict<Wrong> {

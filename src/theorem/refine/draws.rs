@@ -19,7 +19,7 @@ use smallstep_semantics::number::sets::Rules;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster::{self, DepthBuffer};
 use smallstep_semantics::spirv::draw::{self, By, Component, DefiniteTarget, DrawObservation, Picture};
-use smallstep_semantics::spirv::environment::{Limits, Observation, Robustness};
+use smallstep_semantics::spirv::environment::{Limits, Observation, ObservedBuffer, Robustness};
 use smallstep_semantics::spirv::lockstep::{FragmentProgram, VertexProgram};
 use smallstep_semantics::spirv::{Event, LoadError, Module, Relation};
 use smallstep_semantics::undefined::Ub;
@@ -33,6 +33,15 @@ use super::{ALLOWANCE, Input, Planted, SLOWER, Settings, Unchecked};
 use crate::compute::given::Place;
 use crate::compute::{self, drawn_by};
 use crate::dispatch::{DrawDispatch, DrawResult};
+
+/// A part of what a draw shows.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::theorem) enum Of {
+    /// The colour attachment at a location.
+    Target(u32),
+    /// The buffer at a set and binding.
+    Buffer(u32, u32),
+}
 
 /// The stages of a draw, ready to run.
 pub struct Stages {
@@ -103,11 +112,53 @@ impl Stages {
         matches!(outcome, Outcome::Undefined(undefined) if undefined.ub == ub).then(|| stages[last].about(ub, by, &instruction))?
     }
 
-    /// What a device may show, by the relation over sets.
-    fn over_sets(&self, dispatch: &DrawDispatch, fuel: u64) -> Result<Outcome<DrawObservation>, LoadError> {
+    /// The first word of an attachment or a buffer that a device shows and no device may: what it
+    /// must be, and what it is. The result has the bindings of the draw, and `before` is what the
+    /// interpreter makes of it.
+    ///
+    /// # Errors
+    /// Why nothing can be said.
+    pub(in crate::theorem) fn wrong_word(
+        &self,
+        dispatch: &DrawDispatch,
+        before: &Picture,
+        result: DrawResult,
+        (of, profile): (Of, Option<Profile>),
+        fuel: u64,
+    ) -> Result<Option<(u32, u32)>, String> {
+        let after = picture(dispatch, result).ok_or("an attachment of another size")?;
+        let allowed = match self.over_sets(dispatch, profile, fuel).map_err(|e| e.to_string())? {
+            Outcome::Observed(allowed) => allowed,
+            other => return Err(format!("over sets, the draw ends with {}", observe::ending(&other))),
+        };
+        match of {
+            Of::Target(location) => {
+                let targets: Vec<_> = before.targets.iter().filter(|target| target.location == location).cloned().collect();
+                let wrong = differing_targets(&targets, &after).into_iter().find(|texel| allows(&allowed, texel) == Some(false));
+                Ok(wrong.map(|texel| (texel.before as u32, texel.after.unwrap_or_default() as u32)))
+            }
+            Of::Buffer(set, binding) => {
+                let of = |buffers: &[ObservedBuffer]| buffers.iter().position(|b| (b.set, b.binding) == (set, binding));
+                let whole = "a draw shows no such buffer";
+                let (b, a) = (of(&before.buffers).ok_or(whole)?, of(&after.buffers).ok_or(whole)?);
+                let words = |b: &ObservedBuffer| -> Vec<u32> {
+                    b.bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+                };
+                let number = of(&allowed.buffers);
+                let doubted = |at: u64| allowed.doubtful.iter().any(|d| Some(d.buffer) == number && d.start < at + 4 && at < d.end);
+                let both = words(&before.buffers[b]).into_iter().zip(words(&after.buffers[a]));
+                Ok((0u64..).zip(both).find(|(word, (was, is))| was != is && !doubted(4 * word)).map(|(_, both)| both))
+            }
+        }
+    }
+
+    /// What a device may show, by the relation over sets; under a profile, if its words do not
+    /// reach it as they are.
+    fn over_sets(&self, dispatch: &DrawDispatch, profile: Option<Profile>, fuel: u64) -> Result<Outcome<DrawObservation>, LoadError> {
         let contents = dispatch.contents();
         let mut lent = contents.lend(dispatch, Limits::of_fuel(fuel));
         lent.resources.robustness = self.robustness;
+        lent.resources.profile = profile;
         let (relation, rules, schedule) = (Relation::default(), raster::Rules::default(), Schedule::default());
         let by = By { relation: &relation, rules: &rules, schedule: &schedule, sets: Some(Rules::default()), machine: None };
         draw::run_with(&self.vertex, &self.fragment, &lent, &by, &mut ())
@@ -204,6 +255,12 @@ fn depths(buffer: &DepthBuffer) -> Option<Vec<f64>> {
     pixels.map(|(x, y)| Some(buffer.depth(x, y)?.0.value)).collect()
 }
 
+/// Whether a picture shows everything that another does, and the same.
+pub(in crate::theorem) fn includes(all: &Picture, part: &Picture) -> bool {
+    let buffer = |b: &ObservedBuffer| all.buffers.iter().any(|a| (a.set, a.binding, &a.bytes) == (b.set, b.binding, &b.bytes));
+    differing_targets(&part.targets, all).is_empty() && part.depth == all.depth && part.buffers.iter().all(buffer)
+}
+
 /// What a device shows of a draw; none if an attachment has another size than the draw's.
 fn picture(dispatch: &DrawDispatch, result: DrawResult) -> Option<Picture> {
     let mut targets = Vec::new();
@@ -247,7 +304,7 @@ fn compared(
     if bytes.is_empty() && of_images.is_empty() && of_targets.is_empty() && depths.is_empty() {
         return Judged::Agree { all: true };
     }
-    let allowed = match before.over_sets(draw, settings.fuel) {
+    let allowed = match before.over_sets(draw, None, settings.fuel) {
         Ok(Outcome::Observed(allowed)) => allowed,
         Ok(other) => {
             return match observe::unchecked(&other) {

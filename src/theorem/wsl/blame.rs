@@ -14,28 +14,35 @@
 //! module in which every invocation also shows one of its values, so that a value of all threads
 //! costs one dispatch. They are asked for in the order of the SPIR-V relation. The first that no
 //! device may have is to blame. Where there are atomic accesses, only values are asked for that are
-//! the same in several orders of the threads. Draws are not searched on devices.
+//! the same in several orders of the threads. Vertices show theirs in a buffer, and fragments in
+//! one more attachment, so that of each pixel the value is seen whose fragment is; draws with
+//! atomic accesses are not searched.
 
+use super::case::Case;
 use super::compare::{is_allowed, result_leaves};
 use super::draw;
 use super::source::FUEL;
 use super::subject::{Given, Subject};
-use crate::compile::probe::{self as pass, Probe, Shown};
+use crate::compile::draw_for_wgpu;
+use crate::compile::probe::{self as pass, Invocations, Probe, Shown};
 use crate::compile::wsl::{Options, Witness};
-use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, words_hash};
+use crate::dispatch::{BufferBinding, BufferKind, Dispatch, ImageBinding, SamplerBinding, words_hash};
 use crate::gpu::{DeviceOutcome, Route};
 use crate::theorem::blame::{Blame, instruction_text};
 use crate::theorem::dispatches::due::Due;
 use crate::theorem::probe::Unblamed;
+use crate::theorem::refine::draws::{Of, Stages, includes};
 use crate::theorem::{expected_text, float_text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep_semantics::concurrency::Schedule;
-use smallstep_semantics::number::{Expected, sets};
+use smallstep_semantics::image::{Format, Image};
+use smallstep_semantics::number::{Expected, Profile, sets};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster;
 use smallstep_semantics::rule::Rule;
-use smallstep_semantics::spirv::environment::{self, Limits, Observation, ObservedBuffer, Resources};
-use smallstep_semantics::spirv::{self, Event, Relation, grid, is_atomic};
+use smallstep_semantics::spirv::draw::Picture;
+use smallstep_semantics::spirv::environment::{self, ColourTarget, Limits, Observation, ObservedBuffer, Resources};
+use smallstep_semantics::spirv::{self, Event, LoadError, Relation, grid, is_atomic, operation};
 use smallstep_semantics::text::Span;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::draw::{Draw, Settings};
@@ -56,8 +63,9 @@ const MAX_DISPATCHES: u32 = 256;
 /// Where there are too many executions to ask for each, so many of the first of each instruction
 /// are asked for.
 const FEW: u32 = 4;
-/// What a thread shows that has not computed the value: the bits of a NaN that nothing computes.
-const MARKER: u32 = 0x7fa5_5a5a;
+/// What a thread shows that has not computed the value: the bits of a float that hardly anything
+/// computes. It is a number, for WGSL has no constants that are not.
+const MARKER: u32 = 0x75a5_5a5a;
 /// The most characters of an expression that are shown.
 const SHOWN: usize = 200;
 
@@ -176,9 +184,18 @@ pub(super) fn in_draw(draw: &Draw, given: &draw::Given, options: &Options) -> Op
     // It may end early; what was told before is right.
     let expected = expected(draw.program, &mut |on| _ = draw.trace(&settings, on));
     let [vertex, fragment] = [&dispatch.vertex, &dispatch.fragment].map(|stage| spirv::Module::load(&stage.words).ok());
-    let (vertex, fragment, first) = (vertex?, fragment?, draw.vertex_threads());
-    let [mut vertices, mut fragments] =
-        [(&vertex, 0), (&fragment, 1)].map(|(module, stage)| Recorder::new(module, &witnessed.modules[stage].witness));
+    let (vertex, fragment) = (vertex?, fragment?);
+    let [vertices, fragments] = recorded(&witnessed, [&vertex, &fragment], draw.vertex_threads()).ok()?;
+    let of = |computed: &[Computed]| first_wrong(draw.program, draw.text, &expected, computed);
+    of(&vertices.computed).or_else(|| of(&fragments.computed))
+}
+
+/// The values of the vertices of a draw, and of its fragments, of which the first has that number
+/// among all threads.
+fn recorded<'w>(given: &'w draw::Given, modules: [&'w spirv::Module; 2], first: u32) -> Result<[Recorder<'w>; 2], LoadError> {
+    let dispatch = given.dispatch();
+    let [vertex, fragment] = modules;
+    let [mut vertices, mut fragments] = [0, 1].map(|stage| Recorder::new(modules[stage], &given.modules[stage].witness));
     let mut sink = |event: &Event<'_, '_>| {
         let spirv::environment::InvocationId { workgroup, local } = event.invocation;
         match vertices.is_of(event) {
@@ -189,9 +206,8 @@ pub(super) fn in_draw(draw: &Draw, given: &draw::Given, options: &Options) -> Op
     let contents = dispatch.contents();
     let lent = contents.lend(dispatch, Limits::of_fuel(FUEL.2));
     let (rules, order) = (raster::Rules::default(), Schedule::InOrder);
-    spirv::draw::run_by(&vertex, &fragment, &lent, &Relation::default(), &rules, &order, &mut sink).ok()?;
-    let of = |computed: &[Computed]| first_wrong(draw.program, draw.text, &expected, computed);
-    of(&vertices.computed).or_else(|| of(&fragments.computed))
+    spirv::draw::run_by(vertex, fragment, &lent, &Relation::default(), &rules, &order, &mut sink)?;
+    Ok([vertices, fragments])
 }
 
 /// The first value that is not the one expected.
@@ -230,15 +246,60 @@ fn ordered(given: &Given, module: &spirv::Module, threads: u32, computed: &[Comp
     ordered
 }
 
-/// What runs compute dispatches: a device, or what a test has in its place.
-pub(super) type Runs<'d> = &'d mut dyn FnMut(ComputeDispatch) -> DeviceOutcome;
+/// What runs dispatches: a device, or what a test has in its place.
+pub(super) type Runs<'d> = &'d mut dyn FnMut(Dispatch) -> DeviceOutcome;
+
+/// What is expected and what is found, if a device shows another value than it may.
+type Answer = Result<Option<(String, String)>, String>;
+
+fn unknown(why: String, dispatches: u32) -> Unblamed {
+    Unblamed::Unknown { why, dispatches }
+}
 
 /// The first expression that a device reached by a route computes differently.
 ///
 /// # Errors
 /// Why none is named.
-pub(super) fn on_device(subject: &Subject, options: &Options, route: Route, run: Runs) -> Result<Blame, Unblamed> {
-    let unknown = |why: String, dispatches| Unblamed::Unknown { why, dispatches };
+pub(super) fn on_device(case: &Case, options: &Options, route: Route, run: Runs) -> Result<Blame, Unblamed> {
+    match case {
+        Case::Computed(subject) => of_computed(subject, options, route, run),
+        Case::Drawn(draw) => of_drawn(draw, options, route, run),
+    }
+}
+
+/// Of each execution of an instruction that is not passed over, the value of the thread that comes
+/// first; of too many, those of a few executions.
+fn questions<'c, 'w>(computed: &'c [Computed<'w>], mut passed: FxHashSet<(u32, u32)>) -> Vec<&'c Computed<'w>> {
+    let mut questions: Vec<&Computed> = computed.iter().filter(|c| passed.insert((c.witness.id, c.executed))).collect();
+    if questions.len() > MAX_DISPATCHES as usize {
+        questions.retain(|c| c.executed < FEW);
+    }
+    questions
+}
+
+/// Asks for one value after the other, column by column, and blames the first wrong one; none if
+/// all are right. So many dispatches there were before.
+fn search(
+    (questions, module): (&[&Computed], &spirv::Module),
+    text: &str,
+    dispatches: &mut u32,
+    ask: &mut dyn FnMut(&Computed, u32) -> Answer,
+) -> Result<Option<Blame>, Unblamed> {
+    for question in questions {
+        for column in 0..u32::from(module.shape(question.witness.id).columns) {
+            if *dispatches >= MAX_DISPATCHES {
+                return Err(unknown(format!("the device was asked {MAX_DISPATCHES} times"), *dispatches));
+            }
+            *dispatches += 1;
+            if let Some(wrong) = ask(question, column).map_err(|why| unknown(why, *dispatches))? {
+                return Ok(Some(question.blame(text, wrong, *dispatches)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn of_computed(subject: &Subject, options: &Options, route: Route, run: Runs) -> Result<Blame, Unblamed> {
     let witnessed = subject.given(&Options { witness: true, ..*options });
     let given = witnessed.map_err(|verdict| unknown(verdict.why(), 0))?;
     let module = spirv::Module::load(&given.module().words).map_err(|e| unknown(e.to_string(), 0))?;
@@ -248,33 +309,138 @@ pub(super) fn on_device(subject: &Subject, options: &Options, route: Route, run:
     // The order of atomic accesses is the device's to choose.
     let has_atomics = module.instructions().iter().any(|i| is_atomic(i.op));
     let ordered = if has_atomics { ordered(&given, &module, threads, &computed) } else { FxHashSet::default() };
-    // Of each execution of an instruction, the value of the thread that comes first.
-    let mut asked = ordered.clone();
-    let mut questions: Vec<&Computed> = computed.iter().filter(|c| asked.insert((c.witness.id, c.executed))).collect();
-    if questions.len() > MAX_DISPATCHES as usize {
-        questions.retain(|c| c.executed < FEW);
-    }
-    let mut dispatches = 0;
-    for question in questions {
-        for column in 0..u32::from(module.shape(question.witness.id).columns) {
-            if dispatches >= MAX_DISPATCHES {
-                return Err(unknown(format!("the device was asked {MAX_DISPATCHES} times"), dispatches));
-            }
-            dispatches += 1;
-            let probe = Ask { subject, given: &given, module: &module, original: &original, question, column };
-            if let Some(wrong) = probe.ask(route, run).map_err(|why| unknown(why, dispatches))? {
-                return Ok(question.blame(subject.text(), wrong, dispatches));
-            }
-        }
-    }
-    match ordered.is_empty() {
-        true => Err(Unblamed::Vanishes { dispatches }),
-        false => {
+    let (mut dispatches, is_ordered) = (0, !ordered.is_empty());
+    let questions = questions(&computed, ordered);
+    let mut ask = |question: &Computed, column| {
+        let ask = Ask { subject, given: &given, module: &module, original: &original, question, column };
+        ask.ask(route, &mut *run)
+    };
+    match search((&questions, &module), subject.text(), &mut dispatches, &mut ask)? {
+        Some(blame) => Ok(blame),
+        None if is_ordered => {
             let why = "what is left depends on the order of its atomic accesses, which is the device's to choose";
             Err(unknown(why.into(), dispatches))
         }
+        None => Err(Unblamed::Vanishes { dispatches }),
     }
 }
+
+/// Of a draw, vertices are asked for first.
+fn of_drawn(draw: &Draw, options: &Options, route: Route, run: Runs) -> Result<Blame, Unblamed> {
+    let given = draw::given(draw, &Options { witness: true, ..*options }).map_err(|verdict| unknown(verdict.why(), 0))?;
+    let stages = Stages::new(given.dispatch()).map_err(|e| unknown(e.to_string(), 0))?;
+    let modules = [&*stages.vertex, &*stages.fragment];
+    if modules.iter().any(|module| module.instructions().iter().any(|i| is_atomic(i.op))) {
+        return Err(unknown("a draw with atomic accesses, whose order is the device's to choose".into(), 0));
+    }
+    let original = match stages.definite(given.dispatch(), FUEL.2) {
+        Ok(Outcome::Observed(picture)) => picture,
+        _ => return Err(unknown("the stages do not end by the interpreter".into(), 0)),
+    };
+    let recorded = recorded(&given, modules, draw.vertex_threads()).map_err(|e| unknown(e.to_string(), 0))?;
+    let mut dispatches = 0;
+    for (stage, (module, recorder)) in modules.into_iter().zip(recorded).enumerate() {
+        let questions = questions(&recorder.computed, FxHashSet::default());
+        let mut ask = |question: &Computed, column| {
+            let ask = AskDraw { draw, given: &given, stage, module, original: &original, question, column };
+            ask.ask(route, &mut *run)
+        };
+        if let Some(blame) = search((&questions, module), draw.text, &mut dispatches, &mut ask)? {
+            return Ok(blame);
+        }
+    }
+    Err(Unblamed::Vanishes { dispatches })
+}
+
+/// A binding of set 0 above those that are used.
+fn free_binding(buffers: &[BufferBinding], images: &[ImageBinding], samplers: &[SamplerBinding]) -> u32 {
+    let buffers = buffers.iter().map(|b| (b.set, b.binding));
+    let all = buffers.chain(images.iter().map(|i| (i.set, i.binding))).chain(samplers.iter().map(|s| (s.set, s.binding)));
+    all.filter(|place| place.0 == 0).map(|place| place.1 + 1).max().unwrap_or(0)
+}
+
+/// What is expected and what is found, as text.
+fn answer(program: &Program, ty: TypeId, expected: Expected, found: u32) -> (String, String) {
+    let leaves = result_leaves(program, &mut Layouts::default(), ty);
+    let scalar = leaves.and_then(|leaves| Some(leaves.first()?.1)).unwrap_or(Scalar::Uint);
+    let text = |bits| value_text(std::iter::once((bits, scalar)));
+    let demanded = match expected {
+        Expected::Bits(bits) => text(bits),
+        other => expected_text(other),
+    };
+    (demanded, if found == MARKER { "nothing: the device does not compute it".into() } else { text(found) })
+}
+
+/// One value that a device is asked for in a draw.
+struct AskDraw<'a> {
+    draw: &'a Draw<'a>,
+    given: &'a draw::Given,
+    /// 0 of vertices, 1 of fragments.
+    stage: usize,
+    module: &'a spirv::Module,
+    /// What the stages show.
+    original: &'a Picture,
+    question: &'a Computed<'a>,
+    column: u32,
+}
+
+impl AskDraw<'_> {
+    /// # Errors
+    /// As those of [`Ask::ask`].
+    fn ask(&self, route: Route, run: Runs) -> Answer {
+        let AskDraw { draw, given, stage, module, original, question, column } = *self;
+        let Computed { witness, executed, ty, .. } = question;
+        let mut dispatch = given.dispatch().clone();
+        let (shown, of) = if stage == 0 {
+            let binding = free_binding(&dispatch.buffers, &dispatch.images, &dispatch.samplers);
+            let (count, instances) = (dispatch.geometry.count, dispatch.geometry.instances);
+            let bytes = MARKER.to_le_bytes().repeat(4 * count as usize * instances as usize);
+            dispatch.buffers.push(BufferBinding { set: 0, binding, kind: BufferKind::ReadWrite, bytes });
+            (Shown::Buffer { set: 0, binding, of: Invocations::Vertices(count) }, Of::Buffer(0, binding))
+        } else {
+            let [width, height] = dispatch.size().ok_or("a draw without attachments")?;
+            let location = dispatch.targets.iter().map(|target| target.location + 1).max().unwrap_or(0);
+            // Floats are shown as floats: of an integer nothing would be known but their bits.
+            let is_integer = matches!(module.shape(witness.id).scalar, operation::Scalar::Int { .. });
+            let format = if is_integer { Format::Rgba32Uint } else { Format::Rgba32Sfloat };
+            let mut image = Image::new(format, width, height, 1).map_err(|e| e.to_string())?;
+            let texels = MARKER.to_le_bytes().repeat(4 * width as usize * height as usize);
+            image.fill(0, &texels).map_err(|e| e.to_string())?;
+            dispatch.targets.push(ColourTarget { location, image });
+            (if is_integer { Shown::Bits(location) } else { Shown::Output(location) }, Of::Target(location))
+        };
+        let probe = Probe { id: witness.id, occurrence: Some(*executed), column, shown, marker: MARKER };
+        let probed = if stage == 0 { &mut dispatch.vertex } else { &mut dispatch.fragment };
+        probed.words = pass::adapt(module, &probed.entry, &probe).map_err(|e| e.to_string())?.into();
+
+        let stages = Stages::new(&dispatch).map_err(|e| format!("the adapted module is refused: {e}"))?;
+        // Of each instruction of the original, the probe adds at most its own dozen.
+        let fuel = 16 * FUEL.2;
+        let picture = match stages.definite(&dispatch, fuel).map_err(|e| e.to_string())? {
+            Outcome::Observed(picture) => picture,
+            _ => return Err("the adapted module does not end by the interpreter".into()),
+        };
+        if !includes(&picture, original) {
+            return Err(DISTURBED.into());
+        }
+        let (adapted, places) = draw_for_wgpu(&dispatch).map_err(|e| e.to_string())?;
+        let hash = adapted.words_hash();
+        let mut result = match run(adapted.into()) {
+            DeviceOutcome::Rendered(result) if result.words_hash == hash => result,
+            DeviceOutcome::Rendered(_) => return Err("the device ran other words than it was given".into()),
+            other => return Err(format!("a module that shows %{} did not run: {other}", witness.id)),
+        };
+        for buffer in &mut result.buffers {
+            (buffer.set, buffer.binding) = places.original((buffer.set, buffer.binding)).unwrap_or((buffer.set, buffer.binding));
+        }
+        let profile = route.re_emits().then_some(Profile::Wgsl);
+        let wrong = stages.wrong_word(&dispatch, &picture, result, (of, profile), fuel)?;
+        Ok(wrong.map(|(expected, found)| answer(draw.program, *ty, Expected::Bits(expected), found)))
+    }
+}
+
+/// The interpreter makes something else of words with a probe.
+const DISTURBED: &str = "the interpreter makes of the adapted words something else than of the original ones";
 
 /// One value that a device is asked for.
 struct Ask<'a> {
@@ -293,15 +459,12 @@ impl Ask<'_> {
     ///
     /// # Errors
     /// The module is not adapted, shows something else by the interpreter, or does not run.
-    fn ask(&self, route: Route, run: Runs) -> Result<Option<(String, String)>, String> {
+    fn ask(&self, route: Route, run: Runs) -> Answer {
         let Ask { subject, given, module, original, question, column } = *self;
         let Computed { witness, executed, ty, .. } = question;
         let mut dispatch = given.dispatch();
-        let binding = dispatch.buffers.iter().filter(|b| b.set == 0).map(|b| b.binding + 1);
-        let of_images = dispatch.images.iter().filter(|i| i.set == 0).map(|i| i.binding + 1);
-        let of_samplers = dispatch.samplers.iter().filter(|s| s.set == 0).map(|s| s.binding + 1);
-        let binding = binding.chain(of_images).chain(of_samplers).max().unwrap_or(0);
-        let shown = Shown::Buffer { set: 0, binding, groups: dispatch.groups };
+        let binding = free_binding(&dispatch.buffers, &dispatch.images, &dispatch.samplers);
+        let shown = Shown::Buffer { set: 0, binding, of: Invocations::Workgroups(dispatch.groups) };
         let probe = Probe { id: witness.id, occurrence: Some(*executed), column, shown, marker: MARKER };
         let words = pass::adapt(module, &dispatch.entry, &probe).map_err(|e| e.to_string())?;
         let adapted = spirv::Module::load(&words).map_err(|e| format!("the adapted module is refused: {e}"))?;
@@ -326,26 +489,18 @@ impl Ask<'_> {
             observation.buffers.iter().find(same).is_some_and(|b| b.bytes == buffer.bytes)
         };
         if !original.buffers.iter().all(is_undisturbed) {
-            return Err("the interpreter makes of the adapted words something else than of the original ones".into());
+            return Err(DISTURBED.into());
         }
         let due = Due::of(&adapted, &dispatch, observation, route, sets::Rules::default())?;
         let hash = dispatch.words_hash();
-        let result = match run(dispatch) {
+        let result = match run(dispatch.into()) {
             DeviceOutcome::Computed(result) if result.words_hash == hash => result,
             DeviceOutcome::Computed(_) => return Err("the device ran other words than it was given".into()),
             other => return Err(format!("a module that shows %{} did not run: {other}", witness.id)),
         };
         let found = result.buffer(0, binding).ok_or("the device shows no such buffer")?;
         let Some((_, expected, found)) = due.wrong_word((0, binding), found) else { return Ok(None) };
-        let leaves = result_leaves(subject.program(), &mut Layouts::default(), *ty);
-        let scalar = leaves.and_then(|leaves| Some(leaves.first()?.1)).unwrap_or(Scalar::Uint);
-        let text = |bits| value_text(std::iter::once((bits, scalar)));
-        let demanded = match expected {
-            Expected::Bits(bits) => text(bits),
-            other => expected_text(other),
-        };
-        let shown = if found == MARKER { "nothing: the device does not compute it".into() } else { text(found) };
-        Ok(Some((demanded, shown)))
+        Ok(Some(answer(subject.program(), *ty, expected, found)))
     }
 }
 
@@ -431,15 +586,19 @@ fn value_text(scalars: impl Iterator<Item = (u32, Scalar)>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::case::Case;
     use super::super::programs::{Programs, subjects};
     use super::super::source::Asks;
     use super::super::subject::tests::simulated;
     use super::*;
     use crate::compile::wsl::planted::BUGS;
+    use crate::dispatch::DrawResult;
     use crate::theorem::{Engine, Verdict};
-    use smallstep_semantics::number::{Lanes, Op, Planted};
-    use smallstep_semantics::wsl::group::{Dispatch, Held, Resource};
+    use smallstep_semantics::number::{Arithmetic, Lanes, Op, Planted};
+    use smallstep_semantics::spirv::Buffer;
+    use smallstep_semantics::wsl::draw::{Attribute, Vertices};
+    use smallstep_semantics::wsl::entry::Stage;
+    use smallstep_semantics::wsl::group::{self, Held, Resource};
+    use smallstep_semantics::wsl::specialization::Specialization;
     use smallstep_semantics::wsl::validate::validate;
 
     /// Nothing is blamed in programs that agree.
@@ -570,12 +729,11 @@ mod tests {
         let mut resources = Resource::of(&program, entry).expect("resources");
         let Held::Buffer(buffer) = &mut resources[0].held else { panic!("a buffer") };
         buffer.words = [0.5f32, 1.5, 2.5, -1.0].map(f32::to_bits).to_vec();
-        let dispatch = Dispatch { program: &program, text, entry, groups: [1; 3], resources };
-        let subject = Subject::Dispatch(&dispatch);
+        let dispatch = group::Dispatch { program: &program, text, entry, groups: [1; 3], resources };
+        let case = Case::from(Subject::Dispatch(&dispatch));
         let options = Options::default();
-        let blamed = |planted: Option<Planted>| {
-            on_device(&subject, &options, Route::Passthrough, &mut |dispatch: ComputeDispatch| simulated(&dispatch, planted))
-        };
+        let blamed =
+            |planted: Option<Planted>| on_device(&case, &options, Route::Passthrough, &mut |dispatch| wrong_device(&dispatch, planted));
         let wrong = |wanted: Op| -> Planted {
             match wanted {
                 Op::Add => |op, _, lanes| flipped(op == Op::Add, lanes),
@@ -613,16 +771,87 @@ mod tests {
             let Held::Buffer(buffer) = &mut resource.held else { panic!("a buffer") };
             buffer.words = words;
         }
-        let dispatch = Dispatch { program: &program, text, entry, groups: [1; 3], resources };
-        let (subject, options) = (Subject::Dispatch(&dispatch), Options::default());
-        let blamed = |planted: Planted| {
-            on_device(&subject, &options, Route::Passthrough, &mut |dispatch: ComputeDispatch| simulated(&dispatch, Some(planted)))
-        };
+        let dispatch = group::Dispatch { program: &program, text, entry, groups: [1; 3], resources };
+        let (case, options) = (Case::from(Subject::Dispatch(&dispatch)), Options::default());
+        let blamed =
+            |planted: Planted| on_device(&case, &options, Route::Passthrough, &mut |dispatch| wrong_device(&dispatch, Some(planted)));
         let blame = blamed(|op, _, lanes| flipped(op == Op::Add, lanes)).expect("a culprit");
         assert_eq!((blame.expression.as_str(), blame.instruction.as_str()), ("x + x", "OpFAdd"), "{blame}");
         // What is wrong depends on the number that a thread draws.
         let Err(Unblamed::Unknown { why, .. }) = blamed(|op, _, lanes| flipped(op == Op::Sub, lanes)) else { panic!("it is blamed") };
         assert!(why.contains("depends on the order"), "{why}");
+    }
+
+    /// A device that computes with this arithmetic in the stages of draws and in dispatches.
+    fn wrong_device(dispatch: &Dispatch, planted: Option<Planted>) -> DeviceOutcome {
+        let dispatch = match dispatch {
+            Dispatch::Compute(dispatch) => return simulated(dispatch, planted),
+            Dispatch::Draw(dispatch) => dispatch,
+            Dispatch::Fragment(_) => panic!("no fragment stage is drawn alone"),
+        };
+        let relation = Relation::new(spirv::Rules::standard(), Arithmetic { planted });
+        let stages = Stages::new(dispatch).expect("loads");
+        let contents = dispatch.contents();
+        let lent = contents.lend(dispatch, Limits::default());
+        let shown = spirv::draw::run(&stages.vertex, &stages.fragment, &lent, &relation, &mut ()).expect("runs");
+        let shown = shown.observed().expect("ends");
+        let buffers = shown.buffers.iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes.clone() }).collect();
+        let targets = shown.targets.iter().map(|target| target.image.bytes(0).expect("a level").to_vec()).collect();
+        DeviceOutcome::Rendered(DrawResult { words_hash: dispatch.words_hash(), targets, depth: None, buffers, images: Vec::new() })
+    }
+
+    /// A device that is wrong in one operation of a draw: the expression of the vertex or of the
+    /// fragment stage that it computes is named, and nothing if the device is right.
+    #[test]
+    fn a_device_is_blamed_for_the_operation_of_a_draw_that_it_gets_wrong() {
+        let text = "struct V { float4 p : SV_Position; nointerpolation int k : attribute(1); }
+            float half(float x) { return x * 0.5; }
+            vertex V v(float2 at : attribute(0), uint n : SV_VertexID) {
+                V o;
+                o.k = 7 - int(n);
+                float2 p = at - float2(0.25, 0.125);
+                o.p = float4(p, 0., 1.);
+                return o;
+            }
+            fragment float4 f(nointerpolation int k : attribute(1)) : SV_Target 0 {
+                float sum = 0.;
+                for (int i = 0; i < 3; i++) { sum = sum + half(float(i)); }
+                bool more = sum > 1.;
+                return float4(sum, more ? 1. : 0., float(k ^ 2), 1.);
+            }";
+        let program = validate(text).program.expect("valid");
+        let stage = |stage| program.entry_points.iter().find(|e| e.stage == stage).expect("an entry point");
+        let at = [-4f32, 4., -4., -12., 12., 4.].map(f32::to_bits).to_vec();
+        let attributes = vec![Attribute { number: 0, scalar: Scalar::Float, words: at }];
+        let draw = Draw {
+            program: &program,
+            text,
+            vertices: Vertices::Shaded { entry: stage(Stage::Vertex), count: 3, instances: 1, attributes },
+            fragment: stage(Stage::Fragment),
+            size: [4, 3],
+            depth: None,
+            resources: Vec::new(),
+            specialization: Specialization::default(),
+        };
+        let (case, options) = (Case::Drawn(&draw), Options::default());
+        let blamed =
+            |planted: Option<Planted>| on_device(&case, &options, Route::Passthrough, &mut |dispatch| wrong_device(&dispatch, planted));
+        let wrong = |wanted: Op| -> Planted {
+            match wanted {
+                Op::Sub => |op, _, lanes| flipped(op == Op::Sub, lanes),
+                Op::Mul => |op, _, lanes| flipped(op == Op::Mul, lanes),
+                _ => |op, _, lanes| flipped(op == Op::Add, lanes),
+            }
+        };
+        let cases =
+            [(Op::Sub, "at - float2(0.25, 0.125)", "OpFSub"), (Op::Mul, "x * 0.5", "OpFMul"), (Op::Add, "sum + half(float(i))", "OpFAdd")];
+        for (op, expression, instruction) in cases {
+            let blame = blamed(Some(wrong(op))).unwrap_or_else(|unblamed| panic!("{op:?}: {unblamed}"));
+            assert_eq!((blame.expression.as_str(), blame.instruction.as_str()), (expression, instruction), "{blame}");
+            assert_ne!(blame.expected, blame.found, "{blame}");
+        }
+        let Err(Unblamed::Vanishes { dispatches }) = blamed(None) else { panic!("a device that is right is blamed") };
+        assert!(dispatches > 10, "{dispatches}");
     }
 
     fn flipped(hit: bool, mut lanes: Lanes) -> Lanes {

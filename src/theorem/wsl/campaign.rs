@@ -231,10 +231,7 @@ impl Plan<'_> {
                 return;
             }
             searched = true;
-            found = match &case {
-                Case::Computed(subject) => blame::on_device(subject, &options, route, &mut |dispatch| device.run(dispatch).outcome),
-                Case::Drawn(_) => unknown("draws are not searched"),
-            };
+            found = blame::on_device(&case, &options, route, &mut |dispatch| device.run(dispatch).outcome);
         });
         found
     }

@@ -10,6 +10,7 @@ use crate::gpu::{DeviceOutcome, Route};
 use crate::theorem::Verdict;
 use smallstep_semantics::spirv::Buffer;
 use smallstep_semantics::wsl::draw::Draw;
+use smallstep_semantics::wsl::group::Resource;
 use smallstep_semantics::wsl::typing::program::Program;
 
 /// What runs on both sides.
@@ -65,6 +66,15 @@ impl Case<'_, '_> {
         match self {
             Case::Computed(subject) => subject.program(),
             Case::Drawn(draw) => draw.program,
+        }
+    }
+
+    /// What is bound to its entry points.
+    pub(super) fn resources(&self) -> &[Resource] {
+        match self {
+            Case::Computed(Subject::Dispatch(dispatch)) => &dispatch.resources,
+            Case::Computed(Subject::Call { .. }) => &[],
+            Case::Drawn(draw) => &draw.resources,
         }
     }
 

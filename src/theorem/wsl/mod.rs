@@ -39,9 +39,11 @@ pub use programs::Programs;
 pub use reduce::{Minimal, blame, minimal};
 pub use tally::{CEILING_EXCLUDED, MAX_NAMED, Tally};
 
+use super::blame::Blame;
+use super::probe::Unblamed;
 use super::{Difference, Engine, Verdict};
 use crate::compile::wsl::{Options, Refusal};
-use crate::gpu::Device;
+use crate::gpu::{Device, DeviceOutcome, Route};
 use smallstep_semantics::wsl::draw::Draw;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::group::Dispatch;
@@ -69,6 +71,20 @@ pub fn check_on(dispatch: &Dispatch, device: &mut Device, options: &Options) -> 
 /// Draws on both sides and compares what is shown, by WSL's relation too.
 pub fn check_draw(draw: &Draw, options: &Options) -> Verdict {
     draw::judged(draw, options, Asks::EveryWay).0
+}
+
+/// The first expression that a device reached by a route computes differently in a draw, of which
+/// it shows something that it may not. `run` draws on that device.
+///
+/// # Errors
+/// Why none is named.
+pub fn blame_draw(
+    draw: &Draw,
+    options: &Options,
+    route: Route,
+    run: &mut dyn FnMut(crate::dispatch::Dispatch) -> DeviceOutcome,
+) -> Result<Blame, Unblamed> {
+    blame::on_device(&case::Case::Drawn(draw), options, route, run)
 }
 
 /// A function called with the words of its arguments, on both sides.

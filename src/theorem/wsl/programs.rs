@@ -168,13 +168,19 @@ pub(super) fn generated(programs: Programs, seed: u64) -> Generated {
 /// The subjects of the program of a seed, and how the generator was restricted; why it has none
 /// that shows anything, if so. Then none of them is given.
 pub(super) fn subjects(programs: Programs, seed: u64, each: Each) -> Result<Vec<Restriction>, &'static str> {
-    let Generated { text, made, restricted } = generated(programs, seed);
+    let Generated { text, made, mut restricted } = generated(programs, seed);
     let Some(program) = validate(&text).program else {
         each(0, &text, Err(invalid()));
         return Ok(restricted);
     };
     shows(programs, &program)?;
-    subjects_of(programs, (&program, &text), seed, made.as_ref(), each);
+    let mut has_borders = true;
+    subjects_of(programs, (&program, &text), seed, made.as_ref(), &mut |number, text, case| {
+        let resources = case.as_ref().map_or(&[][..], Case::resources);
+        has_borders &= !bound::is_restricted(&program, resources, seed);
+        each(number, text, case);
+    });
+    restricted.extend((!has_borders).then_some(Restriction::Borders));
     Ok(restricted)
 }
 

@@ -10,8 +10,9 @@ use super::{Expression, Flavour, Generator, Kind, Level, Variable};
 use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 
-/// The version of [`executed`]: another one may make another program of a seed.
-pub const VERSION: u32 = 1;
+/// The version of [`executed`], and of what is bound to its programs: another one may make another
+/// program of a seed.
+pub const VERSION: u32 = 2;
 
 /// The most words of a type of value.
 const MAX_WORDS: u64 = 512;
@@ -53,6 +54,9 @@ pub enum Restriction {
     /// There are several threads. Each stores in device memory in elements of its own, at most, and
     /// in no texture or threadgroup memory; there are no atomics and no barriers.
     Shared,
+    /// Where a texture of integers is sampled, no sampler clamps to its border, but of one seed in
+    /// eight: what is bound is restricted, not the program.
+    Borders,
 }
 
 impl Restriction {
@@ -67,6 +71,7 @@ impl Restriction {
             Restriction::Threads => "no group has more than 64 threads",
             Restriction::Alone => "one thread runs alone",
             Restriction::Shared => "threads store in nothing that they share",
+            Restriction::Borders => "no sampler beside a texture of integers clamps to its border",
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::raster::{self, Interpolation, Lane, Setup, Topology, Triangle};
 use crate::rule::Rule;
 use crate::wsl::environment::Semantic;
 use crate::wsl::execution::{InDraw, Shared};
-use crate::wsl::group::{Resource, Schedule, bound};
+use crate::wsl::group::{Schedule, bound};
 use crate::wsl::memory::Words;
 use crate::wsl::open::{Opens, Possible, Word};
 use crate::wsl::syntax::{BuiltinSemantic, Qualifier};
@@ -164,7 +164,7 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
             Vertices::Screen(_) => (3, 1),
             Vertices::Shaded { count, instances, .. } => (*count as usize, *instances as usize),
         };
-        let stores = Resource::of(draw.program, draw.fragment).map_or(true, |all| all.iter().any(Resource::is_writable));
+        let stores = draw.stores();
         let in_order = settings.schedule == Schedule::InOrder;
         let (mut queue, mut number, first) = (Vec::new(), 0u32, self.first());
         let mut planes: FxHashMap<[[u64; 4]; 3], Plane> = FxHashMap::default();

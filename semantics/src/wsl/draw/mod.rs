@@ -383,6 +383,11 @@ impl<'p> Draw<'p> {
         }
     }
 
+    /// Whether fragments may store in resources.
+    fn stores(&self) -> bool {
+        Resource::of(self.program, self.fragment).map_or(true, |all| all.iter().any(Resource::is_writable))
+    }
+
     /// Both stages, if they fit together, with what their threads share.
     fn stages(&self, settings: &Settings, lay_out: LayOut<'p>) -> Result<Stages<'p>, Ending> {
         let shared = |entry: &EntryPoint| {
@@ -486,6 +491,8 @@ impl<'p> Draw<'p> {
         let rows = vertex::rows(&mut world, self, vertex, interface)?;
         end(&mut world, 0);
         begin(&mut world, 1);
+        let watched = world.on.0.is_some() || settings.watch.is_some();
+        world.helpers_idle = !fragment.meets_quads && !self.stores() && !watched;
         let mut fragments = Fragments { engine: &mut world, draw: self, shared: fragment, interface, rows: &rows };
         let attachments = fragments.all()?;
         end(&mut world, 1);

@@ -168,6 +168,9 @@ pub struct World<'a> {
     pub memory: Memory,
     pub(super) steps: u64,
     pub(super) on: Listener<'a>,
+    /// Whether threads that only help their quads need not run, since nothing can tell that they
+    /// did: no thread comes to an operation over its quad, none stores, and no one watches.
+    pub(super) helpers_idle: bool,
     /// The group that threads are in: without variables, for the threads of a
     /// draw have none together.
     group: ObjectId,
@@ -185,8 +188,10 @@ impl<'a> Engine<'a> for World<'a> {
             let begin = |start: Start| {
                 let program = call_of(shared.program, entry.function, start.values);
                 let mut thread = Thread::new(shared, &mut self.memory, start.number, self.group, program);
+                // Where another device may have the fragment it is shown that it may.
+                let idles = self.helpers_idle && start.stage.helper && !start.stage.doubtful;
                 thread.stage = Some(start.stage);
-                (thread, State::Running)
+                (thread, if idles { State::Ended } else { State::Running })
             };
             running.push(Group { number, threads: threads.into_iter().map(begin).collect() });
         }
@@ -211,13 +216,13 @@ impl<'a> World<'a> {
     pub(super) fn new(common: Common<'a>, mut memory: Memory) -> World<'a> {
         let name = "no threadgroup variables".into();
         let group = memory.push(Object { space: AddressSpace::Threadgroup, name, words: Vec::new() });
-        World { common, memory, steps: 0, on: Listener::default(), group }
+        World { common, memory, steps: 0, on: Listener::default(), helpers_idle: false, group }
     }
 
     /// A step of a thread that runs.
     fn step(&mut self, shared: &Shared, group: &mut Group, t: usize) -> Result<(), Ending> {
         let (thread, state) = &mut group.threads[t];
-        if thread.value().is_some() {
+        if thread.has_ended() {
             *state = State::Ended;
             return Ok(());
         }

@@ -59,6 +59,10 @@ pub struct Asked {
     pub whole: bool,
 }
 
+/// So many levels of an expression of the source are opened at once, so that what stands in one
+/// another need not be put in place level by level.
+const LEVELS: u32 = 8;
+
 /// Rules with their functions.
 type Rows<T> = [(Rule, fn(&mut Cx, &T) -> Option<Next>)];
 
@@ -340,16 +344,30 @@ impl<'p> Cx<'_, 'p> {
         super::source(self.program(), id)
     }
 
-    /// One level of an expression of the source, which is the same expression. What is used as an
+    /// Levels of an expression of the source, which is the same expression. What is used as an
     /// abstract left-value is one.
     fn opened(&self, e: &Expr) -> Option<Expr> {
-        let Form::Source(mut id) = e.form else { return None };
+        match e.form {
+            Form::Source(id) => Some(self.open(id, LEVELS)),
+            _ => None,
+        }
+    }
+
+    /// Opens so many levels, at least one, of an expression of the source. What may never be
+    /// reached, or is copied before it is, is left as it is.
+    fn open(&self, mut id: ExprId, levels: u32) -> Expr {
         let program = self.program();
         while let Typed::Coerce(Coercion::LeftToAbstract, inner) = program.expr(id).form {
             id = inner;
         }
-        let one = |e: ExprId| Box::new(self.source(e));
-        let two = |a: ExprId, b: ExprId| Box::new([self.source(a), self.source(b)]);
+        let later = |e: ExprId| self.source(e);
+        let below = |e: ExprId| match program.expr(e).form {
+            Typed::Constant(_) => later(e),
+            _ if levels == 1 => later(e),
+            _ => self.open(e, levels - 1),
+        };
+        let one = |e: ExprId| Box::new(below(e));
+        let two = |a: ExprId, b: ExprId| Box::new([below(a), below(b)]);
         let ty = program.expr(id).ty.right();
         let form = match &program.expr(id).form {
             Typed::Constant(c) => Form::Value(Words::from_slice(&[Word::Bits(super::constant(program, *c, ty))])),
@@ -357,9 +375,9 @@ impl<'p> Cx<'_, 'p> {
             Typed::Coerce(coercion, e) => Form::Coerce(*coercion, one(*e)),
             Typed::Parens(e) => Form::Parens(one(*e)),
             Typed::Comma(a, b) => Form::Comma(two(*a, *b)),
-            Typed::Or(a, b) => Form::Or(two(*a, *b)),
-            Typed::And(a, b) => Form::And(two(*a, *b)),
-            Typed::Ternary(a, b, c) => Form::Ternary(Box::new([self.source(*a), self.source(*b), self.source(*c)])),
+            Typed::Or(a, b) => Form::Or(Box::new([below(*a), later(*b)])),
+            Typed::And(a, b) => Form::And(Box::new([below(*a), later(*b)])),
+            Typed::Ternary(a, b, c) => Form::Ternary(Box::new([below(*a), later(*b), later(*c)])),
             Typed::Assign(a, b) => Form::Assign(two(*a, *b)),
             Typed::AddressOf(e) => Form::AddressOf(one(*e)),
             Typed::Dereference(e) => Form::Dereference(one(*e)),
@@ -372,10 +390,10 @@ impl<'p> Cx<'_, 'p> {
             Typed::Step(_, _, e, callee, store) => Form::Step(one(*e), *callee, *store),
             // The second operand of the operator is the expression; its first
             // is the target, loaded.
-            Typed::CompoundAssign(callee, a, b) => Form::CompoundAssign(*callee, two(*a, *b)),
-            Typed::Call(callee, range) => Form::Call(*callee, program.arguments(range).iter().map(|&e| self.source(e)).collect()),
+            Typed::CompoundAssign(callee, a, b) => Form::CompoundAssign(*callee, Box::new([below(*a), later(*b)])),
+            Typed::Call(callee, range) => Form::Call(*callee, program.arguments(range).iter().map(|&e| below(e)).collect()),
         };
-        Some(Expr { at: id, ty, form })
+        Expr { at: id, ty, form }
     }
 
     /// A statement of the source, one level of it.

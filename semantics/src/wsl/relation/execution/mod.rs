@@ -62,9 +62,11 @@ use crate::wsl::environment::FunctionId;
 use crate::wsl::environment::access::{Callee, Generated};
 use crate::wsl::layout::Layouts;
 use crate::wsl::library::LibraryFunction;
+use crate::wsl::meaning::Derivative;
 use crate::wsl::memory::{Address, Memory, Object, ObjectId, Words};
 use crate::wsl::open::Word;
 use crate::wsl::syntax::AddressSpace;
+use crate::wsl::texture::sampling::needs_quad;
 use crate::wsl::types::{Type, TypeId};
 use crate::wsl::typing::program::{Constant, ExprId, Program, StmtId};
 use rustc_hash::FxHashMap;
@@ -210,6 +212,8 @@ pub struct Shared<'p> {
     /// and structure.
     sizes: Vec<Option<u32>>,
     fields: Vec<Vec<u32>>,
+    /// Whether threads may come to an operation over their quad.
+    pub meets_quads: bool,
     /// The rules.
     rules: Cow<'static, Rules>,
     /// Planted bugs.
@@ -226,10 +230,11 @@ impl<'p> Shared<'p> {
     /// As [`Shared::laid_out`]; and if expressions stand more than [`MAX_DEPTH`]
     /// deep in one another.
     pub fn new(program: &'p Program, root: FunctionId, planted: Planted) -> Result<Shared<'p>, Limit> {
-        if reachable(program, root).into_iter().any(|f| depth(program, f) > MAX_DEPTH) {
+        let reachable = Reachable::from(program, root);
+        if reachable.functions.iter().any(|&f| depth(program, f) > MAX_DEPTH) {
             return Err(Limit { what: "expressions in one another, which only the machine executes", bound: MAX_DEPTH.into() });
         }
-        Shared::laid_out(program, root, planted)
+        Shared::of(program, &reachable, planted)
     }
 
     /// Lays the stores of a function and of all that it calls out.
@@ -237,11 +242,15 @@ impl<'p> Shared<'p> {
     /// # Errors
     /// If a thread's or a group's stores take more than [`MAX_STORES`].
     pub fn laid_out(program: &'p Program, root: FunctionId, planted: Planted) -> Result<Shared<'p>, Limit> {
+        Shared::of(program, &Reachable::from(program, root), planted)
+    }
+
+    fn of(program: &'p Program, reachable: &Reachable, planted: Planted) -> Result<Shared<'p>, Limit> {
         let mut layouts = Layouts::default();
         let (mut thread, mut group) = (0u64, 0u64);
         let limit = Limit { what: "bytes of variables", bound: MAX_STORES };
         let mut offsets = vec![u32::MAX; program.stores.len()];
-        for k in reachable(program, root).into_iter().flat_map(|f| program.body(f).stores.clone()) {
+        for k in reachable.functions.iter().flat_map(|&f| program.body(f).stores.clone()) {
             let store = &program.stores[k as usize];
             let layout = layouts.of(&program.env, store.ty).ok_or(limit)?;
             let at = if store.space == AddressSpace::Threadgroup { &mut group } else { &mut thread };
@@ -263,7 +272,8 @@ impl<'p> Shared<'p> {
             None => Cow::Borrowed(&*table::STANDARD),
         };
         let (thread_words, group_words) = (thread as usize / 4, group as usize / 4);
-        Ok(Shared { program, offsets, thread_words, group_words, sizes, fields, rules, planted, tells_all: true })
+        let meets_quads = reachable.meets_quads;
+        Ok(Shared { program, offsets, thread_words, group_words, sizes, fields, meets_quads, rules, planted, tells_all: true })
     }
 
     /// The size of a type in words.
@@ -350,6 +360,11 @@ impl Thread {
         }
     }
 
+    /// Whether the thread has ended with a value.
+    pub fn has_ended(&self) -> bool {
+        self.program.words().is_some()
+    }
+
     /// The value that the thread ended with, if it has.
     pub fn value(&self) -> Option<Value> {
         self.program.words().map(|words| Value { ty: self.program.ty, words: words.clone() })
@@ -375,22 +390,36 @@ pub enum Around {
     Iteration(StmtId, u32),
 }
 
-/// A function and all that it calls, directly or not, in the order of the program.
-fn reachable(program: &Program, root: FunctionId) -> Vec<FunctionId> {
-    let mut reached = vec![false; program.bodies.len()];
-    let mut todo = vec![root];
-    while let Some(f) = todo.pop() {
-        if std::mem::replace(&mut reached[f.0 as usize], true) {
-            continue;
+/// A function and all that it calls, directly or not.
+struct Reachable {
+    /// In the order of the program.
+    functions: Vec<FunctionId>,
+    /// Whether one of them has an operation over a quad.
+    meets_quads: bool,
+}
+
+impl Reachable {
+    fn from(program: &Program, root: FunctionId) -> Reachable {
+        let mut reached = vec![false; program.bodies.len()];
+        let mut meets_quads = false;
+        let mut todo = vec![root];
+        while let Some(f) = todo.pop() {
+            if std::mem::replace(&mut reached[f.0 as usize], true) {
+                continue;
+            }
+            for callee in program.body(f).exprs.clone().flat_map(|e| program.callees(ExprId(e))) {
+                match callee {
+                    Callee::Declared(f) | Callee::Generated(Generated::Getter(f) | Generated::Setter(f)) => todo.push(f),
+                    Callee::Library(function) => {
+                        meets_quads |= needs_quad(function.meaning()) || Derivative::of(function.meaning()).is_some();
+                    }
+                    Callee::Generated(_) => {}
+                }
+            }
         }
-        for e in program.body(f).exprs.clone() {
-            todo.extend(program.callees(ExprId(e)).into_iter().filter_map(|callee| match callee {
-                Callee::Declared(f) | Callee::Generated(Generated::Getter(f) | Generated::Setter(f)) => Some(f),
-                Callee::Library(_) | Callee::Generated(_) => None,
-            }));
-        }
+        let functions = (0..program.bodies.len() as u32).map(FunctionId).filter(|f| reached[f.0 as usize]).collect();
+        Reachable { functions, meets_quads }
     }
-    (0..program.bodies.len() as u32).map(FunctionId).filter(|f| reached[f.0 as usize]).collect()
 }
 
 /// How many expressions of a function stand in one another at most.

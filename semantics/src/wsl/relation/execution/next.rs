@@ -403,8 +403,12 @@ impl Focus {
 }
 
 /// The rules of contexts, outermost first; if not all are told, those that are not in focus yet.
+#[inline]
 pub(super) fn within(shared: &Shared, focus: &Focus, contexts: &[Context]) -> SmallVec<[Rule; 8]> {
     let mut within = SmallVec::new();
+    if contexts.is_empty() && !shared.tells_all {
+        return within;
+    }
     let before = if shared.tells_all { &focus.0[..] } else { &[] };
     for context in before.iter().chain(contexts.iter().rev()) {
         if let Some(rule) = context.rule {

@@ -2,7 +2,7 @@
 //!
 //! What no program can write has types of its own here: blocks that know their environment,
 //! `Cases`, `Loop`, `Call`, values and left-values. A part of the source that was not reached yet
-//! is its number in the typed program; the rules open it one level at a time.
+//! is its number in the typed program; the rules open it some levels at a time.
 
 use crate::text::Symbol;
 use crate::wsl::environment::access::Callee;

@@ -125,7 +125,7 @@ impl<'a, 'p> Run<'a, 'p> {
     fn step_once(&mut self, g: usize, t: usize) -> Option<Footprint> {
         let group = &mut self.groups[g];
         let (thread, state) = &mut group.threads[t];
-        if thread.value().is_some() {
+        if thread.has_ended() {
             *state = State::Ended;
             return None;
         }

@@ -137,6 +137,8 @@ pub struct Opens {
     work: std::cell::Cell<u64>,
     /// What terms may be by what is decided now, and how much work that was to find out.
     found: std::cell::RefCell<FxHashMap<OpenId, (Possible, u64)>>,
+    /// What decided terms are functions of, by what is decided now.
+    over: std::cell::RefCell<FxHashMap<OpenId, possible::Over>>,
     /// Memory for what terms are functions of.
     spare: std::cell::RefCell<Vec<possible::Variables>>,
 }
@@ -168,6 +170,7 @@ impl Opens {
             full: false,
             work: std::cell::Cell::new(0),
             found: std::cell::RefCell::default(),
+            over: std::cell::RefCell::default(),
             spare: std::cell::RefCell::default(),
         }
     }
@@ -308,7 +311,7 @@ impl Opens {
         let taken = if count <= 1 { 0 } else { self.ways.next(self.thread, count as u32) as usize };
         let Some(&bits) = left.get(taken) else {
             self.excluded.entry(id).or_default().extend(left);
-            self.found.get_mut().clear();
+            self.learnt();
             return None;
         };
         self.tell(id, bits);
@@ -320,8 +323,14 @@ impl Opens {
         self.excluded.get(&id).is_some_and(|all| all.contains(&bits))
     }
 
-    fn settle(&mut self, id: OpenId, bits: u32) {
+    /// What is decided changes: what terms may be is to be found anew.
+    fn learnt(&mut self) {
         self.found.get_mut().clear();
+        self.over.get_mut().clear();
+    }
+
+    fn settle(&mut self, id: OpenId, bits: u32) {
+        self.learnt();
         if self.decided.insert(id, bits).is_none() {
             self.decisions.push(id);
         }

@@ -227,7 +227,7 @@ impl Opens {
 
     /// A term was decided to have that value: notes it, and what follows from it.
     pub(super) fn tell(&mut self, id: OpenId, bits: u32) {
-        self.found.get_mut().clear();
+        self.learnt();
         let mut facts = Facts::new(self);
         facts.tell(id, Integers::only(bits));
         let Facts { integers, floats, unequal, .. } = facts;

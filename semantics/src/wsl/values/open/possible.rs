@@ -164,6 +164,25 @@ pub(super) struct Variables {
     assigned: Slots,
 }
 
+/// What a decided term is a function of, by what is decided of others.
+#[derive(Clone, Debug)]
+pub(super) struct Over {
+    /// None if one of them may have any value, or there are too many.
+    variables: Option<Box<[OpenId]>>,
+    /// How much it was to find them, in terms that were looked at.
+    work: usize,
+}
+
+impl Over {
+    fn of(opens: &Opens, term: OpenId) -> Over {
+        let mut own = Variables::of(opens);
+        let bounded = parts(opens.term(term)).into_iter().all(|part| own.add(opens, part));
+        let over = Over { variables: bounded.then(|| own.all.iter().map(|v| v.0).collect()), work: own.work() };
+        own.end(opens);
+        over
+    }
+}
+
 fn parts(term: &Term) -> SmallVec<[OpenId; 4]> {
     let below = |w: &Word| match w {
         Word::Open(id) => Some(*id),
@@ -196,9 +215,9 @@ impl Variables {
         self.followed + self.copied / 16
     }
 
-    /// Whether another term is a function of these alone.
-    fn include(&self, other: &Variables) -> bool {
-        other.all.iter().all(|v| self.all.iter().any(|w| w.0 == v.0))
+    /// Whether these are all among them.
+    fn include(&self, others: &[OpenId]) -> bool {
+        others.iter().all(|other| self.all.iter().any(|(id, _)| id == other))
     }
 
     /// Adds those of a term; false if one of them may have any value.
@@ -249,14 +268,13 @@ impl Variables {
         // What was decided of terms over the same variables leaves fewer assignments.
         let mut decided: SmallVec<[(OpenId, u32); 8]> = SmallVec::new();
         for &term in opens.decisions.iter().rev().take(MAX_DECISIONS) {
-            let mut own = Variables::of(opens);
-            let below = parts(opens.term(term));
-            let bounded = below.into_iter().all(|part| own.add(opens, part));
-            opens.worked(own.work());
-            if bounded && !own.all.is_empty() && self.include(&own) {
+            let mut over = opens.over.borrow_mut();
+            let Over { variables, work } = over.entry(term).or_insert_with(|| Over::of(opens, term));
+            // Found anew it would be as much work.
+            opens.worked(*work);
+            if variables.as_ref().is_some_and(|variables| !variables.is_empty() && self.include(variables)) {
                 decided.push((term, opens.decided[&term]));
             }
-            own.end(opens);
         }
         let Variables { all, followed, assigned, .. } = self;
         all.sort_unstable();
