@@ -360,7 +360,7 @@ fn what_is_not_modeled_is_refused_by_name() {
             "OpMemberDecorate %S 1 MatrixStride 8 OpMemberDecorate %S 1 RowMajor",
             "OpMemberDecorate RowMajor",
         ),
-        ("OpDecorate %coord BuiltIn FragCoord", "OpDecorate %coord BuiltIn SamplePosition", "BuiltIn SamplePosition"),
+        ("OpDecorate %coord BuiltIn FragCoord", "OpDecorate %coord BuiltIn PrimitiveId", "BuiltIn PrimitiveId"),
         ("OpDecorate %coord BuiltIn FragCoord", "OpDecorate %coord Location 0", "OpVariable Input without a BuiltIn"),
         ("OpDecorate %out Location 0", "OpDecorate %out BuiltIn FragStencilRefEXT", "BuiltIn FragStencilRefEXT as an output"),
         ("OpCapability Shader", "OpCapability Shader OpCapability Int64", "OpCapability Int64"),

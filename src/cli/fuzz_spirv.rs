@@ -209,6 +209,10 @@ impl FuzzSpirv {
                 (Some(_), Some(_)) => {
                     return input::fail(exit::INVALID, "error: --of takes a device or a compiler, not both");
                 }
+                (None, _) if sources.contains(&translated::Source::Glsl) => {
+                    let why = "error: --of glsl needs --via, --optimiser or --through-wgsl: its shaders have no input of their own";
+                    return input::fail(exit::INVALID, why);
+                }
                 (None, device) => match device.map(OnDevice::new).transpose() {
                     Ok(device) => By::Engines { device, planted: None },
                     Err(e) => return input::fail(exit::UNCHECKED, &e.what),
