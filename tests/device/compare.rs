@@ -1,5 +1,7 @@
 //! `compare` with a device: what AFTER shows there must be what BEFORE allows.
 
+use std::process::Command;
+
 use smallstep::compute::ComputeModule;
 use smallstep::dispatch::words_hash;
 use smallstep::gpu::{Device, Options, Route, worker};
@@ -88,6 +90,13 @@ fn a_device_that_is_wrong_disagrees() {
     assert_eq!(summary.verdict().name(), "disagree", "{summary:?}");
     let found = summary.disagreement.expect("it disagrees");
     assert!(found.2.after.contains("llvmpipe"), "{}", found.2.after);
+    // The command names the device where it says how to show it again.
+    let quirk = "spec-tests/quirks-spirv/llvmpipe-atomic-in-loop.spvasm";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_smallstep"));
+    let output = command.args(["compare", quirk, quirk, "--device", "llvmpipe", "--inputs", "4"]).output().expect("starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let names_it = |line: &str| line.trim_start().starts_with("smallstep run") && line.ends_with("--device llvmpipe");
+    assert!(said.lines().any(names_it) && said.contains("this asks the device again: smallstep compare"), "{said}");
     let settings = Settings { inputs: 1, pinned: Vec::new(), groups: None, ..settings };
     let summary = drawn(CHOICE_OF_ZERO, CHOICE_OF_ZERO, &settings);
     assert_eq!(summary.verdict().name(), "disagree", "{summary:?}");

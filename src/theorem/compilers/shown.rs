@@ -133,15 +133,7 @@ fn computed(compiler: &Compiler, dispatch: &ComputeDispatch) -> Shown {
     let after = side("what the compiler writes", loaded(&written)?)?;
     let before = side("the module", loaded(&dispatch.words)?)?;
     interface::check(&before, &after).map_err(another_interface)?;
-    let bound = dispatch.bound();
-    let input = Input {
-        groups: dispatch.groups,
-        buffers: bound.buffer_contents(),
-        images: bound.image_contents(),
-        samplers: dispatch.samplers.clone(),
-        push_constants: dispatch.push_constants.clone(),
-        ..Input::default()
-    };
+    let input = Input::from(dispatch);
     let outcome = after.run(&input, &Settings::default(), FUEL, None);
     let Some(Observation { buffers, images, .. }) = outcome.observed() else { return Err(ended(&outcome)) };
     definite(buffers.iter().flat_map(|b| &b.undefined).map(|u| u.kind))?;

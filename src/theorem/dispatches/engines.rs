@@ -18,14 +18,12 @@ use smallstep_semantics::undefined::Undefined;
 
 use super::optimised::{Ends, FUEL_OF_PROGRAMS, Wrong, judged, not_loaded};
 use super::same;
+use crate::compute::MachineBug;
 use crate::dispatch::{ComputeDispatch, Dispatch, DrawDispatch};
 use crate::generate::spirv::beside::{self, Components};
 use crate::theorem::refine::draws::{self, Stages};
 use crate::theorem::refine::{OnDevice, Settings};
 use crate::verdict::Verdict;
-
-/// Changes the machine, to see that a comparison notices.
-pub use crate::compute::MachineBug;
 
 /// What became of a dispatch or draw.
 #[derive(Debug)]

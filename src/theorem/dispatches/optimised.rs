@@ -100,7 +100,7 @@ pub fn optimised_any(dispatch: &Dispatch, compiler: &Compiler) -> Verdict<Wrong>
                 Ok(split) => split,
                 Err(why) => return Verdict::Unchecked(why.0),
             };
-            let input = input(&split);
+            let input = Input::from(&split);
             by(compiler, &split.words, |before, after| refined(before, after, &split.entry, &input, FUEL_OF_PROGRAMS))
         }
         Dispatch::Draw(dispatch) => match split_samplers::adapt_draw(dispatch) {
@@ -108,19 +108,6 @@ pub fn optimised_any(dispatch: &Dispatch, compiler: &Compiler) -> Verdict<Wrong>
             Err(why) => Verdict::Unchecked(why.0),
         },
         Dispatch::Fragment(_) => Verdict::Unchecked("a fragment stage without a vertex stage".into()),
-    }
-}
-
-/// What a dispatch is given.
-fn input(dispatch: &ComputeDispatch) -> Input {
-    let bound = dispatch.bound();
-    Input {
-        groups: dispatch.groups,
-        buffers: bound.buffer_contents(),
-        images: bound.image_contents(),
-        samplers: dispatch.samplers.clone(),
-        push_constants: dispatch.push_constants.clone(),
-        ..Input::default()
     }
 }
 
@@ -136,7 +123,7 @@ pub(super) fn on_device(dispatch: &ComputeDispatch, device: &OnDevice) -> Verdic
     };
     let side = Side::new("the module", module, None);
     let settings = Settings { device: Some(device.clone()), ..settings(FUEL_OF_PROGRAMS) };
-    judged(judge(&side, &side, &input(dispatch), &settings, &Earlier::default()), "the device")
+    judged(judge(&side, &side, &Input::from(dispatch), &settings, &Earlier::default()), "the device")
 }
 
 fn optimised_draw(dispatch: &DrawDispatch, compiler: &Compiler) -> Verdict<Wrong> {

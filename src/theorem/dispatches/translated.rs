@@ -10,13 +10,14 @@ use serde_json::{Value, json};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv::disassemble;
 
-use super::engines::{self, Compared, MachineBug};
+use super::engines::{self, Compared};
 use super::fragments::{self, quads};
 use super::in_order::in_order;
 use super::optimised::{Ends, Wrong, optimised_any};
 use super::shaders;
 use super::uses::{self, Uses};
 use crate::compile::wsl::Options;
+use crate::compute::MachineBug;
 use crate::dispatch::Dispatch;
 use crate::generate::glsl;
 use crate::generate::spirv::beside::Components;

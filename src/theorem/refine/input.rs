@@ -29,6 +29,7 @@ use crate::compile::wgsl;
 use crate::compute::Uses;
 use crate::compute::given::{Place, written};
 use crate::compute::{bound, show};
+use crate::dispatch::ComputeDispatch;
 use crate::dispatch::resources::Behind;
 use crate::generate::Random;
 
@@ -68,6 +69,20 @@ impl Input {
     /// The bytes at a place; none where there is no buffer.
     pub fn at(&self, place: Place) -> &[u8] {
         self.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map_or(&[], |b| &b.bytes)
+    }
+}
+
+impl From<&ComputeDispatch> for Input {
+    fn from(dispatch: &ComputeDispatch) -> Input {
+        let bound = dispatch.bound();
+        Input {
+            groups: dispatch.groups,
+            buffers: bound.buffer_contents(),
+            images: bound.image_contents(),
+            samplers: dispatch.samplers.clone(),
+            push_constants: dispatch.push_constants.clone(),
+            attributes: Vec::new(),
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use super::warp::{Kept, Warp, kept};
 use super::{Broken, Shared};
 use crate::number::sets::{CellId, Exploration, Sets, Truth, Unsettled};
 use crate::number::{self, Arithmetic, Lane, Trust, Tuple, Why, integer};
-use crate::spirv::operation::{Operand, Scalar as Component, Shape, Signature, Site as Where};
+use crate::spirv::operation::{Operand, Scalar as Component, Shape, Signature};
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use rspirv::spirv::Op as Core;
 
@@ -774,12 +774,7 @@ impl Warp {
             .collect();
         let args: SmallVec<[Operand<'_>; 3]> =
             site.args.iter().zip(&scalars).map(|((shape, _), scalars)| Operand { shape: *shape, scalars }).collect();
-        let place = Where {
-            instruction: site.instruction,
-            invocation: self.number + lane as u32,
-            no_signed_wrap: site.no_signed_wrap,
-            no_unsigned_wrap: site.no_unsigned_wrap,
-        };
+        let place = self.computed_at(site, lane);
         let is_open = |scalar: &Scalar| scalar.undefined.is_none() && !scalar.trust.is_decided(profile);
         let any_open = scalars.iter().flatten().any(is_open);
         if any_open && (site.operation.signature == Signature::Select || site.no_signed_wrap || site.no_unsigned_wrap) {

@@ -88,6 +88,12 @@ impl Warp {
         Ok(())
     }
 
+    /// Where a lane computes what, for reports and for what may not wrap.
+    pub(super) fn computed_at(&self, site: &Site, lane: usize) -> Where {
+        let (instruction, invocation) = (site.instruction, self.number + lane as u32);
+        Where { instruction, invocation, no_signed_wrap: site.no_signed_wrap, no_unsigned_wrap: site.no_unsigned_wrap }
+    }
+
     /// An instruction in a lane of which an operand may be undefined, or the result wrap.
     fn compute_doubtful(&mut self, site: &Site, lane: usize, shared: &Shared<'_>) -> Done {
         let mut scalars: SmallVec<[SmallVec<[Scalar; 4]>; 3]> = SmallVec::new();
@@ -101,12 +107,7 @@ impl Warp {
         }
         let args: SmallVec<[Operand<'_>; 3]> =
             site.args.iter().zip(&scalars).map(|((shape, _), scalars)| Operand { shape: *shape, scalars }).collect();
-        let place = Where {
-            instruction: site.instruction,
-            invocation: self.number + lane as u32,
-            no_signed_wrap: site.no_signed_wrap,
-            no_unsigned_wrap: site.no_unsigned_wrap,
-        };
+        let place = self.computed_at(site, lane);
         match self.calculator.compute(site.operation, &args, &site.results, place) {
             Err(ub) => return Err(self.faulty(ub, site, lane, shared)),
             Ok(results) => {

@@ -157,7 +157,7 @@ impl Warp {
         for &(column, input) in &program.inputs {
             let column = &mut self.columns[column as usize];
             for (lane, word) in column.iter_mut().enumerate() {
-                let local = locals.map(|axis| axis[lane]);
+                let local = std::array::from_fn(|axis| locals[axis][lane]);
                 *word = value_of(input, program.size, shared.dispatch, group.id, first + lane as u32, local);
             }
         }
