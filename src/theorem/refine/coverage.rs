@@ -57,8 +57,10 @@ impl Coverage {
         self.all.iter().copied().filter(|label| !self.ran.contains(label))
     }
 
-    /// Whether an input comes to a block that none came to before, and ends with an observation.
-    pub(super) fn misses(&self, side: &Side, input: &Input, settings: &Settings) -> bool {
-        !side.blocks(input, settings, settings.fuel.min(FUEL)).is_subset(&self.ran)
+    /// Whether an input comes to a block that none came to before, and ends with an observation;
+    /// and how many instructions that took, if it does.
+    pub(super) fn misses(&self, side: &Side, input: &Input, settings: &Settings) -> (bool, u64) {
+        let (blocks, instructions) = side.blocks(input, settings, settings.fuel.min(FUEL));
+        (!blocks.is_subset(&self.ran), instructions)
     }
 }

@@ -6,7 +6,8 @@
 //! bounds and as divisors are not 0. Wild: least lengths, extreme values, any bits. A quarter of
 //! the inputs begins at each of the four levels; one that turns out vacuous gives way to another
 //! draft, at most [`DRAFTS`] in all: first one workgroup, then tamer values. The number of
-//! workgroups does not depend on the level.
+//! workgroups does not depend on the level. Kinds of drafts that were vacuous each time are mostly
+//! passed over ([`Drafts`]).
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -37,8 +38,76 @@ use crate::generate::Random;
 pub const DRAFTS: u32 = 7;
 /// The wildest level.
 const WILD: u32 = 3;
+/// How many numbers of an array are drawn before they come again; a prime, so that they come again
+/// at no place that a stride has.
+const PERIOD: usize = 1021;
 /// The most bytes that a runtime array is given.
 const MAX_ARRAY: u64 = 1 << 18;
+
+/// How wild the draft of that number of an input may be.
+fn level(index: u64, draft: u32) -> u32 {
+    ((index % u64::from(WILD + 1)) as u32).saturating_sub(draft / 2)
+}
+
+fn has_one_workgroup(draft: u32) -> bool {
+    draft % 2 == 1 || draft + 1 == DRAFTS
+}
+
+/// The first draft of an input that is only looked at: three of four have one workgroup, which
+/// takes less time.
+pub fn first_to_look_at(index: u64) -> u32 {
+    u32::from(!(index / u64::from(WILD + 1)).is_multiple_of(4))
+}
+
+/// How often drafts of one kind were judged, and how often they taught something: kinds are by
+/// level, by whether lengths are tight, and by whether there is one workgroup.
+///
+/// What BEFORE does not survive once it seldom survives later: a module whose workgroups race is
+/// vacuous with two of them whatever the values are.
+#[derive(Clone, Debug, Default)]
+pub struct Drafts {
+    kinds: [Tally; 4 * (WILD as usize + 1)],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    judged: u32,
+    of_use: u32,
+    passed_over: u32,
+}
+
+impl Drafts {
+    /// So many drafts of a kind are judged before others of it are passed over.
+    const ENOUGH: u32 = 6;
+    /// One in so many is judged still.
+    const ONE_IN: u32 = 8;
+
+    fn kind(&mut self, index: u64, draft: u32) -> &mut Tally {
+        let at = 4 * level(index, draft) as usize + 2 * usize::from(draft == 0) + usize::from(has_one_workgroup(draft));
+        &mut self.kinds[at]
+    }
+
+    /// The draft of an input to judge next, of those from one on: not one whose kind was vacuous each
+    /// time, but for a few. The last is always one to judge.
+    pub fn next(&mut self, index: u64, from: u32) -> u32 {
+        let mut is_wanted = |&draft: &u32| {
+            let kind = self.kind(index, draft);
+            if kind.of_use > 0 || kind.judged < Drafts::ENOUGH {
+                return true;
+            }
+            kind.passed_over += 1;
+            kind.passed_over % Drafts::ONE_IN == 0
+        };
+        (from..DRAFTS - 1).find(|draft| is_wanted(draft)).unwrap_or(DRAFTS - 1)
+    }
+
+    /// Notes what became of a draft.
+    pub fn note(&mut self, index: u64, draft: u32, is_vacuous: bool) {
+        let kind = self.kind(index, draft);
+        kind.judged += 1;
+        kind.of_use += u32::from(!is_vacuous);
+    }
+}
 
 /// What a dispatch is given.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -217,23 +286,37 @@ impl<'m> Shape<'m> {
     fn first_cells(&self, at: usize, bytes: u64) -> (Rc<[Cell]>, usize) {
         let slot = &self.slots[at];
         let (longest, known) = &mut self.longest.borrow_mut()[at];
+        let elements = |bytes| slot.array.map_or(0, |(array, _)| runtime_length(self.module, &array, bytes).unwrap_or(0));
         if *longest < bytes {
-            (*longest, *known) = (bytes, self.cells(slot, bytes).into());
+            // So that it is seldom found again.
+            *longest = bytes.max(2 * *longest);
+            *known = self.cells_of_elements(slot, *longest, elements(*longest)).into();
         }
-        let beyond = slot.array.map_or(0, |(array, each)| {
-            let elements = |bytes| runtime_length(self.module, &array, bytes).unwrap_or(0) as usize;
-            each * (elements(*longest) - elements(bytes))
-        });
+        let beyond = slot.array.map_or(0, |(_, each)| each * (elements(*longest) - elements(bytes)) as usize);
         (known.clone(), known.len() - beyond)
+    }
+
+    /// [`Shape::cells`] where a runtime array has so many elements: each is like the one before it.
+    fn cells_of_elements(&self, slot: &Slot, bytes: u64, elements: u64) -> Vec<Cell> {
+        let (Some((array, each)), Some(stride), 3..) = (slot.array, slot.stride, elements) else { return self.cells(slot, bytes) };
+        let mut cells = self.cells(slot, array.offset + 2 * stride);
+        let [first, second] = [2, 1].map(|back| cells.len().saturating_sub(back * each));
+        let Some(groups) = cells.get(second).map(|cell| cell.group - cells[first].group) else { return cells };
+        let pattern = cells[second..].to_vec();
+        for after in 1..elements - 1 {
+            cells.extend(pattern.iter().map(|cell| Cell {
+                offset: cell.offset + after * stride,
+                group: cell.group + after as u32 * groups,
+                ..*cell
+            }));
+        }
+        cells
     }
 
     /// The draft of that number of an input. Later drafts are tamer.
     pub fn draw(&self, settings: &Settings, index: u64, draft: u32) -> Input {
         let mut random = Random::new(settings.seed ^ index.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(draft) << 56);
-        let level = match settings.does(Planted::Tame) {
-            true => 0,
-            false => ((index % u64::from(WILD + 1)) as u32).saturating_sub(draft / 2),
-        };
+        let level = if settings.does(Planted::Tame) { 0 } else { level(index, draft) };
         // Lengths give way before values, and then grow.
         let (tight, room) = (if draft == 0 { random.below(level + 1) } else { 0 }, draft / 2);
         let groups = match &self.scene {
@@ -242,7 +325,7 @@ impl<'m> Shape<'m> {
             // Two workgroups may race whatever the values are: every other draft has one.
             None => settings.groups.unwrap_or_else(|| {
                 let drawn = self.groups(&mut random);
-                if draft % 2 == 1 || draft + 1 == DRAFTS { [1; 3] } else { drawn }
+                if has_one_workgroup(draft) { [1; 3] } else { drawn }
             }),
         };
         // Of a draw, one for each pixel, about.
@@ -390,21 +473,28 @@ fn length(slot: &Slot, invocations: u64, tight: u32, room: u32, random: &mut Ran
     slot.least + elements * stride
 }
 
-/// Values by type, those of one member or array at one level, which is at most the given one.
+/// Values by type, those of one member or array at one level, which is at most the given one. A long
+/// array repeats its first values.
 fn filled(length: u64, cells: &[Cell], level: u32, numbers: &Numbers, random: &mut Random) -> Vec<u8> {
     let mut bytes = vec![0; length as usize];
-    let (mut group, mut own) = (u32::MAX, 0);
-    for cell in cells {
-        if cell.group != group {
-            (group, own) = (cell.group, random.below(level + 1).max(random.below(level + 1)));
+    let (mut values, mut at) = (Vec::with_capacity(PERIOD), 0);
+    for same in cells.chunk_by(|a, b| a.group == b.group) {
+        let own = random.below(level + 1).max(random.below(level + 1));
+        values.clear();
+        for cell in same {
+            let Some(width) = cell.type_.width() else { continue };
+            if values.len() < PERIOD {
+                at = values.len();
+                values.push(match cell.type_ {
+                    Type::Float { width } => numbers.float(width, own, random),
+                    _ => numbers.integer(width, own, random),
+                });
+            } else {
+                at = if at + 1 == PERIOD { 0 } else { at + 1 };
+            }
+            let (start, count) = (cell.offset as usize, usize::from(width / 8));
+            bytes[start..start + count].copy_from_slice(&values[at].to_le_bytes()[..count]);
         }
-        let (bits, width) = match cell.type_ {
-            Type::Int { width, .. } => (numbers.integer(width, own, random), width),
-            Type::Float { width } => (numbers.float(width, own, random), width),
-            _ => continue,
-        };
-        let end = cell.offset as usize + usize::from(width / 8);
-        bytes[cell.offset as usize..end].copy_from_slice(&bits.to_le_bytes()[..usize::from(width / 8)]);
     }
     bytes
 }
@@ -414,6 +504,28 @@ mod tests {
     use super::*;
     use crate::compute::ComputeModule;
     use smallstep_semantics::spirv::{Options, assemble};
+
+    /// Drafts with several workgroups that are vacuous each time are passed over but for a few,
+    /// until one is of use.
+    #[test]
+    fn drafts_that_are_vacuous_each_time_are_passed_over() {
+        let mut drafts = Drafts::default();
+        for index in 0..4 * u64::from(Drafts::ENOUGH) {
+            assert_eq!(drafts.next(index, 0), 0);
+            drafts.note(index, 0, true);
+            drafts.note(index, 1, false);
+        }
+        let first = |drafts: &mut Drafts| -> Vec<u32> { (0..32).map(|n| drafts.next(4 * n, 0)).collect() };
+        let chosen = first(&mut drafts);
+        assert_eq!(chosen.iter().filter(|&&draft| draft == 0).count(), 32 / Drafts::ONE_IN as usize);
+        assert!(chosen.iter().all(|&draft| draft <= 1));
+        drafts.note(0, 0, false);
+        assert_eq!(first(&mut drafts), [0; 32]);
+        // What is vacuous whatever is tried comes to the last draft.
+        let mut drafts = Drafts::default();
+        (0..4 * u64::from(Drafts::ENOUGH)).for_each(|index| (0..DRAFTS).for_each(|draft| drafts.note(index, draft, true)));
+        assert_eq!(drafts.next(0, 0), DRAFTS - 1);
+    }
 
     /// A shorter buffer has the first scalars of a longer one, with an array of structures too,
     /// whose members are not in the order of their offsets.

@@ -71,6 +71,7 @@ use crate::compute::given::Place;
 pub use blame::Disagreement;
 pub use coverage::Coverage;
 use draws::Stages;
+use input::{DRAFTS, Drafts};
 pub use input::{Input, Shape};
 pub use interface::Mismatch;
 pub use numbers::Numbers;
@@ -114,7 +115,8 @@ pub struct Settings {
     /// without.
     pub subgroup_size: Option<u32>,
     /// How many more inputs are looked at where BEFORE has blocks that none of the others came to.
-    /// Those that come to one are compared.
+    /// Those that come to one are compared. If looking takes long, no more are after a quarter as
+    /// many in a row that come to none.
     pub guided: u64,
     /// How many random schedules are tried where atomics make the schedule matter.
     pub schedules: u64,
@@ -166,6 +168,10 @@ impl Default for Settings {
 /// How far executions of one input are tried: ends, and choices of what an atomic reads or where it
 /// writes.
 pub const EXECUTIONS: Budget = Budget { executions: 4_000, steps: 10_000 };
+/// Of the inputs that may be looked at, this part in a row may come to no new block.
+const BARREN: u64 = 4;
+/// Looking at inputs takes long if it executes more instructions than this.
+const LOOKED_AT: u64 = 1 << 22;
 /// How many instructions AFTER may take for one of BEFORE.
 pub const SLOWER: u64 = 16;
 /// How many instructions AFTER may take beyond that.
@@ -265,17 +271,22 @@ pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl 
     let mut progress = progress;
     let mut summary = Summary::default();
     let earlier = Earlier { coverage: RefCell::new((settings.guided > 0).then(|| Coverage::new(before))), ..Earlier::default() };
-    over_inputs(&mut summary, 0..settings.inputs, &shape, settings, (&judge, &earlier), &blame, &mut progress);
+    over_inputs(&mut summary, (0..settings.inputs, None), &shape, settings, (&judge, &earlier), &blame, &mut progress);
+    let (mut barren, mut executed) = (0, 0);
     for index in settings.inputs..settings.inputs.saturating_add(settings.guided) {
-        if summary.disagreement.is_some() || summary.unchecked.is_some() {
+        let is_enough = barren > settings.guided / BARREN && executed > LOOKED_AT;
+        if summary.disagreement.is_some() || summary.unchecked.is_some() || is_enough {
             break;
         }
-        let is_new = match &*earlier.coverage.borrow() {
-            Some(coverage) if !coverage.is_full() => coverage.misses(before, &shape.draw(settings, index, 0), settings),
+        let draft = earlier.drafts.borrow_mut().next(index, input::first_to_look_at(index));
+        let (is_new, instructions) = match &*earlier.coverage.borrow() {
+            Some(coverage) if !coverage.is_full() => coverage.misses(before, &shape.draw(settings, index, draft), settings),
             _ => break,
         };
+        executed += instructions;
+        barren = if is_new { 0 } else { barren + 1 };
         if is_new {
-            over_inputs(&mut summary, index..index + 1, &shape, settings, (&judge, &earlier), &blame, &mut progress);
+            over_inputs(&mut summary, (index..index + 1, Some(draft)), &shape, settings, (&judge, &earlier), &blame, &mut progress);
         }
     }
     summary.coverage = earlier.coverage.into_inner();
@@ -291,6 +302,8 @@ pub struct Earlier {
     too_many_orders: Cell<u32>,
     /// Which blocks of BEFORE ran, if that is wanted.
     coverage: RefCell<Option<Coverage>>,
+    /// What became of the drafts of inputs.
+    drafts: RefCell<Drafts>,
 }
 
 impl Earlier {
@@ -298,12 +311,19 @@ impl Earlier {
     /// comes to.
     fn run(&self, before: &Side, input: &Input, settings: &Settings) -> Outcome<Observation> {
         let mut blocks = BTreeSet::new();
-        let mut coverage = self.coverage.borrow_mut();
-        let outcome = before.run(input, settings, settings.fuel, coverage.is_some().then_some(&mut blocks));
-        if let (Some(coverage), Outcome::Observed(_)) = (&mut *coverage, &outcome) {
-            coverage.ran.append(&mut blocks);
+        let wanted = self.coverage.borrow().is_some().then_some(&mut blocks);
+        let outcome = before.run(input, settings, settings.fuel, wanted);
+        if let Outcome::Observed(_) = &outcome {
+            self.came_to(blocks);
         }
         outcome
+    }
+
+    /// An input with an observation came to these blocks of BEFORE.
+    fn came_to(&self, blocks: impl IntoIterator<Item = u32>) {
+        if let Some(coverage) = &mut *self.coverage.borrow_mut() {
+            coverage.ran.extend(blocks);
+        }
     }
 }
 
@@ -335,17 +355,19 @@ pub fn refines_draws(
     };
     let blame = |_: &Input, difference| blame::of_draw(after, difference);
     let (mut summary, mut progress) = (Summary::default(), progress);
-    over_inputs(&mut summary, 0..settings.inputs, &shape, settings, (&judge, &Earlier::default()), &blame, &mut progress);
+    let earlier = Earlier::default();
+    over_inputs(&mut summary, (0..settings.inputs, None), &shape, settings, (&judge, &earlier), &blame, &mut progress);
     Ok(summary)
 }
 
 /// What one input shows, given what is known from those before.
 type JudgeOne<'j> = &'j dyn Fn(&Input, &Earlier) -> Judged;
 
-/// Inputs of these numbers, up to the first disagreement, whose input is then made small.
+/// Inputs of these numbers, from this draft on if one is given, up to the first disagreement, whose
+/// input is then made small.
 fn over_inputs(
     summary: &mut Summary,
-    indexes: std::ops::Range<u64>,
+    (indexes, from): (std::ops::Range<u64>, Option<u32>),
     shape: &Shape<'_>,
     settings: &Settings,
     (judge, earlier): (JudgeOne<'_>, &Earlier),
@@ -357,19 +379,23 @@ fn over_inputs(
             (summary.inputs, summary.agree) = (summary.inputs + 1, summary.agree + 1);
             continue;
         }
-        let mut judged = Judged::Vacuous(String::new());
-        let mut input = None;
+        let gives_way = !settings.does(Planted::OneDraft);
+        let mut draft = if gives_way { from.unwrap_or_else(|| earlier.drafts.borrow_mut().next(index, 0)) } else { 0 };
         let mut first = None;
-        for draft in 0..if settings.does(Planted::OneDraft) { 1 } else { input::DRAFTS } {
+        let (input, judged) = loop {
             let drawn = shape.draw(settings, index, draft);
-            judged = judge(&drawn, earlier);
-            input = Some(drawn);
-            match &judged {
-                Judged::Vacuous(why) => _ = first.get_or_insert_with(|| why.clone()),
-                _ => break,
+            let judged = judge(&drawn, earlier);
+            let is_vacuous = matches!(judged, Judged::Vacuous(_));
+            earlier.drafts.borrow_mut().note(index, draft, is_vacuous);
+            if let Judged::Vacuous(why) = &judged {
+                first.get_or_insert_with(|| why.clone());
             }
-            summary.redrawn += u64::from(draft + 1 < input::DRAFTS);
-        }
+            if !is_vacuous || draft + 1 == DRAFTS || !gives_way {
+                break (drawn, judged);
+            }
+            summary.redrawn += 1;
+            draft = earlier.drafts.borrow_mut().next(index, draft + 1);
+        };
         summary.inputs += 1;
         let forgiven = match &judged {
             Judged::Vacuous(_) => settings.does(Planted::VacuousAgrees),
@@ -389,7 +415,6 @@ fn over_inputs(
                 return;
             }
             Judged::Disagree(_) => {
-                let Some(input) = input else { break };
                 let judge = |input: &Input| judge(input, &Earlier::default());
                 let minimal = shrink::minimal_by(&judge, shape, input, settings);
                 // The minimal input was seen to disagree.

@@ -13,7 +13,7 @@ use smallstep_semantics::undefined::Undefined;
 
 use super::blame::{Traced, traced};
 use super::on_device::{NotShown, OnDevice};
-use super::weak::{self, MOST_TOO_LARGE, Tried};
+use super::weak::{self, MOST_ORDERS, MOST_TOO_LARGE, Orders, Tried};
 use super::{ALLOWANCE, Earlier, Engine, Input, Planted, SLOWER, Settings, Side, Unchecked, floats, texels};
 use crate::compute::Given;
 use crate::compute::given::Place;
@@ -236,8 +236,65 @@ struct Shown {
     complete: bool,
 }
 
+/// How many instructions AFTER may execute where BEFORE executes `each`.
+fn fuel_of(after: &Side, input: &Input, each: u64, settings: &Settings) -> u64 {
+    // Where AFTER has a loop of compare-exchanges for an atomic of BEFORE, an invocation tries
+    // again as often as others are faster.
+    let retries = match after.depends_on_schedule() {
+        true => each.saturating_mul(after.module.invocations(input.groups)).min(RETRIES),
+        false => 0,
+    };
+    match settings.does(Planted::Fuel) {
+        true => each,
+        false => each.saturating_mul(SLOWER).saturating_add(ALLOWANCE + retries),
+    }
+}
+
+/// Judges an input on the machine where the order of invocations may show by what the modules say.
+/// If it does not for this input, AFTER shows under every order what it shows in the machine's.
+/// After inputs with too many orders to try, a few of the machine's orders stand for all. None
+/// where that does not decide it.
+fn on_the_machine(before: &Side, after: &Side, input: &Input, settings: &Settings, earlier: &Earlier) -> Option<Judged> {
+    if settings.device.is_some() || !before.depends_on_schedule() && !after.depends_on_schedule() {
+        return None;
+    }
+    let (first, watched) = before.on_machine(input, settings, settings.fuel, 0)?;
+    let observation = match &first {
+        Outcome::Observed(observation) => observation,
+        Outcome::Undefined(_) => return Some(Judged::Vacuous(ending(&first))),
+        _ => return None,
+    };
+    earlier.came_to(watched.blocks);
+    let fuel = fuel_of(after, input, observation.instructions.max(1), settings);
+    let (shown, watched) = after.on_machine(input, settings, fuel, 0)?;
+    let reordered = match weak::orders(after, &watched) {
+        Orders::Alike => return allows(&first, &shown, input, settings).then_some(Judged::Agree { all: true }),
+        Orders::MayDiffer(why) if earlier.too_many_orders.get() >= MOST_ORDERS => why,
+        _ => return None,
+    };
+    if reordered.is_some() && earlier.too_large.get() < MOST_TOO_LARGE {
+        return None;
+    }
+    let others = |side: &Side, fuel| -> Option<Vec<_>> {
+        (1..=settings.schedules).map(|order| side.on_machine(input, settings, fuel, order).map(|(outcome, _)| outcome)).collect()
+    };
+    let (mut of_before, mut of_after) = (others(before, settings.fuel)?, others(after, fuel)?);
+    (of_before.push(first), of_after.push(shown));
+    if let Some(ended) = of_before.iter().find(|outcome| matches!(outcome, Outcome::Undefined(_))) {
+        return Some(Judged::Vacuous(ending(ended)));
+    }
+    let allowed = |outcome| of_before.iter().any(|allowed| allows(allowed, outcome, input, settings));
+    of_after.iter().all(allowed).then(|| match reordered {
+        Some(why) => Judged::Undecided(weak::too_large(&why, settings)),
+        None => Judged::Agree { all: false },
+    })
+}
+
 /// Judges one input.
 pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, earlier: &Earlier) -> Judged {
+    if let Some(judged) = on_the_machine(before, after, input, settings, earlier) {
+        return judged;
+    }
     let default = Schedule::default();
     let first = earlier.run(before, input, settings);
     if let Some(what) = unchecked(&first) {
@@ -245,16 +302,7 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, ea
     }
     let Outcome::Observed(observation) = &first else { return Judged::Vacuous(ending(&first)) };
     let each = observation.instructions.max(1);
-    // Where AFTER has a loop of compare-exchanges for an atomic of BEFORE, an invocation tries
-    // again as often as others are faster.
-    let retries = match after.depends_on_schedule() {
-        true => each.saturating_mul(after.module.invocations(input.groups)).min(RETRIES),
-        false => 0,
-    };
-    let fuel = match settings.does(Planted::Fuel) {
-        true => each,
-        false => each.saturating_mul(SLOWER).saturating_add(ALLOWANCE + retries),
-    };
+    let fuel = fuel_of(after, input, each, settings);
     let shown = |side: &Side, (outcome, tried)| Shown {
         outcomes: vec![(outcome, default.clone())],
         tried: vec![tried],
@@ -269,7 +317,7 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, ea
     let independent = of_after.complete || of_after.tried[0].is_independent(after, input, settings, fuel);
     of_after.complete |= independent;
     if !independent && !settings.does(Planted::OneOrder) {
-        let looks = earlier.too_many_orders.get() < MOST_TOO_LARGE;
+        let looks = earlier.too_many_orders.get() < MOST_ORDERS;
         let budget = if looks { AFTER_INSTRUCTIONS / each } else { 0 };
         more(after, input, settings, fuel, budget, &mut of_after);
         earlier.too_many_orders.update(|inputs| inputs + u32::from(looks && !of_after.complete));

@@ -72,12 +72,12 @@ impl Side {
         self.run_by(on_machine, input, settings, fuel, blocks)
     }
 
-    /// The labels of the blocks that it comes to in one order of its invocations; none where it
-    /// ends without an observation.
-    pub(super) fn blocks(&self, input: &Input, settings: &Settings, fuel: u64) -> BTreeSet<u32> {
+    /// The labels of the blocks that it comes to in one order of its invocations, and how many
+    /// instructions it executes; none where it ends without an observation.
+    pub(super) fn blocks(&self, input: &Input, settings: &Settings, fuel: u64) -> (BTreeSet<u32>, u64) {
         let mut blocks = BTreeSet::new();
         let ran = self.run_by(settings.engine != Engine::Reference, input, settings, fuel, Some(&mut blocks));
-        if ran.observed().is_some() { blocks } else { BTreeSet::new() }
+        ran.observed().map(|observation| (blocks, observation.instructions)).unwrap_or_default()
     }
 
     fn run_by(
@@ -109,6 +109,20 @@ impl Side {
         }
     }
 
+    /// Runs it on the machine in one of the machine's orders, whether or not the order may show, and
+    /// notes what it did; nothing if the machine cannot run it.
+    pub(super) fn on_machine(
+        &self,
+        input: &Input,
+        settings: &Settings,
+        fuel: u64,
+        order: u64,
+    ) -> Option<(Outcome<Observation>, lockstep::Watched)> {
+        let program = self.program.as_ref().ok().filter(|_| settings.engine == Engine::Any)?;
+        let ran = program.run_watched(&self.dispatch(input, settings, fuel), lockstep::Watch { atomics: order == 0, order });
+        (!matches!(ran.0, Outcome::Unsupported(_))).then_some(ran)
+    }
+
     /// Runs it by the relation under a schedule.
     pub(super) fn report(&self, input: &Input, settings: &Settings, fuel: u64, schedule: &Schedule, sink: &mut dyn Sink) -> Report {
         if settings.subgroup_size.is_none() && grid::uses_subgroups(&self.module.module) {
@@ -124,7 +138,7 @@ impl Side {
 
 fn on_the_machine(program: &lockstep::Program, dispatch: &Dispatch<'_>, blocks: Option<&mut BTreeSet<u32>>) -> Outcome<Observation> {
     let Some(blocks) = blocks else { return program.run(dispatch, 1) };
-    let (outcome, watched) = program.run_watched(dispatch);
+    let (outcome, watched) = program.run_watched(dispatch, lockstep::Watch::default());
     blocks.extend(watched.blocks);
     outcome
 }

@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 
 use rspirv::spirv::{Decoration, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallstep_semantics::concurrency::{AtomicOp, Class, Classes, Rules, Schedule, Scope, Semantics};
+use smallstep_semantics::concurrency::{self, AtomicOp, Class, Classes, Kind, Rules, Schedule, Scope, Semantics};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::environment::{InvocationId, Observation};
@@ -38,7 +38,7 @@ use smallstep_semantics::spirv::module::{Module, WHOLE};
 use smallstep_semantics::spirv::shared::ObjectId;
 use smallstep_semantics::spirv::step::Action;
 use smallstep_semantics::spirv::words::Instruction;
-use smallstep_semantics::spirv::{Event, Relation};
+use smallstep_semantics::spirv::{Event, Relation, lockstep};
 
 use super::{Earlier, Input, Settings, Side};
 use crate::compute::told;
@@ -61,6 +61,8 @@ pub(super) struct Executions {
 /// How many inputs of a comparison may be too large for a search. What is too large for some is too
 /// large for most, so after so many no other input is searched.
 pub(super) const MOST_TOO_LARGE: u32 = 8;
+/// The same of the search through the orders of the invocations.
+pub(super) const MOST_ORDERS: u32 = 4;
 
 /// All executions that the memory model allows of a module, if the budget suffices.
 pub(super) fn executions(side: &Side, input: &Input, settings: &Settings, fuel: u64, earlier: &Earlier) -> Executions {
@@ -164,6 +166,35 @@ impl Tried {
     }
 }
 
+/// What a run of the machine says of the orders of a module's invocations.
+pub(super) enum Orders {
+    /// All of them show the same.
+    Alike,
+    /// They may differ. In a sentence, which atomics may take effect in an order that no schedule
+    /// shows, if there are some.
+    MayDiffer(Option<String>),
+    /// Nothing: it has fences, whose places are not noted.
+    Unknown,
+}
+
+/// The same of a run of the machine.
+pub(super) fn orders(side: &Side, watched: &lockstep::Watched) -> Orders {
+    if !side.depends_on_schedule() {
+        return Orders::Alike;
+    }
+    match Run::noted(&side.module.module, &watched.atomics) {
+        None => Orders::Unknown,
+        Some(run) if run.is_independent() => Orders::Alike,
+        Some(run) => Orders::MayDiffer(run.cycle().map(|found| another_order(side, found))),
+    }
+}
+
+/// That a device may let these atomics take effect in another order.
+fn another_order(side: &Side, found: [u32; 2]) -> String {
+    let [first, second] = found.map(|instruction| told::instruction(&side.module.module, instruction));
+    format!("a device may let {first} and {second} of {} take effect in another order", side.name)
+}
+
 /// The atomics, fences and barriers of one run.
 #[derive(Default)]
 struct Run {
@@ -187,10 +218,7 @@ pub(super) fn reordered(side: &Side, input: &Input, settings: &Settings, fuel: u
     if !side.depends_on_schedule() {
         return None;
     }
-    let module = &side.module.module;
-    let found = tried.iter().find_map(|tried| tried.run(side, input, settings, fuel).cycle())?;
-    let [first, second] = found.map(|instruction| told::instruction(module, instruction));
-    Some(format!("a device may let {first} and {second} of {} take effect in another order", side.name))
+    tried.iter().find_map(|tried| tried.run(side, input, settings, fuel).cycle()).map(|found| another_order(side, found))
 }
 
 /// Whether the order of invocations may show in a module, whatever its inputs are. It does not if
@@ -310,6 +338,41 @@ impl Run {
             }
         });
         (report.outcome, run)
+    }
+
+    /// What a run of the machine noted; nothing where it has a fence, whose place it does not note.
+    fn noted(module: &Module, noted: &lockstep::Atomics) -> Option<Run> {
+        if noted.fenced {
+            return None;
+        }
+        let unused = unused(module);
+        let access = |(at, (access, passed)): (usize, &(concurrency::Access, u32))| {
+            let Kind::Atomic { op, scope, semantics } = access.kind else { return None };
+            let concurrency::Agent { workgroup, local } = access.agent;
+            let object = match access.class {
+                Class::Workgroup => ObjectId::Workgroup { workgroup, index: access.object },
+                _ => ObjectId::Buffer(access.object),
+            };
+            let instruction = module.instructions().get(access.instruction as usize)?;
+            Some(Access {
+                by: InvocationId { workgroup, local },
+                at,
+                instruction: access.instruction,
+                location: (object, access.offset),
+                class: access.class,
+                op,
+                ordered: Ordered { scope, semantics },
+                blind: commutes(instruction.op).filter(|_| unused.contains(&instruction.result)),
+                passed: *passed as usize,
+            })
+        };
+        let ordered =
+            |barriers: &Vec<(Scope, Semantics)>| barriers.iter().map(|&(scope, semantics)| Ordered { scope, semantics }).collect();
+        Some(Run {
+            accesses: noted.accesses.iter().enumerate().map(access).collect::<Option<_>>()?,
+            fences: FxHashMap::default(),
+            barriers: noted.barriers.iter().map(|(&workgroup, barriers)| (workgroup, ordered(barriers))).collect(),
+        })
     }
 
     fn is_independent(&self) -> bool {
@@ -479,5 +542,59 @@ impl<'r> Search<'r> {
             g.op == AtomicOp::Store && others && !run.is_fixed(g, from, classes) && !run.is_fixed(to, g, classes)
         };
         mutual && from.op.writes() && to.op.reads() && releases && acquires && self.at[&from.location].iter().find(ends).is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compute::ComputeModule;
+    use crate::generate::spirv::{Limits, case};
+    use crate::theorem::refine::Shape;
+    use crate::theorem::refine::input::DRAFTS;
+
+    /// The machine notes the atomics and barriers that the relation watches, of generated modules
+    /// whose order shows and of others.
+    #[test]
+    fn the_machine_notes_what_the_relation_watches() {
+        let settings = Settings { groups: Some([2, 1, 1]), ..Settings::default() };
+        let [mut independent, mut dependent, mut with_barriers] = [0; 3];
+        for seed in 1..=400 {
+            let case = case(seed, &Limits::default());
+            let module = Module::load(&case.words).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+            let side = Side::new("module", ComputeModule::new(module, Some(&case.entry)).unwrap_or_else(|e| panic!("{e}")), None);
+            if !side.depends_on_schedule() {
+                continue;
+            }
+            let shape = Shape::of(&side, &settings).unwrap_or_else(|e| panic!("{e}"));
+            let input = shape.draw(&settings, seed, DRAFTS - 1);
+            let Some((Outcome::Observed(_), watched)) = side.on_machine(&input, &settings, 1 << 20, 0) else { continue };
+            let (outcome, of_relation) = Run::of(&side, &input, &settings, 1 << 20, &Schedule::InOrder);
+            let Some(noted) = Run::noted(&side.module.module, &watched.atomics) else {
+                assert!(!of_relation.fences.is_empty(), "seed {seed}");
+                continue;
+            };
+            if outcome.observed().is_none() {
+                continue;
+            }
+            let facts = |run: &Run| {
+                let fact = |a: &Access| {
+                    let object = if a.class == Class::Workgroup { a.by.workgroup } else { u32::MAX };
+                    (a.instruction, a.by.workgroup, a.by.local, object, a.location.1, a.op.writes(), a.passed)
+                };
+                let mut facts: Vec<_> = run.accesses.iter().map(fact).collect();
+                facts.sort_unstable();
+                let count = |workgroup| run.barriers.get(&workgroup).map_or(0, Vec::len);
+                (facts, [0, 1].map(count))
+            };
+            let is_independent = of_relation.is_independent();
+            assert_eq!(noted.is_independent(), is_independent, "seed {seed}");
+            if is_independent {
+                assert_eq!(facts(&noted), facts(&of_relation), "seed {seed}");
+            }
+            *(if is_independent { &mut independent } else { &mut dependent }) += 1;
+            with_barriers += u32::from(!noted.barriers.is_empty());
+        }
+        assert!(independent > 10 && dependent > 10 && with_barriers > 5, "{independent}, {dependent}, {with_barriers}");
     }
 }

@@ -59,7 +59,7 @@ pub fn observe(case: &ComputeCase, module: &Module, seed: u64, executions: &Exec
     };
     let (mut all, mut any_cut) = (0, false);
     for run in 0..executions.runs {
-        let (outcome, watched) = dispatched(case, seed, run, |dispatch| program.run_watched(dispatch));
+        let (outcome, watched) = dispatched(case, seed, run, |dispatch| program.run_watched(dispatch, lockstep::Watch::default()));
         match Run::of(&outcome) {
             Run::Together => all += watched.barriers,
             Run::Apart(what) => return Observed::Apart { run, what },
@@ -75,7 +75,10 @@ pub fn disagreement(case: &ComputeCase, module: &Module, seed: u64, executions: 
     let program = lockstep::Program::compile(module, &case.entry).ok()?;
     for run in 0..executions.runs {
         let (machine, reference) = dispatched(case, seed, run, |dispatch| {
-            (program.run_watched(dispatch).0, grid::run(module, dispatch, &Schedule::default(), relation, &mut ()))
+            (
+                program.run_watched(dispatch, lockstep::Watch::default()).0,
+                grid::run(module, dispatch, &Schedule::default(), relation, &mut ()),
+            )
         });
         let reference = match reference {
             Ok(outcome) => outcome,

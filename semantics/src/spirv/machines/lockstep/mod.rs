@@ -24,7 +24,7 @@ pub use program::{
     Atomic, Block, Cell, Choice, Code, Edge, End, FragmentProgram, ImageAccess, InterfaceVariable, Move, Op, Parts, Program, Site, Slot,
     Slots, Space, VertexProgram,
 };
-pub use run::Watched;
+pub use run::{Atomics, Watch, Watched};
 pub(in crate::spirv) use run::{Broken, Quads, Tag, WAYS};
 
 impl Program {

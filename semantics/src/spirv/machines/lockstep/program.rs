@@ -9,7 +9,7 @@ use crate::concurrency::{Scope, Semantics};
 use crate::number::{Instruction, integer};
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::module::Module;
-use crate::spirv::operation::{Calculator, Operation, Shape};
+use crate::spirv::operation::{Calculator, Operation, Shape, Signature};
 
 /// No register.
 pub const NONE: u32 = u32::MAX;
@@ -81,8 +81,8 @@ pub enum Op {
     // Local memory from the number c on, b scalars, becomes undefined; registers d… d+b become
     // undefined; sets d… d+b too.
     ForgetLocal, Forget, ForgetSets,
-    // d becomes undefined in every active lane; the same of a set. The origin is code's instruction
-    // with the kind of fault b.
+    // d becomes undefined in every active lane, or in those of set a if there is one; the same of a
+    // set. The origin is code's instruction with the kind of fault b.
     Undefine, UndefineSet,
     // The length of array c of the run.
     Length,
@@ -142,9 +142,11 @@ pub struct Site {
 }
 
 impl Site {
-    /// Whether it computes one component of scalars.
+    /// Whether it computes one component of the bits of its operands: of scalars, or by OpAny and
+    /// OpAll of a vector's components.
     pub(super) fn is_single(&self) -> bool {
-        self.operation.is_componentwise() && self.to.len() == 1 && self.args.iter().all(|(_, slots)| slots.len() == 1)
+        let of_scalars = || self.operation.is_componentwise() && self.args.iter().all(|(_, slots)| slots.len() == 1);
+        self.to.len() == 1 && (self.operation.signature == Signature::Reduction || of_scalars())
     }
 
     /// Whether the result may wrap, of operands with these bits, although a decoration says that it

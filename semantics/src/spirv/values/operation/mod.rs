@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 
 pub use compute::{Calculator, Operand, Site};
-pub use pure::{Bits, Components, component, pure};
+pub use pure::{Bits, Components, component, pair, pure};
 pub use signature::{Class, Scalar, Shape, Signature, Signs};
 
 use crate::number::{Instruction, Op};
@@ -28,6 +28,15 @@ pub struct Operation {
     pub op: Option<Op>,
     /// Of what.
     pub signature: Signature,
+    /// The instruction by its name, so that who computes need not look for it.
+    named: Named,
+}
+
+/// An instruction by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    Core(Core),
+    Glsl(Glsl),
 }
 
 /// The operations by opcode, and by number within GLSL.std.450.
@@ -38,17 +47,17 @@ struct Operations {
 
 static OPERATIONS: LazyLock<Operations> = LazyLock::new(|| {
     let mut tables = Operations { core: Vec::new(), glsl: Vec::new() };
-    let core = CORE.iter().map(|&(op, signature)| (Instruction::Core(op as u16), signature));
-    let glsl = GLSL.iter().map(|&(number, signature)| (Instruction::Glsl(number as u32), signature));
-    for (instruction, signature) in core.chain(glsl) {
-        let (table, number) = match instruction {
-            Instruction::Core(opcode) => (&mut tables.core, opcode as usize),
-            Instruction::Glsl(number) => (&mut tables.glsl, number as usize),
+    let core = CORE.iter().map(|&(op, signature)| (Named::Core(op), signature));
+    let glsl = GLSL.iter().map(|&(op, signature)| (Named::Glsl(op), signature));
+    for (named, signature) in core.chain(glsl) {
+        let (table, instruction, number) = match named {
+            Named::Core(op) => (&mut tables.core, Instruction::Core(op as u16), op as usize),
+            Named::Glsl(op) => (&mut tables.glsl, Instruction::Glsl(op as u32), op as usize),
         };
         if table.len() <= number {
             table.resize(number + 1, None);
         }
-        table[number] = Some(Operation { instruction, op: Op::of(instruction), signature });
+        table[number] = Some(Operation { instruction, op: Op::of(instruction), signature, named });
     }
     tables
 });
@@ -101,9 +110,9 @@ impl Operation {
 
     /// The instruction's name as SPIR-V prints it: `OpIAdd`, `SMin`.
     pub fn name(self) -> String {
-        match self.instruction {
-            Instruction::Core(opcode) => Core::from_u32(u32::from(opcode)).map_or_else(|| format!("Op{opcode}"), |op| format!("Op{op:?}")),
-            Instruction::Glsl(number) => Glsl::from_u32(number).map_or_else(|| number.to_string(), |op| format!("{op:?}")),
+        match self.named {
+            Named::Core(op) => format!("Op{op:?}"),
+            Named::Glsl(op) => format!("{op:?}"),
         }
     }
 }

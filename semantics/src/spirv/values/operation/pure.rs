@@ -3,9 +3,9 @@
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 use smallvec::SmallVec;
 
-use super::{Operation, Scalar, Shape, Signature, Signs};
+use super::{Named, Operation, Scalar, Shape, Signature, Signs};
 use crate::number::float::{self, Reals};
-use crate::number::{Computed, Environment, Half, Instruction, Real, integer, pack};
+use crate::number::{Computed, Environment, Half, Real, integer, pack};
 use crate::undefined::Unspecified;
 
 /// An operand: its shape and the bits of its components, column after column.
@@ -52,7 +52,7 @@ pub(super) fn reals<R: Real>(bits: &[u64]) -> Reals<R> {
 /// the result. `None` for instructions that do not compute by themselves. No bits make this panic.
 pub fn pure(operation: Operation, args: &[Bits<'_>], results: &[Shape], environment: Environment) -> Option<Components> {
     let result = *results.first()?;
-    if operation.instruction == Instruction::Core(Core::Select as u16) {
+    if operation.named == Named::Core(Core::Select) {
         return Some(selected(args[0].bits, args.get(1)?.bits, args.get(2)?.bits));
     }
     if let Some(components) = whole(operation, args, results) {
@@ -72,100 +72,91 @@ pub fn pure(operation: Operation, args: &[Bits<'_>], results: &[Shape], environm
 fn whole(operation: Operation, args: &[Bits<'_>], results: &[Shape]) -> Option<Components> {
     let (first, result) = (args.first()?, *results.first()?);
     let from = first.shape.scalar;
-    match operation.instruction {
-        Instruction::Core(opcode) => {
-            let op = Core::from_u32(opcode.into())?;
-            match (op, from) {
-                (Core::Bitcast, _) => Some(values(pack::bitcast(from.width(), result.scalar.width(), first.bits))),
-                (Core::IAddCarry | Core::ISubBorrow | Core::UMulExtended | Core::SMulExtended, _) => {
-                    let mut pairs: SmallVec<[[u64; 2]; 4]> = SmallVec::new();
-                    for (&x, &y) in first.bits.iter().zip(args.get(1)?.bits) {
-                        pairs.push(integer::pair(op, from.width(), x, y)?);
-                    }
-                    Some(members(&pairs))
+    match operation.named {
+        Named::Core(op) => match (op, from) {
+            (Core::Bitcast, _) => Some(values(pack::bitcast(from.width(), result.scalar.width(), first.bits))),
+            (Core::IAddCarry | Core::ISubBorrow | Core::UMulExtended | Core::SMulExtended, _) => {
+                let mut pairs: SmallVec<[[u64; 2]; 4]> = SmallVec::new();
+                for (&x, &y) in first.bits.iter().zip(args.get(1)?.bits) {
+                    pairs.push(integer::pair(op, from.width(), x, y)?);
                 }
-                (Core::SDot | Core::UDot | Core::SUDot | Core::SDotAccSat | Core::UDotAccSat | Core::SUDotAccSat, _) => {
-                    let Signature::IntegerDot(signs, _) = operation.signature else { return None };
-                    let sum = dot(signs, result.scalar.width(), first, args.get(1)?, args.get(2).map(|a| a.bits[0]));
-                    Some(Components::from_slice(&[sum]))
-                }
-                (Core::Any, Scalar::Bool) => Some(Components::from_slice(&[first.bits.iter().any(|&x| x != 0).into()])),
-                (Core::All, Scalar::Bool) => Some(Components::from_slice(&[first.bits.iter().all(|&x| x != 0).into()])),
-                (Core::OuterProduct, _) => in_format!(from.width(), R => {
-                    let (x, y) = (reals::<R>(first.bits), reals::<R>(args.get(1)?.bits));
-                    let products = y.iter().flat_map(|&y| x.iter().map(move |&x| Computed::Value((x * y).canonical().bits())));
-                    Some(products.collect())
-                }),
-                (_, Scalar::Float { width }) => in_format!(width, R => tuples::<R>(operation, args)),
+                Some(members(&pairs))
+            }
+            (Core::SDot | Core::UDot | Core::SUDot | Core::SDotAccSat | Core::UDotAccSat | Core::SUDotAccSat, _) => {
+                let Signature::IntegerDot(signs, _) = operation.signature else { return None };
+                let sum = dot(signs, result.scalar.width(), first, args.get(1)?, args.get(2).map(|a| a.bits[0]));
+                Some(Components::from_slice(&[sum]))
+            }
+            (Core::Any | Core::All, Scalar::Bool) => Some(Components::from_slice(&[logical(op, first.bits)?])),
+            (Core::OuterProduct, _) => in_format!(from.width(), R => {
+                let (x, y) = (reals::<R>(first.bits), reals::<R>(args.get(1)?.bits));
+                let products = y.iter().flat_map(|&y| x.iter().map(move |&x| Computed::Value((x * y).canonical().bits())));
+                Some(products.collect())
+            }),
+            (_, Scalar::Float { width }) => in_format!(width, R => tuples::<R>(operation, args)),
+            _ => None,
+        },
+        Named::Glsl(op) => match op {
+            Glsl::ModfStruct | Glsl::Modf => in_format!(from.width(), R => {
+                let pairs: SmallVec<[[u64; 2]; 4]> =
+                    first.bits.iter().map(|&x| float::modf(R::of_bits(x)).map(R::bits)).collect();
+                Some(members(&pairs))
+            }),
+            Glsl::FrexpStruct | Glsl::Frexp => in_format!(from.width(), R => {
+                let pairs: SmallVec<[Option<[u64; 2]>; 4]> = first
+                    .bits
+                    .iter()
+                    .map(|&x| float::frexp(R::of_bits(x)).map(|(x, exponent)| [x.bits(), u64::from(exponent as u32)]))
+                    .collect();
+                let part = |member: usize| {
+                    let special = Computed::Undefined(Unspecified::FrexpSpecial);
+                    pairs.iter().map(move |pair| pair.map_or(special, |pair| Computed::Value(pair[member])))
+                };
+                Some(part(0).chain(part(1)).collect())
+            }),
+            Glsl::FaceForward => in_format!(from.width(), R => {
+                let [n, i, reference] = [0, 1, 2].map(|a| args.get(a).map_or_else(Reals::new, |a| reals::<R>(a.bits)));
+                Some(values(float::face_forward(&n, &i, &reference).iter().map(|x| x.bits()).collect()))
+            }),
+            Glsl::Refract => in_format!(from.width(), R => {
+                let (i, n) = (reals::<R>(first.bits), reals::<R>(args.get(1)?.bits));
+                Some(values(float::refract(&i, &n, R::of_bits(args.get(2)?.bits[0])).iter().map(|x| x.bits()).collect()))
+            }),
+            _ => match (pack::packed(op, first.bits), from) {
+                (Some(packed), _) => Some(values(packed)),
+                (None, Scalar::Float { width }) => in_format!(width, R => tuples::<R>(operation, args)),
                 _ => None,
-            }
-        }
-        Instruction::Glsl(number) => {
-            let op = Glsl::from_u32(number)?;
-            match op {
-                Glsl::ModfStruct | Glsl::Modf => in_format!(from.width(), R => {
-                    let pairs: SmallVec<[[u64; 2]; 4]> =
-                        first.bits.iter().map(|&x| float::modf(R::of_bits(x)).map(R::bits)).collect();
-                    Some(members(&pairs))
-                }),
-                Glsl::FrexpStruct | Glsl::Frexp => in_format!(from.width(), R => {
-                    let pairs: SmallVec<[Option<[u64; 2]>; 4]> = first
-                        .bits
-                        .iter()
-                        .map(|&x| float::frexp(R::of_bits(x)).map(|(x, exponent)| [x.bits(), u64::from(exponent as u32)]))
-                        .collect();
-                    let part = |member: usize| {
-                        let special = Computed::Undefined(Unspecified::FrexpSpecial);
-                        pairs.iter().map(move |pair| pair.map_or(special, |pair| Computed::Value(pair[member])))
-                    };
-                    Some(part(0).chain(part(1)).collect())
-                }),
-                Glsl::FaceForward => in_format!(from.width(), R => {
-                    let [n, i, reference] = [0, 1, 2].map(|a| args.get(a).map_or_else(Reals::new, |a| reals::<R>(a.bits)));
-                    Some(values(float::face_forward(&n, &i, &reference).iter().map(|x| x.bits()).collect()))
-                }),
-                Glsl::Refract => in_format!(from.width(), R => {
-                    let (i, n) = (reals::<R>(first.bits), reals::<R>(args.get(1)?.bits));
-                    Some(values(float::refract(&i, &n, R::of_bits(args.get(2)?.bits[0])).iter().map(|x| x.bits()).collect()))
-                }),
-                _ => match (pack::packed(op, first.bits), from) {
-                    (Some(packed), _) => Some(values(packed)),
-                    (None, Scalar::Float { width }) => in_format!(width, R => tuples::<R>(operation, args)),
-                    _ => None,
-                },
-            }
-        }
+            },
+        },
     }
 }
 
 /// Computes one component of an operation that computes each for itself
-/// ([`Operation::is_componentwise`]): its operands' scalar types and bits, and the result's type.
+/// ([`Operation::is_componentwise`]): its operands' scalar types and bits, and the result's type;
+/// or OpAny and OpAll of the components of their operand.
 /// `None` for other operations. No bits make this panic.
 pub fn component(operation: Operation, from: &[Scalar], to: Scalar, bits: &[u64], environment: Environment) -> Option<Computed> {
     let (first, &x) = (*from.first()?, bits.first()?);
-    match operation.instruction {
-        Instruction::Core(opcode) => {
-            let op = Core::from_u32(opcode.into())?;
-            match (op, first) {
-                (Core::UConvert, _) => Some(Computed::Value(x & integer::mask(to.width()))),
-                (Core::SConvert, _) => Some(Computed::Value(integer::signed(first.width(), x) as u64 & integer::mask(to.width()))),
-                (Core::ConvertSToF | Core::ConvertUToF, _) => in_format!(to.width(), R => {
-                    Some(Computed::Value(float::of_integer::<R>(x, first.width(), op == Core::ConvertSToF).bits()))
-                }),
-                (Core::ConvertFToS | Core::ConvertFToU, _) => in_format!(first.width(), R => {
-                    Some(float::to_integer(R::of_bits(x), to.width(), op == Core::ConvertFToS))
-                }),
-                (Core::FConvert, _) => in_format!(first.width(), R => {
-                    let wide = R::of_bits(x).wide();
-                    Some(Computed::Value(in_format!(to.width(), S => S::of(wide).bits())))
-                }),
-                (_, Scalar::Int { width, .. }) => integer::core(op, width, bits, environment),
-                (_, Scalar::Bool) => logical(op, bits),
-                (_, Scalar::Float { width }) => in_format!(width, R => real::<R>(operation, bits)),
-                _ => None,
-            }
-        }
-        Instruction::Glsl(number) => match (Glsl::from_u32(number)?, first) {
+    match operation.named {
+        Named::Core(op) => match (op, first) {
+            (Core::UConvert, _) => Some(Computed::Value(x & integer::mask(to.width()))),
+            (Core::SConvert, _) => Some(Computed::Value(integer::signed(first.width(), x) as u64 & integer::mask(to.width()))),
+            (Core::ConvertSToF | Core::ConvertUToF, _) => in_format!(to.width(), R => {
+                Some(Computed::Value(float::of_integer::<R>(x, first.width(), op == Core::ConvertSToF).bits()))
+            }),
+            (Core::ConvertFToS | Core::ConvertFToU, _) => in_format!(first.width(), R => {
+                Some(float::to_integer(R::of_bits(x), to.width(), op == Core::ConvertFToS))
+            }),
+            (Core::FConvert, _) => in_format!(first.width(), R => {
+                let wide = R::of_bits(x).wide();
+                Some(Computed::Value(in_format!(to.width(), S => S::of(wide).bits())))
+            }),
+            (_, Scalar::Int { width, .. }) => integer::core(op, width, bits, environment),
+            (_, Scalar::Bool) => logical(op, bits),
+            (_, Scalar::Float { width }) => in_format!(width, R => real::<R>(operation, bits)),
+            _ => None,
+        },
+        Named::Glsl(op) => match (op, first) {
             (Glsl::Ldexp, _) => in_format!(first.width(), R => {
                 let scaled = float::ldexp(R::of_bits(x), integer::signed(from.get(1)?.width(), *bits.get(1)?));
                 Some(scaled.map_or(Computed::Undefined(Unspecified::LdexpRange), |x| Computed::Value(x.bits())))
@@ -174,6 +165,15 @@ pub fn component(operation: Operation, from: &[Scalar], to: Scalar, bits: &[u64]
             (_, Scalar::Float { width }) => in_format!(width, R => real::<R>(operation, bits)),
             _ => None,
         },
+    }
+}
+
+/// Computes one component of an instruction with two results on integers of that width (OpIAddCarry
+/// and the like). `None` for other operations.
+pub fn pair(operation: Operation, width: u8, x: u64, y: u64) -> Option<[u64; 2]> {
+    match operation.named {
+        Named::Core(op) => integer::pair(op, width, x, y),
+        Named::Glsl(_) => None,
     }
 }
 
@@ -208,9 +208,10 @@ fn selected(conditions: &[u64], on_true: &[u64], on_false: &[u64]) -> Components
     on_true.iter().zip(on_false).enumerate().map(|(i, (&a, &b))| Computed::Value(if condition(i) { a } else { b })).collect()
 }
 
-/// The logical instructions, of one component.
+/// The logical instructions, of one component; OpAny and OpAll of all components.
 fn logical(op: Core, bits: &[u64]) -> Option<Computed> {
-    let truth = |a: usize| bits.get(a).is_some_and(|&bits| bits != 0);
+    let is_true = |&bits: &u64| bits != 0;
+    let truth = |a: usize| bits.get(a).is_some_and(is_true);
     let (a, b) = (truth(0), truth(1));
     Some(Computed::from(match op {
         Core::LogicalEqual => a == b,
@@ -218,6 +219,8 @@ fn logical(op: Core, bits: &[u64]) -> Option<Computed> {
         Core::LogicalAnd => a && b,
         Core::LogicalOr => a || b,
         Core::LogicalNot => !a,
+        Core::Any => bits.iter().any(is_true),
+        Core::All => bits.iter().all(is_true),
         _ => return None,
     }))
 }

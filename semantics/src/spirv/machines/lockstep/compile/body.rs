@@ -157,7 +157,7 @@ impl Compiler<'_> {
             }
             Core::Undef => {
                 let slots = self.slots(i.result_type)?;
-                self.undefine(&slots, crate::undefined::Unspecified::Undef);
+                self.undefine(&slots, NONE, crate::undefined::Unspecified::Undef);
                 self.bind(i.result, slots)?;
                 Ok(())
             }
@@ -213,7 +213,7 @@ impl Compiler<'_> {
                         None => {
                             let part = self.module.types().part(i.result_type, 0).map_or(0, |(part, _)| part);
                             let slot = self.slot(self.type_(part))?;
-                            self.undefine(&[slot], crate::undefined::Unspecified::ShuffleUndefined);
+                            self.undefine(&[slot], NONE, crate::undefined::Unspecified::ShuffleUndefined);
                             slots.push(slot);
                         }
                     }
@@ -269,15 +269,16 @@ impl Compiler<'_> {
         Ok((first, types.scalars(type_id) as usize))
     }
 
-    pub(super) fn undefine(&mut self, slots: &[Slot], kind: crate::undefined::Unspecified) {
+    /// Makes scalars undefined in the active lanes of a set, or with `NONE` in all active ones.
+    pub(super) fn undefine(&mut self, slots: &[Slot], set: u32, kind: crate::undefined::Unspecified) {
         for &slot in slots {
             match slot {
-                Slot::Word(d) => self.emit(Op::Undefine, d, NONE, kind as u32, 0),
+                Slot::Word(d) => self.emit(Op::Undefine, d, set, kind as u32, 0),
                 Slot::Wide(d, e) => {
-                    self.emit(Op::Undefine, d, NONE, kind as u32, 0);
-                    self.emit(Op::Undefine, e, NONE, kind as u32, 0);
+                    self.emit(Op::Undefine, d, set, kind as u32, 0);
+                    self.emit(Op::Undefine, e, set, kind as u32, 0);
                 }
-                Slot::Truth(d) => self.emit(Op::UndefineSet, d, NONE, kind as u32, 0),
+                Slot::Truth(d) => self.emit(Op::UndefineSet, d, set, kind as u32, 0),
             }
         }
     }

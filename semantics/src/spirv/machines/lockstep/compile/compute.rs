@@ -130,6 +130,9 @@ impl Compiler<'_> {
                 .or_else(|| conversion(operation.instruction, from, result).map(|op| (op, false))),
         };
         let is_componentwise = operation.is_componentwise() || broadcasts;
+        if matches!(operation.signature, Signature::Pair(..)) {
+            return self.pairs(i, operation, &args, &results, &to);
+        }
         match found.map(Some).or_else(|| is_componentwise.then_some(None)) {
             Some(code) => {
                 for component in 0..count {
@@ -169,6 +172,26 @@ impl Compiler<'_> {
         }
         self.bind(i.result, value)?;
         Ok(())
+    }
+
+    /// An instruction with two results, component by component: the members of a structure, one
+    /// after the other.
+    fn pairs(&mut self, i: &Instruction, operation: Operation, args: &[(Shape, Slots)], results: &[Shape], to: &Slots) -> Compiled {
+        let each = to.len() / 2;
+        for component in 0..each {
+            let site = Site {
+                instruction: self.at as u32,
+                operation,
+                args: args.iter().map(|(shape, slots)| (Shape::vector(shape.scalar, 1), Slots::from_slice(&[slots[component]]))).collect(),
+                results: results.iter().map(|shape| Shape::vector(shape.scalar, 1)).collect(),
+                to: Slots::from_slice(&[to[component], to[each + component]]),
+                no_signed_wrap: false,
+                no_unsigned_wrap: false,
+            };
+            self.emit(Op::Compute, NONE, NONE, NONE, 0);
+            self.attach(site);
+        }
+        self.bind(i.result, to.clone())
     }
 
     /// The shapes of the result, or of its two members.
@@ -304,38 +327,48 @@ impl Compiler<'_> {
         let object = if inserts { Some(self.value(operands[1])?[0]) } else { None };
         let index = self.index(operands[if inserts { 2 } else { 1 }])?;
         let to = self.slots(i.result_type)?;
-        // Out of bounds until a number fits.
-        self.undefine(&to, crate::undefined::Unspecified::VectorIndex);
         for number in 0..vector.len() {
-            let Slot::Word(wanted) = self.constant(Type::Int { width: 32, signed: false }, number as u64)? else { continue };
-            let fits = self.set()?;
-            let word = Shape::vector(Scalar::U32, 1);
-            let site = Site {
-                instruction: self.at as u32,
-                operation: crate::spirv::operation::core(Core::IEqual).expect("the table has every comparison"),
-                args: SmallVec::from_iter([index, wanted].map(|column| (word, Slots::from_slice(&[Slot::Word(column)])))),
-                results: SmallVec::from_slice(&[Shape::vector(Scalar::Bool, 1)]),
-                to: Slots::from_slice(&[Slot::Truth(fits)]),
-                no_signed_wrap: false,
-                no_unsigned_wrap: false,
-            };
-            self.emit(Op::Equal, fits, index, wanted, 0);
-            self.attach(site);
+            // Number 0 until another fits.
+            let wanted = self.number(number as u64)?;
+            let fits = if number == 0 { None } else { Some(self.compared(Core::IEqual, Op::Equal, [index, wanted])?) };
             for (component, &to) in to.iter().enumerate() {
                 let from = match object {
                     Some(object) if component == number => object,
                     Some(_) => vector[component],
                     None => vector[number],
                 };
-                match (to, from) {
-                    (Slot::Word(d), Slot::Word(a)) => self.emit(Op::Select, d, a, d, fits),
-                    (Slot::Truth(d), Slot::Truth(a)) => self.emit(Op::SelectSet, d, a, d, fits),
+                match (to, from, fits) {
+                    (Slot::Word(d), Slot::Word(a), None) => self.emit(Op::Copy, d, a, NONE, 0),
+                    (Slot::Truth(d), Slot::Truth(a), None) => self.emit(Op::CopySet, d, a, NONE, 0),
+                    (Slot::Word(d), Slot::Word(a), Some(fits)) => self.emit(Op::Select, d, a, d, fits),
+                    (Slot::Truth(d), Slot::Truth(a), Some(fits)) => self.emit(Op::SelectSet, d, a, d, fits),
                     _ => return self.unsupported("a dynamic index into a vector of 64-bit numbers in the lockstep machine"),
                 }
             }
         }
+        let last = self.number(vector.len() as u64 - 1)?;
+        let beyond = self.compared(Core::ULessThan, Op::LessUnsigned, [last, index])?;
+        self.undefine(&to, beyond, crate::undefined::Unspecified::VectorIndex);
         self.bind(i.result, to)?;
         Ok(())
+    }
+
+    /// The set of lanes in which two columns of 32-bit integers compare so.
+    fn compared(&mut self, instruction: Core, op: Op, columns: [u32; 2]) -> Compiled<u32> {
+        let set = self.set()?;
+        let word = Shape::vector(Scalar::U32, 1);
+        let site = Site {
+            instruction: self.at as u32,
+            operation: operation::core(instruction).expect("the table has every comparison"),
+            args: SmallVec::from_iter(columns.map(|column| (word, Slots::from_slice(&[Slot::Word(column)])))),
+            results: SmallVec::from_slice(&[Shape::vector(Scalar::Bool, 1)]),
+            to: Slots::from_slice(&[Slot::Truth(set)]),
+            no_signed_wrap: false,
+            no_unsigned_wrap: false,
+        };
+        self.emit(op, set, columns[0], columns[1], 0);
+        self.attach(site);
+        Ok(set)
     }
 }
 

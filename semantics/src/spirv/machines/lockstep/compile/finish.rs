@@ -102,7 +102,10 @@ pub(in crate::spirv::machines::lockstep) fn registers_of(
         }
         Op::ForgetLocal | Op::ForgetSets | Op::Fence | Op::Demote => {}
         Op::IsHelper => defines.extend(set(code.d)),
-        Op::Undefine => defines.extend(column(code.d)),
+        Op::Undefine => {
+            defines.extend(column(code.d));
+            uses.extend(set(code.a));
+        }
         Op::Forget | Op::Length | Op::Elements => defines.extend(column(code.d)),
         _ => {
             defines.extend(column(code.d));

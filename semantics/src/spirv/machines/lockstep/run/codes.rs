@@ -389,9 +389,10 @@ impl Warp {
     }
 
     fn undefine(&mut self, kept: Kept, code: &Code) {
-        let active = self.active;
-        *self.undefined_mut(kept) |= active;
-        for lane in column::lanes(active) {
+        let some =
+            if code.a == NONE { self.active } else { self.active & self.sets[code.a as usize] & !self.sets_undefined[code.a as usize] };
+        *self.undefined_mut(kept) |= some;
+        for lane in column::lanes(some) {
             let origin = Origin { kind: super::kind(code.b), instruction: code.at, invocation: self.number + lane as u32 };
             self.origins.insert((kept, lane as u8), origin);
         }

@@ -36,6 +36,7 @@ impl Program {
 }
 
 /// An access as the full detector sees it.
+#[derive(Clone, Copy)]
 pub(super) struct Seen {
     pub(super) object: u32,
     pub(super) offset: u64,
@@ -44,6 +45,15 @@ pub(super) struct Seen {
 }
 
 impl Warp {
+    /// Notes an access of an atomic, where that is wanted.
+    fn note(&self, code: &Code, group: &mut Group, lane: usize, seen: Seen, kind: Kind) {
+        let (Some(atomics), true) = (&mut group.atomics, matches!(kind, Kind::Atomic { .. })) else { return };
+        let agent = Agent { workgroup: group.number, local: self.first + lane as u32 };
+        let Seen { object, offset, bytes, class } = seen;
+        let passed = atomics.barriers.get(&group.number).map_or(0, Vec::len) as u32;
+        atomics.accesses.push((Access { agent, object, offset, bytes, class, kind, instruction: code.at }, passed));
+    }
+
     #[cold]
     pub(super) fn observe(&self, code: &Code, shared: &Shared<'_>, group: &mut Group, lane: usize, seen: Seen, kind: Kind) -> Option<Race> {
         // A warp of quads is of several workgroups.
@@ -55,6 +65,9 @@ impl Warp {
 
     pub(super) fn fence(&mut self, code: &Code, shared: &Shared<'_>, group: &mut Group) {
         let (scope, semantics) = shared.program.fences[code.c as usize];
+        if let Some(atomics) = &mut group.atomics {
+            atomics.fenced = true;
+        }
         if let Some(detector) = &mut group.detector {
             for lane in column::lanes(self.active) {
                 detector.fence(Agent { workgroup: group.number, local: self.first + lane as u32 }, scope, &semantics);
@@ -74,10 +87,12 @@ impl Warp {
     ) -> Done {
         let at = self.address(code, lane);
         let mut found = None;
-        if group.detector.is_some() {
+        if group.detector.is_some() || group.atomics.is_some() {
             let (object, offset) = shared.program.shared_place(at);
             let bytes = if shared.program.laid_out { 4 } else { 8 };
-            found = self.observe(code, shared, group, lane, Seen { object, offset, bytes, class: Class::Workgroup }, kind);
+            let seen = Seen { object, offset, bytes, class: Class::Workgroup };
+            self.note(code, group, lane, seen, kind);
+            found = self.observe(code, shared, group, lane, seen, kind);
         }
         let races = match shared.program.synchronises {
             true => found.is_some(),
@@ -104,8 +119,9 @@ impl Warp {
     ) -> Done {
         let memory = shared.buffers.memory_of(code.buffer);
         let mut found = None;
-        if group.detector.is_some() {
+        if group.detector.is_some() || group.atomics.is_some() {
             let seen = Seen { object: memory as u32, offset: byte.into(), bytes: width.into(), class: Class::Uniform };
+            self.note(code, group, lane, seen, kind);
             found = self.observe(code, shared, group, lane, seen, kind);
         }
         let races = match shared.program.synchronises {

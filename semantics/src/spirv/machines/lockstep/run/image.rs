@@ -14,7 +14,7 @@ use super::super::program::{Choice, Code, ImageAccess, Program, Slot, Slots};
 use super::codes::Done;
 use super::detect::Seen;
 use super::quads::{DIFFERENCES, whole};
-use super::races::{Touch, Who, touch_granule, zeros};
+use super::races::{EACH, Touch, Who, touch_granule, zeros};
 use super::warp::{Kept, Warp};
 use super::{Broken, Group, Shared, codes};
 use crate::concurrency::{Class, Kind};
@@ -83,7 +83,7 @@ impl<'r> Images<'r> {
         let held = |named: Named<'r>| {
             let texels = named.image.sides(0).unwrap_or_default().into_iter().map(|side| side as usize).product::<usize>();
             let written = named.written.then(|| Mutex::new(Written { image: named.image.clone(), origins: FxHashMap::default() }));
-            Held { named, written, shadow: if named.written { zeros(3 * texels) } else { Vec::new() } }
+            Held { named, written, shadow: if named.written { zeros(EACH * texels) } else { Vec::new() } }
         };
         Images {
             held: images.into_iter().map(held).collect(),

@@ -2,13 +2,13 @@
 
 use smallvec::SmallVec;
 
-use super::super::column::{self, Lanes};
+use super::super::column::{self, LANES, Lanes};
 use super::super::program::{Site, Slot};
 use super::codes::Done;
 use super::warp::{Warp, kept};
 use super::{Broken, Shared};
 use crate::number::{Computed, Trust};
-use crate::spirv::operation::{Bits, Operand, Site as Where, component, pure};
+use crate::spirv::operation::{Bits, Operand, Signature, Site as Where, component, pair, pure};
 use crate::spirv::report;
 use crate::spirv::value::{Origin, Scalar};
 use crate::undefined::Ub;
@@ -23,6 +23,10 @@ impl Warp {
             (true, &[a]) => self.compute_single(site, [a], simple, shared),
             (true, &[a, b]) => self.compute_single(site, [a, b], simple, shared),
             (true, &[a, b, c]) => self.compute_single(site, [a, b, c], simple, shared),
+            (true, &[a, b, c, d]) => self.compute_single(site, [a, b, c, d], simple, shared),
+            (false, &[a, b]) if site.to.len() == 2 && matches!(site.operation.signature, Signature::Pair(..)) => {
+                self.compute_pair(site, [a, b], simple, shared)
+            }
             _ => self.compute_whole(site, &slots, simple, shared),
         }
     }
@@ -30,28 +34,57 @@ impl Warp {
     /// An operation on one component of each of these operands.
     fn compute_single<const N: usize>(&mut self, site: &Site, slots: [Slot; N], simple: Lanes, shared: &Shared<'_>) -> Done {
         let environment = self.calculator.environment;
-        let from: [_; N] = std::array::from_fn(|k| site.args[k].0.scalar);
+        let from: [_; N] = std::array::from_fn(|k| site.args[k.min(site.args.len() - 1)].0.scalar);
         let (to, result) = (site.to[0], site.results[0].scalar);
+        let (mut values, mut valued) = ([0; LANES], 0);
+        let is_plain = !site.no_signed_wrap && !site.no_unsigned_wrap;
         for lane in column::lanes(self.active) {
             let bits = slots.map(|slot| self.bits(slot, lane));
-            let computed = match simple >> lane & 1 == 1 && !site.may_wrap(&bits) {
+            let computed = match simple >> lane & 1 == 1 && (is_plain || !site.may_wrap(&bits)) {
                 true => component(site.operation, &from, result, &bits, environment),
                 false => None,
             };
             match computed {
+                Some(Computed::Value(bits)) => {
+                    values[lane] = bits;
+                    valued |= 1 << lane;
+                }
                 Some(component) => self.put_component(site, to, component, lane, shared)?,
                 None => self.compute_doubtful(site, lane, shared)?,
             }
+        }
+        self.put_all(to, valued, &values);
+        Ok(())
+    }
+
+    /// An operation on one component of each of two integers, with two results.
+    fn compute_pair(&mut self, site: &Site, slots: [Slot; 2], simple: Lanes, shared: &Shared<'_>) -> Done {
+        let width = site.args[0].0.scalar.width();
+        let mut values = [[0; LANES]; 2];
+        let mut valued = 0;
+        for lane in column::lanes(self.active) {
+            let [x, y] = slots.map(|slot| self.bits(slot, lane));
+            match pair(site.operation, width, x, y).filter(|_| simple >> lane & 1 == 1) {
+                Some(bits) => {
+                    values.iter_mut().zip(bits).for_each(|(values, bits)| values[lane] = bits);
+                    valued |= 1 << lane;
+                }
+                None => self.compute_doubtful(site, lane, shared)?,
+            }
+        }
+        for (&to, values) in site.to.iter().zip(&values) {
+            self.put_all(to, valued, values);
         }
         Ok(())
     }
 
     /// An operation on operands of several components, which are in these slots one after another.
     fn compute_whole(&mut self, site: &Site, slots: &[Slot], simple: Lanes, shared: &Shared<'_>) -> Done {
-        let mut bits: SmallVec<[u64; 32]> = SmallVec::new();
+        let mut bits: SmallVec<[u64; 32]> = SmallVec::from_elem(0, slots.len());
         for lane in column::lanes(self.active) {
-            bits.clear();
-            bits.extend(slots.iter().map(|&slot| self.bits(slot, lane)));
+            for (bits, &slot) in bits.iter_mut().zip(slots) {
+                *bits = self.bits(slot, lane);
+            }
             let mut rest = bits.as_slice();
             let mut args: SmallVec<[Bits<'_>; 3]> = SmallVec::new();
             for (shape, slots) in &site.args {
@@ -150,6 +183,20 @@ impl Warp {
         }
         for kept in kept(slot) {
             *self.undefined_mut(kept) &= !(1 << lane);
+        }
+    }
+
+    /// The same of some lanes, by lane.
+    fn put_all(&mut self, slot: Slot, some: Lanes, bits: &[u64; LANES]) {
+        match slot {
+            Slot::Word(column) => {
+                let column = &mut self.columns[column as usize];
+                column::lanes(some).for_each(|lane| column[lane] = bits[lane] as u32);
+            }
+            _ => return column::lanes(some).for_each(|lane| self.put(slot, lane, bits[lane])),
+        }
+        for kept in kept(slot) {
+            *self.undefined_mut(kept) &= !some;
         }
     }
 

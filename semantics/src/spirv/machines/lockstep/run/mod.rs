@@ -19,8 +19,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use super::column::{self, LANES};
 use super::program::{BufferVariable, End, Program};
-use crate::concurrency::{Agent, Arrival, Detector, Topology, Wait, arrival};
+use rustc_hash::FxHashMap;
+
+use crate::concurrency::{Access, Agent, Arrival, Detector, Scope, Semantics, Topology, Wait, arrival};
 use crate::outcome::{Limit, Outcome, Stuck};
+use crate::random::Random;
 use crate::spirv::environment::{Dispatch, InvocationId, Observation, ObservedBuffer, Robustness, UndefinedBytes};
 use crate::spirv::module::Module;
 use crate::spirv::object::MAX_BYTES;
@@ -81,6 +84,38 @@ pub struct Watched {
     /// The labels of the blocks that an invocation came to, in the order in which they are
     /// compiled.
     pub blocks: Vec<u32>,
+    /// What its atomics did, if they were to be noted.
+    pub atomics: Atomics,
+}
+
+/// What the atomics of a run did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Atomics {
+    /// Their accesses of memory that invocations share, in the order in which they took effect;
+    /// with each, how many barriers its workgroup had passed.
+    pub accesses: Vec<(Access, u32)>,
+    /// The barriers that each workgroup passed.
+    pub barriers: FxHashMap<u32, Vec<(Scope, Semantics)>>,
+    /// Whether a fence was among them.
+    pub fenced: bool,
+}
+
+/// How a dispatch is run on one thread, and what is noted of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Watch {
+    /// Whether what atomics do is noted.
+    pub atomics: bool,
+    /// In which order workgroups run, and the warps of each up to a barrier: ascending with 0, and
+    /// with any other number as that seed has it.
+    pub order: u64,
+}
+
+/// What workgroups hand on, each to the next.
+#[derive(Default)]
+struct Handed {
+    detector: Option<Detector>,
+    atomics: Option<Atomics>,
+    order: u64,
 }
 
 /// What all workgroups share.
@@ -122,6 +157,8 @@ pub(super) struct Group {
     /// Happens-before in full, of programs whose atomics or fences synchronise; handed from
     /// workgroup to workgroup.
     pub(super) detector: Option<Detector>,
+    /// What atomics did, where that is noted; handed on likewise.
+    pub(super) atomics: Option<Atomics>,
 }
 
 impl Program {
@@ -151,20 +188,20 @@ impl Program {
         // In order, so that what is reported is always the same. What a report says beside the
         // instruction is not kept while nothing is wrong: where something is, the dispatch is run
         // once more, and that is kept too.
-        match self.one_by_one(dispatch, groups, false).0 {
-            Outcome::Undefined(_) => self.one_by_one(dispatch, groups, true).0,
+        match self.one_by_one(dispatch, groups, false, Watch::default()).0 {
+            Outcome::Undefined(_) => self.one_by_one(dispatch, groups, true, Watch::default()).0,
             outcome => outcome,
         }
     }
 
     /// Runs a dispatch on this thread, and says what it did. A report of undefined behaviour may
     /// name another step than that of [`Program::run`].
-    pub fn run_watched(&self, dispatch: &Dispatch<'_>) -> (Outcome<Observation>, Watched) {
+    pub fn run_watched(&self, dispatch: &Dispatch<'_>, watch: Watch) -> (Outcome<Observation>, Watched) {
         if let Some(refused) = self.refused(dispatch) {
             return (refused, Watched::default());
         }
         match dispatch.workgroups(self.invocations().max(1)) {
-            Ok(groups) => self.one_by_one(dispatch, groups, false),
+            Ok(groups) => self.one_by_one(dispatch, groups, false, watch),
             Err(limit) => (Outcome::Limit(limit), Watched::default()),
         }
     }
@@ -183,7 +220,7 @@ impl Program {
                     if shared.broken.load(Ordering::Relaxed) {
                         return;
                     }
-                    if self.workgroup(&shared, number, &mut warps, &mut None).is_err() {
+                    if self.workgroup(&shared, number, &mut warps, &mut Handed::default()).is_err() {
                         shared.broken.store(true, Ordering::Relaxed);
                     }
                 }
@@ -200,18 +237,19 @@ impl Program {
 
     /// Runs workgroups one after the other. `exact` counts each invocation's steps and finds both
     /// accesses of a race.
-    fn one_by_one(&self, dispatch: &Dispatch<'_>, groups: u32, exact: bool) -> (Outcome<Observation>, Watched) {
+    fn one_by_one(&self, dispatch: &Dispatch<'_>, groups: u32, exact: bool, watch: Watch) -> (Outcome<Observation>, Watched) {
         let shared = self.shared(dispatch, true);
         let mut warps = Vec::new();
         warps.resize_with(self.invocations().div_ceil(LANES as u64) as usize, || Warp::new(self, exact));
-        let mut detector = match (self.synchronises || exact, Topology::new(groups, self.invocations() as u32, LANES as u32)) {
+        let detector = match (self.synchronises || exact, Topology::new(groups, self.invocations() as u32, LANES as u32)) {
             (false, _) => None,
             (true, Ok(topology)) => Some(Detector::new(topology)),
             (true, Err(limit)) if self.synchronises => return (Outcome::Limit(limit), Watched::default()),
             (true, Err(_)) => None,
         };
-        let broken = (0..groups).find_map(|number| {
-            let broken = self.workgroup(&shared, number, &mut warps, &mut detector).err()?;
+        let mut handed = Handed { detector, atomics: watch.atomics.then(Atomics::default), order: watch.order };
+        let broken = in_order(groups, watch.order).find_map(|number| {
+            let broken = self.workgroup(&shared, number, &mut warps, &mut handed).err()?;
             Some(match broken {
                 Broken::OutOfFuel => Outcome::OutOfFuel,
                 Broken::Late(limit) => Outcome::Limit(limit),
@@ -224,7 +262,7 @@ impl Program {
         let mut blocks: Vec<u32> = ran.map(|(_, block)| self.module.place(block.at as usize).block).collect();
         // The parts of a block follow each other.
         blocks.dedup();
-        let watched = Watched { barriers: shared.met.load(Ordering::Relaxed), blocks };
+        let watched = Watched { barriers: shared.met.load(Ordering::Relaxed), blocks, atomics: handed.atomics.unwrap_or_default() };
         (broken.unwrap_or_else(|| Outcome::Observed(shared.observation())), watched)
     }
 
@@ -243,7 +281,7 @@ impl Program {
         }
         let warps = self.invocations().div_ceil(LANES as u64);
         let registers = u64::from(self.columns + self.local) * (LANES * 4 + 8) as u64 + u64::from(self.sets) * 16;
-        let buffers: u64 = dispatch.resources.buffers.iter().map(|b| b.bytes.len() as u64 * 6).sum();
+        let buffers: u64 = dispatch.resources.buffers.iter().map(|b| b.bytes.len() as u64 * 2 * races::EACH as u64).sum();
         if (warps * registers).saturating_add(buffers) > dispatch.limits.memory {
             return Some(Outcome::Limit(Limit { what: "bytes of memory", bound: dispatch.limits.memory }));
         }
@@ -267,7 +305,7 @@ impl Program {
         Shared { program: self, dispatch, buffers, shadow, images, lengths, executed, fuel, turned, met, broken, in_order, robust }
     }
 
-    fn workgroup(&self, shared: &Shared<'_>, number: u32, warps: &mut Vec<Warp>, detector: &mut Option<Detector>) -> Result<(), Broken> {
+    fn workgroup(&self, shared: &Shared<'_>, number: u32, warps: &mut Vec<Warp>, handed: &mut Handed) -> Result<(), Broken> {
         let invocations = self.invocations() as u32;
         let mut group = Group {
             number,
@@ -277,7 +315,8 @@ impl Program {
             origins: rustc_hash::FxHashMap::default(),
             shadow: races::GroupShadow::new(self.shared as usize),
             phases: races::Phases::default(),
-            detector: detector.take(),
+            detector: handed.detector.take(),
+            atomics: handed.atomics.take(),
         };
         for &(scalar, bits) in &self.initial_shared {
             group.words[scalar as usize] = bits;
@@ -291,15 +330,15 @@ impl Program {
         }
         loop {
             let mut waits = false;
-            for warp in warps.iter_mut() {
-                waits |= warp.run(shared, &mut group)? == Stop::Waits;
+            for at in in_order(count as u32, handed.order) {
+                waits |= warps[at as usize].run(shared, &mut group)? == Stop::Waits;
             }
             if !waits {
-                if let Some(mut ordered) = group.detector {
-                    ordered.retire(number);
-                    self.shared_objects().for_each(|object| ordered.forget(object));
-                    *detector = Some(ordered);
+                if let Some(detector) = &mut group.detector {
+                    detector.retire(number);
+                    self.shared_objects().for_each(|object| detector.forget(object));
                 }
+                (handed.detector, handed.atomics) = (group.detector, group.atomics);
                 return Ok(());
             }
             let block = match warps.iter().find_map(|warp| warp.parked.first()) {
@@ -314,6 +353,9 @@ impl Program {
             shared.met.fetch_add(1, Ordering::Relaxed);
             if let Some(detector) = &mut group.detector {
                 detector.workgroup_barrier(number, scope, &semantics);
+            }
+            if let Some(atomics) = &mut group.atomics {
+                atomics.barriers.entry(number).or_default().push((scope, semantics));
             }
             group.phases.shared += u32::from(orders_shared);
             group.phases.buffers += u32::from(orders_buffers);
@@ -435,9 +477,32 @@ pub(super) fn kind(number: u32) -> Unspecified {
     Unspecified::ALL.get(number as usize).copied().unwrap_or(Unspecified::Undef)
 }
 
+/// The numbers below a count in the order of a [`Watch`].
+fn in_order(count: u32, order: u64) -> impl Iterator<Item = u32> {
+    let mut numbers: Vec<u32> = if order == 0 { Vec::new() } else { (0..count).collect() };
+    let mut random = Random::new(order);
+    for last in (1..numbers.len()).rev() {
+        numbers.swap(last, (random.bits() % (last as u64 + 1)) as usize);
+    }
+    (0..count).map(move |at| numbers.get(at as usize).copied().unwrap_or(at))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// An order has every number once, and another seed another order.
+    #[test]
+    fn orders_are_permutations() {
+        let orders: Vec<Vec<u32>> = (0..4).map(|order| in_order(40, order).collect()).collect();
+        assert_eq!(orders[0], (0..40).collect::<Vec<u32>>());
+        for (number, order) in orders.iter().enumerate() {
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, orders[0]);
+            assert!(!orders[..number].contains(order), "{number}");
+        }
+    }
 
     #[test]
     fn every_workgroup_is_taken_once_and_the_last_ones_singly() {

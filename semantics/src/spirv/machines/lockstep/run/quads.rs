@@ -151,6 +151,7 @@ impl FragmentProgram {
                 shadow: races::GroupShadow::new(0),
                 phases: races::Phases::default(),
                 detector: topology.map(Detector::new),
+                atomics: None,
             },
         }
     }

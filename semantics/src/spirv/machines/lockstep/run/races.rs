@@ -4,8 +4,9 @@
 //! Between two invocations of one workgroup the accesses of an earlier phase happen before those of
 //! a later one, where a phase ends with a control barrier that orders this memory. Between
 //! workgroups nothing is ordered. So for each word the last plain write, the last plain read (or
-//! that there were several readers) and the last atomic are enough: if an older one raced with this
-//! access, it raced with the one that is kept, or that was reported already.
+//! that there were several readers), the last atomic that writes and the last that only reads are
+//! enough: if an older one raced with this access, it raced with the one that is kept, or that was
+//! reported already.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -97,7 +98,7 @@ fn joined(kept: u64, who: Who) -> u64 {
     if phase < who.phase { own } else { OF_GROUP | u64::from(who.workgroup) << 32 | u64::from(who.phase) }
 }
 
-/// The word of shadow for one memory word: three records.
+/// The word of shadow for one memory word: [`EACH`] records.
 pub(in super::super) trait Records {
     fn get(&self, kind: usize, at: usize) -> u64;
     fn set(&mut self, kind: usize, at: usize, record: u64);
@@ -106,6 +107,9 @@ pub(in super::super) trait Records {
 const WRITE: usize = 0;
 const READ: usize = 1;
 const ATOMIC: usize = 2;
+const ATOMIC_READ: usize = 3;
+/// How many records a word has.
+pub(super) const EACH: usize = 4;
 
 /// Records an access; whether it races with one before it.
 #[inline]
@@ -122,15 +126,14 @@ fn touch(records: &mut impl Records, at: usize, who: Who, touch: Touch) -> bool 
             races
         }
         Touch::Write => {
-            let races = !ordered(write, who) || !ordered(records.get(READ, at), who) || !ordered(records.get(ATOMIC, at), who);
+            let races = !ordered(write, who) || [READ, ATOMIC, ATOMIC_READ].iter().any(|&kind| !ordered(records.get(kind, at), who));
             records.set(WRITE, at, record(who));
             races
         }
-        // An atomic that reads does not conflict with plain reads; taking it for a writer would
-        // report what is no race.
+        // An atomic that only reads conflicts neither with plain reads nor with other atomics.
         Touch::Atomic | Touch::AtomicRead => {
             let races = !ordered(write, who) || touch == Touch::Atomic && !ordered(records.get(READ, at), who);
-            let kind = if touch == Touch::Atomic { ATOMIC } else { READ };
+            let kind = if touch == Touch::Atomic { ATOMIC } else { ATOMIC_READ };
             let kept = records.get(kind, at);
             records.set(kind, at, joined(kept, who));
             races
@@ -140,7 +143,7 @@ fn touch(records: &mut impl Records, at: usize, who: Who, touch: Touch) -> bool 
 
 /// The shadow of the buffers that the module writes.
 pub(in super::super) struct Shadow {
-    /// By memory: three for each granule, or none where nothing writes.
+    /// By memory: [`EACH`] for each granule, or none where nothing writes.
     memories: Vec<Vec<AtomicU64>>,
     /// The bytes of a granule, as a power of two: 4, unless buffers are accessed by less.
     shift: u32,
@@ -151,12 +154,12 @@ struct Words<'s>(&'s [AtomicU64]);
 impl Records for Words<'_> {
     #[inline]
     fn get(&self, kind: usize, at: usize) -> u64 {
-        self.0[3 * at + kind].load(R)
+        self.0[EACH * at + kind].load(R)
     }
 
     #[inline]
     fn set(&mut self, kind: usize, at: usize, record: u64) {
-        self.0[3 * at + kind].store(record, R);
+        self.0[EACH * at + kind].store(record, R);
     }
 }
 
@@ -168,7 +171,7 @@ impl Shadow {
         }
         let shift = program.granule.trailing_zeros();
         let shadow = |(words, is_written): (usize, bool)| match is_written {
-            true => zeros(3 * (words << (2 - shift))),
+            true => zeros(EACH * (words << (2 - shift))),
             false => Vec::new(),
         };
         Shadow { memories: buffers.word_counts().zip(written).map(shadow).collect(), shift }
@@ -203,11 +206,11 @@ pub(super) fn touch_granule(records: &[AtomicU64], at: usize, who: Who, kind: To
     const S: Ordering = Ordering::SeqCst;
     match kind {
         Touch::Write => {
-            let before = records[3 * at + WRITE].swap(record(who), S);
-            !ordered(before, who) || !ordered(records[3 * at + READ].load(S), who)
+            let before = records[EACH * at + WRITE].swap(record(who), S);
+            !ordered(before, who) || !ordered(records[EACH * at + READ].load(S), who)
         }
         _ => {
-            let read = &records[3 * at + READ];
+            let read = &records[EACH * at + READ];
             let mut kept = read.load(S);
             loop {
                 let next = joined(kept, who);
@@ -219,7 +222,7 @@ pub(super) fn touch_granule(records: &[AtomicU64], at: usize, who: Who, kind: To
                     Err(now) => kept = now,
                 }
             }
-            !ordered(records[3 * at + WRITE].load(S), who)
+            !ordered(records[EACH * at + WRITE].load(S), who)
         }
     }
 }
@@ -230,7 +233,7 @@ pub(super) fn zeros(count: usize) -> Vec<AtomicU64> {
 }
 
 /// The shadow of one workgroup's shared memory.
-pub(in super::super) struct GroupShadow(Vec<[u64; 3]>);
+pub(in super::super) struct GroupShadow(Vec<[u64; EACH]>);
 
 impl Records for GroupShadow {
     #[inline]
@@ -246,7 +249,7 @@ impl Records for GroupShadow {
 
 impl GroupShadow {
     pub(super) fn new(scalars: usize) -> GroupShadow {
-        GroupShadow(vec![[NOBODY; 3]; scalars])
+        GroupShadow(vec![[NOBODY; EACH]; scalars])
     }
 
     /// Records an access to a scalar; whether it races.
@@ -292,6 +295,8 @@ mod tests {
         assert!(last_races(&[(0, 0, Read), (1, 0, Atomic)]));
         assert!(!last_races(&[(0, 0, Read), (1, 0, AtomicRead)]));
         assert!(last_races(&[(0, 0, AtomicRead), (1, 0, Write)]));
+        assert!(!last_races(&[(0, 0, AtomicRead), (1, 0, Atomic), (2, 0, AtomicRead)]));
+        assert!(last_races(&[(0, 0, AtomicRead), (1, 0, Atomic), (2, 0, Read)]));
         assert!(!last_races(&[(0, 0, Atomic), (1, 1, Write)]));
     }
 }

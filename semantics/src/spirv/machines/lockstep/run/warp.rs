@@ -404,6 +404,7 @@ impl Warp {
     }
 
     /// The bits of a scalar in a lane.
+    #[inline]
     pub(super) fn bits(&self, slot: Slot, lane: usize) -> u64 {
         match slot {
             Slot::Word(column) => u64::from(self.columns[column as usize][lane]),
