@@ -87,8 +87,8 @@ impl Trust {
     }
 
     /// The trust of a value that is there only because a condition came out as it did: doubtful
-    /// where the condition is. Where the condition is decided under every profile, the value is what
-    /// it was, and keeps its cell.
+    /// where the condition is. Where the condition is decided under every profile, the value is
+    /// what it was, and keeps its cell.
     pub fn controlled_by(self, condition: Trust) -> Trust {
         let doubt = self.doubt.or(condition.doubt.and(Some(Why::Control)));
         let grid = if doubt.is_none() && condition.grid.is_some() { self.grid } else { None };

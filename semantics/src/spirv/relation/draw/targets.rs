@@ -413,8 +413,8 @@ fn either(old: Component, new: Component) -> Component {
     }
 }
 
-/// What made the definite answer, if that is an undefined value: what made the one before a fragment,
-/// and the one that the fragment writes, which may be another code.
+/// What made the definite answer, if that is an undefined value, after a fragment: what made the
+/// one before, and the one that the fragment writes, which may be another code.
 fn definitely(presence: Presence, old: Option<MadeBy>, new: Option<MadeBy>, changes: bool) -> Option<MadeBy> {
     match presence {
         Presence::Sure | Presence::Here => new,

@@ -95,8 +95,8 @@ pub(in crate::spirv) struct Ledger {
     pub(super) quads: bool,
     /// The lanes that are left to the relation.
     pub(super) left: Lanes,
-    /// Those that have come to an open branch or an open selection, and those of them that have come
-    /// to a branch.
+    /// Those that have come to an open branch or an open selection, and those of them that have
+    /// come to a branch.
     pub(super) parted: Lanes,
     pub(super) branched: Lanes,
     /// Those of which not all ways will be gone.
@@ -148,7 +148,8 @@ impl Program {
                 Op::Atomic | Op::Fence => return None,
                 Op::StoreBuffer | Op::StoreBuffer16 | Op::StoreBuffer8 => return None,
                 Op::LoadShared | Op::LoadSharedSet | Op::StoreShared | Op::StoreSharedSet => return None,
-                Op::Demote | Op::IsHelper => return None,
+                // Whether the quad is together for certain is for the relation.
+                Op::Demote | Op::IsHelper | Op::Group => return None,
                 _ => columns(),
             })
         };
@@ -157,8 +158,8 @@ impl Program {
 }
 
 impl Program {
-    /// The registers whose contents may outlive a block: not constants, which nothing writes, and not
-    /// what a block makes before it reads it and no other one names.
+    /// The registers whose contents may outlive a block: not constants, which nothing writes, and
+    /// not what a block makes before it reads it and no other one names.
     fn lasting(&self) -> Vec<Kept> {
         let mut named: FxHashMap<(bool, u32), (u32, bool)> = FxHashMap::default();
         // A variable with an initializer begins as a constant does.
