@@ -115,8 +115,10 @@ const BY_QUADS: &[&str] = &[
      %r = OpGroupNonUniformFMax %float %sub Reduce %s",
 ];
 
+type Bug = fn(Parts<'_>);
+
 /// In what the machine, with a bug, differs from the relation.
-fn by_machine(scene: &Scene, bug: fn(Parts<'_>)) -> Option<String> {
+fn by_machine(scene: &Scene, bug: Bug) -> Option<String> {
     let machine = FragmentProgram::compile(&scene.fragment, "fs").expect("a stage that the machine takes").planted(bug);
     let outcomes = scene.with(|draw| {
         let mut draw = draw.clone();
@@ -128,7 +130,7 @@ fn by_machine(scene: &Scene, bug: fn(Parts<'_>)) -> Option<String> {
 }
 
 /// Bugs in the group instructions of the machine.
-const BUGS: &[(&str, fn(Parts<'_>))] = &[
+const BUGS: &[(&str, Bug)] = &[
     ("a sum of what is multiplied", |parts| joins(parts, Core::FMul, Core::FAdd)),
     ("a disjunction for a conjunction", |parts| joins(parts, Core::LogicalAnd, Core::LogicalOr)),
     ("an inclusive scan for an exclusive one", |parts| scans(parts, GroupOperation::ExclusiveScan, GroupOperation::InclusiveScan)),
