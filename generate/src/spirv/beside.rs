@@ -3,7 +3,7 @@
 
 use smallstep_semantics::number::Why;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::draw::{Component, DrawObservation, MadeBy, ObservedTarget, Picture};
+use smallstep_semantics::spirv::draw::{Component, DrawObservation, ObservedTarget, Picture};
 use smallstep_semantics::undefined::Ub;
 
 /// What was compared of draws over sets: components, by what the relation knows of them.
@@ -64,15 +64,9 @@ pub fn definite(relation: &Outcome<DrawObservation>, machine: &Outcome<Picture>)
             return Some(format!("texels {:?}, not {:?}", found.image.bytes(0), target.image.bytes(0)));
         }
         for (x, y, c) in compared().flat_map(|(x, y)| (0..4).map(move |c| (x, y, c))) {
-            let component = target.component(x, y, c);
-            let made = if let Some(Component::Undefined(made)) = component { Some(made) } else { None };
-            let shown = found.undefined(x, y, c);
-            // Of two quads that leave an undefined value there, the relation names the one that
-            // every device has.
-            let quad = |made: Option<MadeBy>| made.and_then(|made| made.instruction).map(|(_, by)| by.workgroup);
-            let same = made == shown || made.is_some() && shown.is_some() && quad(made) != quad(shown);
-            if !same {
-                return Some(format!("({x}, {y}), {c}: {shown:?}, not {component:?}"));
+            let (made, shown) = (target.undefined(x, y, c), found.undefined(x, y, c));
+            if made != shown {
+                return Some(format!("({x}, {y}), {c}: {shown:?}, not {made:?}"));
             }
         }
     }

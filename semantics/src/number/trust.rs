@@ -87,11 +87,13 @@ impl Trust {
     }
 
     /// The trust of a value that is there only because a condition came out as it did: doubtful
-    /// where the condition is.
+    /// where the condition is. Where the condition is decided under every profile, the value is
+    /// what it was, and keeps its cell.
     pub fn controlled_by(self, condition: Trust) -> Trust {
         let doubt = self.doubt.or(condition.doubt.and(Some(Why::Control)));
         let grid = if doubt.is_none() && condition.grid.is_some() { self.grid } else { None };
-        Trust { doubt, grid, cell: None, ..self }
+        let is_decided = condition.doubt.is_none() && condition.grid.is_some();
+        Trust { doubt, grid, cell: self.cell.filter(|_| is_decided), ..self }
     }
 
     /// The trust of what a condition chooses: the chosen one's if the condition is certain or both

@@ -142,3 +142,129 @@ fn vectors_with_open_components_are_judged_alike() {
         assert_eq!(compared(&scene, &machine, &mut Counts::default()), None, "{op}");
     }
 }
+
+/// A scene whose vertices hand %in on, four floats each.
+fn given(declarations: &str, body: &str, items: [[f32; 4]; 3]) -> Scene {
+    let scene = Scene::new(passing(), fragment("", "", declarations, body), &ALL);
+    Scene { attributes: [scene.attributes.clone(), vec![floats(1, Rate::Vertex, &items)]].concat(), ..scene }
+}
+
+/// An input that is interpolated, whose first component no device knows to be above or below %cx.
+const OPEN: [[f32; 4]; 3] = [[0.0, 2.0, 7.0, 0.1], [5.0, 2.5, 7.5, 0.1], [0.0, 2.0, 7.0, 0.1]];
+/// Two conditions that are open in some pixels: the interpolated %ix beside the same number as the
+/// stage computes it.
+const CONDITIONS: &str = "%i = OpLoad %v4 %in %ix = OpCompositeExtract %float %i 0 %tx = OpFMul %float %cx %quarter
+    %open = OpFOrdLessThan %bool %ix %tx %too = OpFOrdGreaterThan %bool %ix %tx ";
+
+/// The machine over sets shows what the relation alone does, and decides something beside it.
+#[track_caller]
+fn judged_alike(scene: &Scene, is: fn(&DrawObservation) -> bool) {
+    let machine = FragmentProgram::compile(&scene.fragment, "fs").expect("a stage that the machine takes");
+    assert_eq!(compared(scene, &machine, &mut Counts::default()), None);
+    for by in [None, Some(&machine)] {
+        let Outcome::Observed(observation) = run(scene, by, &mut ()) else { panic!("it is not shown") };
+        assert!(is(&observation), "by {}: {:?}", if by.is_some() { "both" } else { "the relation" }, observation.targets[0].inexact());
+    }
+}
+
+fn all_exactly(observation: &DrawObservation, components: &[usize]) -> bool {
+    let target = &observation.targets[0];
+    let pixels = (0..8).flat_map(|y| (0..8).map(move |x| (x, y)));
+    let is = |x, y, c| matches!(target.component(x, y, c), Some(zero) if is_zero(&zero) || matches!(zero, Component::Exactly(_)));
+    pixels.into_iter().all(|(x, y)| components.iter().all(|&c| is(x, y, c)))
+}
+
+/// A component that an index chooses which is known keeps what it may be: %in.z is above 1
+/// everywhere, and below 8.
+#[test]
+fn a_component_by_a_known_index_keeps_its_set() {
+    let insert = "%j = OpVectorInsertDynamic %v4 %i %f4 %c1 %e = OpCompositeExtract %float %j 2";
+    for choose in ["%e = OpVectorExtractDynamic %float %i %c2", insert] {
+        let body = format!(
+            "%i = OpLoad %v4 %in OpStore %out %grey {choose} %small = OpFOrdLessThan %bool %e %f1
+            OpSelectionMerge %m None OpBranchConditional %small %y %m %y = OpLabel OpStore %out %red OpBranch %m %m = OpLabel"
+        );
+        judged_alike(&given("", &body, OPEN), |observation| all_exactly(observation, &[0, 1, 2, 3]));
+    }
+}
+
+/// An integer that devices may have differently, for it was converted from a float that may be
+/// rewritten, is no number that every device has.
+#[test]
+fn integers_that_are_not_decided_are_inputs_of_the_machine_too() {
+    let body = "%x = OpFMul %float %third %third %y = OpFAdd %float %x %f1 %n = OpConvertFToU %uint %y OpStore %number %n";
+    let (decorations, declarations) = ("OpDecorate %number Location 1", "%number = OpVariable %pout_uint Output");
+    let vertex = vertex("%number", decorations, declarations, body);
+    let body = "OpStore %out %grey %n = OpLoad %uint %number %is = OpINotEqual %bool %n %c0
+        OpSelectionMerge %m None OpBranchConditional %is %y %m %y = OpLabel OpStore %out %red OpBranch %m %m = OpLabel";
+    let decorations = "OpDecorate %number Location 1 OpDecorate %number Flat";
+    let fragment = fragment("%number", decorations, "%number = OpVariable %pin_uint Input", body);
+    judged_alike(&Scene::new(vertex, fragment, &ALL), |observation| {
+        matches!(observation.targets[0].component(3, 3, 0), Some(Component::Undecided(_) | Component::Within(_)))
+    });
+}
+
+/// A fragment that every way discards is not there.
+#[test]
+fn what_every_way_discards_is_gone() {
+    let body = format!(
+        "{COORDINATES} {CONDITIONS} OpStore %out %grey %s = OpSelect %float %open %f1 %f2 %o = OpCompositeConstruct %v4 %s %f1 %f1 %f1
+        %left = OpFOrdLessThan %bool %cx %f4 OpSelectionMerge %m None OpBranchConditional %left %y %m
+        %y = OpLabel OpKill %m = OpLabel OpStore %out %grey"
+    );
+    judged_alike(&given("", &body, OPEN), |observation| all_exactly(observation, &[0, 1, 2, 3]));
+}
+
+/// Of more selections than the ways that are gone definite values say what they do not choose.
+#[test]
+fn selections_leave_what_they_do_not_choose() {
+    let selections: String = (0..8)
+        .map(|k| {
+            let before = if k == 0 { "%f1".into() } else { format!("%s{}", k - 1) };
+            format!("%d{k} = OpFOrdLessThan %bool %ix %tx %t{k} = OpFAdd %float {before} %f1 %s{k} = OpSelect %float %d{k} %t{k} {before} ")
+        })
+        .collect();
+    let body = format!("{COORDINATES} {CONDITIONS} {selections} %o = OpCompositeConstruct %v4 %s7 %f2 %cx %cy OpStore %out %o");
+    judged_alike(&given("", &body, OPEN), |observation| all_exactly(observation, &[1, 2, 3]));
+}
+
+/// Where devices may choose an undefined value the definite one is not that of all, though its bits
+/// be those that stand for the undefined one.
+#[test]
+fn a_zero_beside_an_undefined_value_is_not_decided() {
+    let body = format!(
+        "{COORDINATES} {CONDITIONS} %apart = OpFOrdLessThan %bool %ix %f0 %s = OpSelect %float %open %u %f0
+        %t = OpSelect %float %apart %u %f0 %o = OpCompositeConstruct %v4 %s %t %f1 %f1 OpStore %out %o"
+    );
+    judged_alike(&given("%u = OpUndef %float", &body, OPEN), |observation| {
+        !all_exactly(observation, &[0]) && all_exactly(observation, &[1, 2, 3])
+    });
+}
+
+/// A variable with an initializer is, on every way, what was stored to it.
+#[test]
+fn variables_with_initializers_keep_what_is_stored() {
+    let declarations = "%pp = OpTypePointer Private %float %own = OpVariable %pp Private %f1";
+    let body = format!(
+        "{COORDINATES} {CONDITIONS} OpStore %own %f4 OpSelectionMerge %m None OpBranchConditional %open %y %m
+        %y = OpLabel OpBranch %m %m = OpLabel %f = OpLoad %float %own %o = OpCompositeConstruct %v4 %f %f %f %f OpStore %out %o"
+    );
+    judged_alike(&given(declarations, &body, OPEN), |observation| all_exactly(observation, &[0, 1, 2, 3]));
+}
+
+/// Ways that go on side by side from blocks of their own keep what they had there: the sum is of
+/// what was stored before the second branch.
+#[test]
+fn ways_from_several_blocks_do_not_meddle() {
+    // The relation goes 64 ways of a quad: only in one column both conditions are open.
+    let body = format!(
+        "%v = OpVariable %pfn Function OpStore %v %c1 {COORDINATES} %i = OpLoad %v4 %in %ix = OpCompositeExtract %float %i 0
+        %open = OpFOrdLessThan %bool %ix %edge %too = OpFOrdGreaterThan %bool %ix %edge
+        OpSelectionMerge %m None OpBranchConditional %open %y %m %y = OpLabel OpBranch %m
+        %m = OpLabel %a = OpLoad %uint %v %t = OpIAdd %uint %a %c1 OpStore %v %c300
+        OpSelectionMerge %n None OpBranchConditional %too %z %n %z = OpLabel OpBranch %n
+        %n = OpLabel %f = OpConvertUToF %float %t %o = OpCompositeConstruct %v4 %f %f %f %f OpStore %out %o"
+    );
+    let declarations = "%pfn = OpTypePointer Function %uint %edge = OpConstant %float 0.875";
+    judged_alike(&given(declarations, &body, OPEN), |observation| all_exactly(observation, &[0, 1, 2, 3]));
+}

@@ -153,3 +153,47 @@ fn an_output_that_is_loaded_stays_unwritten() {
         assert_eq!(picture(&scene.observed().targets[0]), ["!!!!!!!!"; 8], "{body}");
     }
 }
+
+/// What a device may have without the definite answer having it is no definite undefined value: of
+/// the second triangle, which is behind the first by depths that devices round, the machine shows
+/// nothing.
+#[test]
+fn undefined_values_of_fragments_that_may_be_there_are_not_definite() {
+    let declarations = "%u = OpUndef %float %deep = OpVariable %pout_float Output";
+    let body = "%i = OpLoad %v4 %in %ix = OpCompositeExtract %float %i 0 OpStore %deep %ix
+        %far = OpFOrdGreaterThan %bool %ix %half %r = OpSelect %float %far %u %f1
+        %o = OpCompositeConstruct %v4 %r %f1 %f1 %f1 OpStore %out %o";
+    let fragment = fragment_text("%deep", "OpDecorate %deep BuiltIn FragDepth", declarations, body);
+    let fragment = load(&fragment.replacen("OriginUpperLeft", "OriginUpperLeft OpExecutionMode %main DepthReplacing", 1));
+    let scene = Scene::new(passing(), fragment, &[ALL, ALL].concat());
+    let depths = [[0.1, 0.0, 0.0, 0.0], [0.2, 0.0, 0.0, 0.0], [0.3, 0.0, 0.0, 0.0]];
+    let behind = depths.map(|[depth, ..]: [f32; 4]| [depth + 0.6, 0.0, 0.0, 0.0]);
+    let given = floats(1, Rate::Vertex, &[depths, behind].concat());
+    let depth = DepthTarget {
+        buffer: DepthBuffer::new(Format::D32Sfloat, 8, 8, 1.0).expect("a depth buffer"),
+        compare: Compare::LessOrEqual,
+        writes: true,
+        stencil: None,
+    };
+    let scene = Scene { attributes: [scene.attributes.clone(), vec![given]].concat(), depth: Some(depth), ..scene };
+    let component = scene.observed().targets[0].component(3, 3, 0);
+    assert!(matches!(component, Some(Component::Undefined(_))), "{component:?}");
+}
+
+/// A mask of which devices may have another takes the samples that it has not, and leaves the
+/// definite answer of the others.
+#[test]
+fn a_mask_in_doubt_leaves_the_samples_that_it_has() {
+    let declarations = "%masks = OpTypeArray %uint %c1 %pmasks = OpTypePointer Output %masks %mask = OpVariable %pmasks Output";
+    let body = "%i = OpLoad %v4 %in %ix = OpCompositeExtract %float %i 0 %at = OpAccessChain %pout_uint %mask %c0
+        %far = OpFOrdGreaterThan %bool %ix %half %m = OpSelect %uint %far %c1 %c2 OpStore %at %m OpStore %out %grey";
+    let fragment = fragment("%mask", "OpDecorate %mask BuiltIn SampleMask", declarations, body);
+    let scene = Scene::new(passing(), fragment, &ALL);
+    let given = floats(1, Rate::Vertex, &[[0.1, 0.0, 0.0, 0.0], [0.2, 0.0, 0.0, 0.0], [0.3, 0.0, 0.0, 0.0]]);
+    let targets = (0..2).map(|_| target(0, Format::Rgba32Sfloat, [0; 4])).collect();
+    let state = State { samples: 2, ..scene.state };
+    let scene = Scene { attributes: [scene.attributes.clone(), vec![given]].concat(), targets, state, ..scene };
+    let observation = scene.observed();
+    let definite = |sample: usize| definite(&observation.targets[sample], 3, 3, 0);
+    assert_eq!([definite(0), definite(1)], [0.0, 0.5]);
+}

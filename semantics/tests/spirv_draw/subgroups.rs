@@ -1,19 +1,25 @@
 //! Group instructions in the stages of a draw: of the subgroup that an invocation is in only its
-//! quad is known, and of a vertex nothing; planted bugs are seen.
+//! quad is known, and of a vertex nothing; the lockstep machine shows the same definite values;
+//! planted bugs are seen.
 
 #[path = "../spirv_subgroups/bugs.rs"]
 mod bugs;
 
 use pretty_assertions::assert_eq;
+use rspirv::spirv::GroupOperation;
 use smallstep_semantics::number::Why;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::Rules;
+use smallstep_semantics::spirv::grammar::Op as Core;
+use smallstep_semantics::spirv::lockstep::{FragmentProgram, Parts};
+use smallstep_semantics::spirv::operation;
 use smallstep_semantics::spirv::step::{Config, Env, Join, Mapping, Next, Tangle, group};
 
 use crate::*;
 
 const GROUPS: &str = "OpCapability Shader OpCapability GroupNonUniform OpCapability GroupNonUniformVote OpCapability GroupNonUniformQuad
-    OpCapability GroupNonUniformArithmetic OpCapability GroupNonUniformBallot";
+    OpCapability GroupNonUniformArithmetic OpCapability GroupNonUniformBallot OpCapability GroupNonUniformShuffle
+    OpCapability GroupNonUniformShuffleRelative";
 
 fn grouping(text: &str) -> Module {
     load(&text.replacen("OpCapability Shader", GROUPS, 1))
@@ -32,8 +38,7 @@ fn passing_zeros() -> Module {
     vertex("", "", "", "")
 }
 
-/// By the relation, for the machine refuses group instructions, as devices whose subgroups have a
-/// size.
+/// By the relation alone, for devices whose subgroups have a size.
 fn by(scene: &Scene, size: Option<u32>) -> DrawObservation {
     let outcome = scene.with(|draw| {
         let mut draw = draw.clone();
@@ -85,9 +90,80 @@ fn quads_are_known_with_their_helpers() {
             assert!(shows(&scene(body, positions), *at), "{body}");
         }
     }
-    // The machine says what it does not run.
-    let outcome = scene(QUADS[0].0, &ALL).with(|draw| machine::run(&scene(QUADS[0].0, &ALL), draw));
-    assert!(matches!(&outcome, Outcome::Unsupported(what) if what.contains("OpGroupNonUniformQuadSwap")), "{outcome:?}");
+}
+
+/// What the machine runs of group instructions, beside those of quads and what is open.
+const BY_QUADS: &[&str] = &[
+    "%b = OpFOrdLessThan %bool %cx %f4 %q = OpGroupNonUniformAll %bool %sub %b %r = OpSelect %float %q %f1 %f2",
+    "%b = OpFOrdLessThan %bool %cx %f4 %q = OpGroupNonUniformAllEqual %bool %sub %cy %r = OpSelect %float %q %f1 %f2",
+    "%r = OpGroupNonUniformFAdd %float %sub Reduce %cx",
+    "%r = OpGroupNonUniformFMul %float %sub InclusiveScan %cx",
+    "%r = OpGroupNonUniformFMin %float %sub ExclusiveScan %cy",
+    "%n = OpConvertFToU %uint %cx %s = OpGroupNonUniformIAdd %uint %sub ExclusiveScan %n %r = OpConvertUToF %float %s",
+    "%n = OpConvertFToU %uint %cx %s = OpGroupNonUniformBitwiseXor %uint %sub InclusiveScan %n %r = OpConvertUToF %float %s",
+    "%b = OpFOrdLessThan %bool %cx %f1 %s = OpGroupNonUniformBallot %u4 %sub %b %n = OpCompositeExtract %uint %s 0 %r = OpConvertUToF %float %n",
+    "%n = OpConvertFToU %uint %cx %odd = OpBitwiseAnd %uint %n %c1 %r = OpGroupNonUniformShuffleXor %float %sub %cy %c2",
+    "%r = OpGroupNonUniformShuffleUp %float %sub %cx %c1",
+    "%r = OpGroupNonUniformShuffleDown %float %sub %cx %c1",
+    "%left = OpFOrdLessThan %bool %cx %f1 OpSelectionMerge %m None OpBranchConditional %left %y %m %y = OpLabel
+     %s = OpGroupNonUniformFAdd %float %sub Reduce %cy OpBranch %m %m = OpLabel %r = OpPhi %float %f2 %entry %s %y",
+    "%left = OpFOrdLessThan %bool %cx %f1 OpSelectionMerge %m None OpBranchConditional %left %y %m %y = OpLabel OpKill
+     %m = OpLabel %r = OpGroupNonUniformQuadSwap %float %sub %cx %c0",
+    "%left = OpFOrdLessThan %bool %cx %f1 OpSelectionMerge %m None OpBranchConditional %left %y %m %y = OpLabel
+     %s = OpGroupNonUniformQuadBroadcast %float %sub %cx %c1 OpBranch %m %m = OpLabel %r = OpPhi %float %f2 %entry %s %y",
+    "%u = OpUndef %float %left = OpFOrdLessThan %bool %cx %f1 %s = OpSelect %float %left %u %cx
+     %r = OpGroupNonUniformFMax %float %sub Reduce %s",
+];
+
+type Bug = fn(Parts<'_>);
+
+/// In what the machine, with a bug, differs from the relation.
+fn by_machine(scene: &Scene, bug: Bug) -> Option<String> {
+    let machine = FragmentProgram::compile(&scene.fragment, "fs").expect("a stage that the machine takes").planted(bug);
+    let outcomes = scene.with(|draw| {
+        let mut draw = draw.clone();
+        draw.resources.subgroup_size = Some(8);
+        let relation = draw::run_by(&scene.vertex, &scene.fragment, &draw, &scene.relation, &scene.rules, &scene.schedule, &mut ());
+        (relation.expect("the entry points"), draw::picture(&scene.vertex, &machine, &draw, &scene.rules).expect("the entry points"))
+    });
+    beside::definite(&outcomes.0, &outcomes.1)
+}
+
+/// Bugs in the group instructions of the machine.
+const BUGS: &[(&str, Bug)] = &[
+    ("a sum of what is multiplied", |parts| joins(parts, Core::FMul, Core::FAdd)),
+    ("a disjunction for a conjunction", |parts| joins(parts, Core::LogicalAnd, Core::LogicalOr)),
+    ("an inclusive scan for an exclusive one", |parts| scans(parts, GroupOperation::ExclusiveScan, GroupOperation::InclusiveScan)),
+    ("a reduction for a scan", |parts| scans(parts, GroupOperation::InclusiveScan, GroupOperation::Reduce)),
+    ("another identity", |parts| parts.groups.iter_mut().for_each(|group| group.identity ^= 1)),
+    ("up for down", |parts| ops(parts, Core::GroupNonUniformShuffleUp, Core::GroupNonUniformShuffleDown)),
+    ("across for to the side", |parts| ops(parts, Core::GroupNonUniformQuadSwap, Core::GroupNonUniformShuffleXor)),
+    ("a broadcast for a swap", |parts| ops(parts, Core::GroupNonUniformQuadSwap, Core::GroupNonUniformQuadBroadcast)),
+    ("the first for any", |parts| ops(parts, Core::GroupNonUniformAny, Core::GroupNonUniformElect)),
+];
+
+fn joins(parts: Parts<'_>, from: Core, to: Core) {
+    let groups = parts.groups.iter_mut().filter(|group| group.joins == operation::core(from));
+    groups.for_each(|group| group.joins = operation::core(to));
+}
+
+fn scans(parts: Parts<'_>, from: GroupOperation, to: GroupOperation) {
+    parts.groups.iter_mut().filter(|group| group.over == Some(from)).for_each(|group| group.over = Some(to));
+}
+
+fn ops(parts: Parts<'_>, from: Core, to: Core) {
+    parts.groups.iter_mut().filter(|group| group.op == from).for_each(|group| group.op = to);
+}
+
+#[test]
+fn the_machine_runs_group_instructions_by_quads() {
+    let bodies = || QUADS.iter().map(|(body, _)| *body).chain(OTHERS.iter().copied()).chain(BY_QUADS.iter().copied());
+    for (body, positions) in bodies().flat_map(|body| [(body, &ALL), (body, &HALF)]) {
+        assert_eq!(by_machine(&scene(body, positions), |_| {}), None, "{body}");
+    }
+    for (what, bug) in BUGS {
+        assert!(bodies().any(|body| by_machine(&scene(body, &ALL), *bug).is_some()), "{what} is not seen");
+    }
 }
 
 #[test]

@@ -21,8 +21,8 @@ use crate::spirv::module::Module;
 
 pub(in crate::spirv) use compile::compiles;
 pub use program::{
-    Atomic, Block, Cell, Choice, Code, Edge, End, FragmentProgram, ImageAccess, InterfaceVariable, Move, Op, Parts, Program, Site, Slot,
-    Slots, Space, VertexProgram,
+    Atomic, Block, Cell, Choice, Code, Edge, End, FragmentProgram, Group, ImageAccess, InterfaceVariable, Move, Op, Parts, Program, Site,
+    Slot, Slots, Space, VertexProgram,
 };
 pub use run::{Atomics, Watch, Watched};
 pub(in crate::spirv) use run::{Broken, Quads, Tag, WAYS};
@@ -45,8 +45,8 @@ impl Program {
     /// something. A bug must keep registers, blocks and tables within the program.
     #[must_use]
     pub fn planted(mut self, bug: impl FnOnce(Parts<'_>)) -> Program {
-        let Program { codes, blocks, moves, sites, atomics, advances, pairs, images, interface, calculator, .. } = &mut self;
-        bug(Parts { codes, blocks, moves, sites, atomics, advances, pairs, images, interface, calculator });
+        let Program { codes, blocks, moves, sites, atomics, advances, pairs, images, groups, interface, calculator, .. } = &mut self;
+        bug(Parts { codes, blocks, moves, sites, atomics, advances, pairs, images, groups, interface, calculator });
         self
     }
 }

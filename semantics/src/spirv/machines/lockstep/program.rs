@@ -98,6 +98,8 @@ pub enum Op {
     Demote, IsHelper,
     // The image instruction c of `Program::images`.
     Image,
+    // The group instruction c of `Program::groups`, in each quad.
+    Group,
 }
 
 /// One step of a block.
@@ -299,6 +301,29 @@ pub struct ImageAccess {
     pub component: u8,
     /// Where the result goes.
     pub results: Slots,
+}
+
+/// A group instruction of a fragment stage.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The instruction.
+    pub op: crate::spirv::grammar::Op,
+    /// The index of the instruction.
+    pub instruction: u32,
+    /// What is voted on, combined or handed on.
+    pub value: Slots,
+    /// The lane, distance or direction that is named, if one is.
+    pub chosen: Slots,
+    /// The shape of the value.
+    pub shape: Shape,
+    /// How two votes or values are joined.
+    pub joins: Option<Operation>,
+    /// What joining with changes nothing.
+    pub identity: u64,
+    /// Over which lanes values are combined, if they are.
+    pub over: Option<rspirv::spirv::GroupOperation>,
+    /// Where the result goes.
+    pub to: Slots,
 }
 
 /// An image operand (SPIR-V §3.2.14).
@@ -528,6 +553,7 @@ pub struct Program {
     pub(super) faults: Vec<Fault>,
     pub(super) atomics: Vec<Atomic>,
     pub(super) images: Vec<ImageAccess>,
+    pub(super) groups: Vec<Group>,
     /// The ids of the variables of images and samplers.
     pub(super) opaque: Vec<u32>,
     /// Columns, sets, scalars of local and of shared memory.
@@ -587,6 +613,8 @@ pub struct Parts<'p> {
     pub pairs: &'p mut [Pair],
     /// The image instructions.
     pub images: &'p mut [ImageAccess],
+    /// The group instructions.
+    pub groups: &'p mut [Group],
     /// The inputs and outputs of a fragment stage.
     pub interface: &'p mut [InterfaceVariable],
     /// What sites compute with.

@@ -51,6 +51,8 @@ pub struct ObservedTarget {
     pub image: Image,
     /// The components that are not exact, by 4 times the texel's place and the component.
     inexact: FxHashMap<u64, Component>,
+    /// Those whose definite answer is an undefined value, likewise.
+    undefined: FxHashMap<u64, MadeBy>,
 }
 
 impl ObservedTarget {
@@ -61,6 +63,13 @@ impl ObservedTarget {
         let (texel, _) = self.image.raw(0, x.into(), y.into())?;
         let exactly = Component::Exactly((texel >> channel.offset) as u64 & mask(channel.width));
         Some(self.inexact.get(&(4 * index as u64 + component as u64)).cloned().unwrap_or(exactly))
+    }
+
+    /// What made the undefined value of a component of the texel at a pixel, where the definite
+    /// answer is one: a device may have another fragment there, or none.
+    pub fn undefined(&self, x: u32, y: u32, component: usize) -> Option<MadeBy> {
+        let index = self.image.index(0, x.into(), y.into())?;
+        self.undefined.get(&(4 * index as u64 + component as u64)).copied()
     }
 
     /// Every component that is not exact: pixel, component, and what a device may show. By rows.
@@ -107,11 +116,7 @@ impl DefiniteTarget {
 impl From<ObservedTarget> for DefiniteTarget {
     /// What is left of it without doubt.
     fn from(target: ObservedTarget) -> DefiniteTarget {
-        let made = |(at, component)| match component {
-            Component::Undefined(made) => Some((at, made)),
-            _ => None,
-        };
-        DefiniteTarget { location: target.location, image: target.image, undefined: target.inexact.into_iter().filter_map(made).collect() }
+        DefiniteTarget { location: target.location, image: target.image, undefined: target.undefined }
     }
 }
 
@@ -165,6 +170,8 @@ pub(super) struct Target {
     width: u32,
     texels: Vec<u8>,
     inexact: FxHashMap<u64, Component>,
+    /// What made the undefined values among the definite answers.
+    undefined: FxHashMap<u64, MadeBy>,
     /// Whether components are kept that are not exact and not undefined.
     keeps_doubt: bool,
     image: Image,
@@ -174,7 +181,7 @@ impl Target {
     pub(super) fn new(target: &ColourTarget) -> Target {
         let image = target.image.clone();
         let [width, height] = image.size(0).unwrap_or([0; 2]);
-        let mut inexact = FxHashMap::default();
+        let (mut inexact, mut made_undefined) = (FxHashMap::default(), FxHashMap::default());
         for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
             let texel = u64::from(y) * u64::from(width) + u64::from(x);
             let undefined = image.raw(0, x.into(), y.into()).map_or(0, |(_, undefined)| undefined);
@@ -183,14 +190,16 @@ impl Target {
                 if undefined >> c & 1 == 1 {
                     let made = MadeBy { kind: Unspecified::Uninitialised, instruction: None };
                     inexact.insert(4 * texel + c, Component::Undefined(made));
+                    made_undefined.insert(4 * texel + c, made);
                 } else if rounded >> c & 1 == 1 {
                     inexact.insert(4 * texel + c, Component::Undecided(Why::Approximate));
                 }
             }
         }
         let texels = image.bytes(0).unwrap_or_default().to_vec();
-        let halves = FxHashMap::default();
-        Target { halves, location: target.location, format: image.format(), width, texels, inexact, keeps_doubt: true, image }
+        let (halves, undefined) = (FxHashMap::default(), made_undefined);
+        let (location, format) = (target.location, image.format());
+        Target { halves, location, format, width, texels, inexact, undefined, keeps_doubt: true, image }
     }
 
     /// From now on only undefined components are kept beside the definite ones.
@@ -223,12 +232,20 @@ impl Target {
         for (c, &channel) in self.format.channels().iter().enumerate() {
             let key = 4 * texel as u64 + c as u64;
             let old_code = (code_of_all >> channel.offset) as u64 & mask(channel.width);
-            let (code, new) = match &blended {
+            let (code, new, made) = match &blended {
                 Some(blended) => blended[c].clone(),
-                None => assess(self.format.numeric(), channel, written[c], profile),
+                None => {
+                    let (code, new) = assess(self.format.numeric(), channel, written[c], profile);
+                    let made = if let Component::Undefined(made) = new { Some(made) } else { None };
+                    (code, new, made)
+                }
             };
             let new_code = code.unwrap_or(old_code);
             let code = if matches!(presence, Presence::Elsewhere | Presence::Open(_)) { old_code } else { new_code };
+            match definitely(presence, self.undefined.get(&key).copied(), made, new_code != old_code) {
+                Some(made) => drop(self.undefined.insert(key, made)),
+                None => drop(self.undefined.remove(&key)),
+            }
             shown_of_all[c] = Some(new.clone());
             let old = || self.inexact.get(&key).cloned().unwrap_or(Component::Exactly(old_code));
             let shown = match (presence, other.as_ref().and_then(|half| half.shown[c].clone())) {
@@ -255,16 +272,18 @@ impl Target {
         }
     }
 
-    /// What is written to a texel of these bits where components are blended with it.
+    /// What is written to a texel of these bits where components are blended with it, and what made
+    /// it if the definite answer is an undefined value.
     fn blended(
         &self,
         (blend, rules): (Blend, &raster::Rules),
         (texel, place): (u128, usize),
         written: &[Written; 4],
         profile: Profile,
-    ) -> [(Option<u64>, Component); 4] {
+    ) -> [(Option<u64>, Component, Option<MadeBy>); 4] {
         let numeric = self.format.numeric();
         let channel = |c: usize| self.format.channels().get(c).copied();
+        let held = [0, 1, 2, 3].map(|c: u64| self.undefined.get(&(4 * place as u64 + c)).copied());
         let source = [0, 1, 2, 3].map(|c: usize| Blended::of_written(written[c], profile));
         let destination = [0, 1, 2, 3].map(|c: usize| match channel(c) {
             // Conversion to RGBA.
@@ -278,26 +297,29 @@ impl Target {
         let values = [&source, &destination].map(|side| [0, 1, 2, 3].map(|c: usize| side[c].value));
         let allowed = [&source, &destination].map(|side| [0, 1, 2, 3].map(|c: usize| side[c].allowed));
         [0, 1, 2, 3].map(|c: usize| {
-            let Some(Channel { width, .. }) = channel(c) else { return (None, Component::Undecided(Why::Approximate)) };
+            let Some(Channel { width, .. }) = channel(c) else { return (None, Component::Undecided(Why::Approximate), None) };
             let reads = blend.reads(c);
+            let made = (0..4).filter(|&from| reads[0][from]).find_map(|from| source[from].undefined);
+            let made = made.or((0..4).filter(|&from| reads[1][from]).find_map(|from| held[from]));
             let read = || [&source, &destination].into_iter().zip(reads).flat_map(|(side, reads)| side.iter().zip(reads));
             let read = || read().filter(|(_, is_read)| *is_read).map(|(component, _)| component);
             let best = pack(numeric, width, (blend.definite(rules, (numeric, width), values, c) as f32).to_bits()).best;
-            if let Some(made) = read().find_map(|component| component.undefined) {
-                return (Some(best), Component::Undefined(made));
+            if let Some(by) = read().find_map(|component| component.undefined) {
+                return (Some(best), Component::Undefined(by), made);
             }
             if let Some(why) = read().find_map(|component| component.doubt) {
-                return (Some(best), Component::Undecided(why));
+                return (Some(best), Component::Undecided(why), made);
             }
             let set = Set::of_f32(blend.allowed((numeric, width), allowed, c));
-            (Some(best), if set.is_bounded() { within(numeric, width, set, best) } else { Component::Undecided(Why::Infinite) })
+            let shown = if set.is_bounded() { within(numeric, width, set, best) } else { Component::Undecided(Why::Infinite) };
+            (Some(best), shown, made)
         })
     }
 
     pub(super) fn observed(mut self) -> ObservedTarget {
         // The texels are as many as they were.
         let _ = self.image.fill(0, &self.texels);
-        ObservedTarget { location: self.location, image: self.image, inexact: self.inexact }
+        ObservedTarget { location: self.location, image: self.image, inexact: self.inexact, undefined: self.undefined }
     }
 }
 
@@ -388,6 +410,16 @@ fn either(old: Component, new: Component) -> Component {
         (undefined @ Component::Undefined(_), _) | (_, undefined @ Component::Undefined(_)) => undefined,
         (_, Component::Undecided(why)) => Component::Undecided(why),
         _ => Component::Undecided(Why::Coverage),
+    }
+}
+
+/// What made the definite answer, if that is an undefined value, after a fragment: what made the
+/// one before, and the one that the fragment writes, which may be another code.
+fn definitely(presence: Presence, old: Option<MadeBy>, new: Option<MadeBy>, changes: bool) -> Option<MadeBy> {
+    match presence {
+        Presence::Sure | Presence::Here => new,
+        Presence::Elsewhere => old,
+        Presence::Open(origin) => old.or(new).or(changes.then(|| made_by(origin))),
     }
 }
 

@@ -74,9 +74,13 @@ impl Calculator {
         let any_undefined = args.iter().any(|a| a.scalars.iter().any(|s| s.undefined.is_some()));
         let mut scalars = Scalars::with_capacity(components.len());
         for (i, (&component, trust)) in components.iter().zip(trusts).enumerate() {
-            let mut made = Made::Here(component);
+            let (mut made, mut trust) = (Made::Here(component), trust);
             if any_undefined {
                 made = undefined_by(operation, args, results, i, component);
+            }
+            if any_undefined && operation.signature == Signature::Select {
+                // The objects are not the same where one is undefined, whatever stands for it.
+                trust = trust::of(operation, args, results, i, component);
             }
             if let Made::Here(component) = &mut made {
                 if matches!(component, Computed::Value(_)) && wraps(operation, args, &operand_bits(args, i), site) {

@@ -42,7 +42,9 @@ pub(super) fn of(operation: Operation, args: &[Operand<'_>], results: &[Shape], 
     if operation.signature == Signature::Select {
         let condition = args[0].scalars[if args[0].scalars.len() == 1 { 0 } else { i }];
         let (a, b) = (args[1].scalars[i], args[2].scalars[i]);
-        return Trust::selected(condition.trust, condition.is_true(), a.trust, b.trust, a.bits == b.bits);
+        // An undefined value has bits too.
+        let same = a.bits == b.bits && a.undefined.or(b.undefined).is_none();
+        return Trust::selected(condition.trust, condition.is_true(), a.trust, b.trust, same);
     }
     if let Some(trust) = as_arithmetic(operation, args, results, i) {
         return trust;

@@ -8,7 +8,7 @@ use super::super::program::{Count, Fault, NONE, Op, Slot, Slots};
 use super::{Compiled, Compiler, Ends, Home, Part};
 use crate::concurrency::Ordering;
 use crate::spirv::check::{is_atomic, is_image};
-use crate::spirv::declare::is_derivative;
+use crate::spirv::declare::{is_derivative, is_group};
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::module::Function;
 use crate::spirv::operation;
@@ -49,7 +49,7 @@ pub(in crate::spirv) fn compiles(op: Core) -> bool {
             | Core::ExtInst
     );
     let fragment = [Core::Kill, Core::TerminateInvocation, Core::DemoteToHelperInvocation, Core::IsHelperInvocationEXT];
-    let of_fragments = fragment.contains(&op) || is_derivative(op);
+    let of_fragments = fragment.contains(&op) || is_derivative(op) || super::group::compiles(op);
     whole || is_image(op) || of_fragments || flow.contains(&op) || parts.contains(&op) || is_atomic(op) || operation::core(op).is_some()
 }
 
@@ -245,6 +245,7 @@ impl Compiler<'_> {
                 self.bind(i.result, Slots::from_slice(&[Slot::Truth(d)]))
             }
             op if is_derivative(op) => self.derivative(i),
+            op if is_group(op) => self.group(i),
             op if is_image(op) => self.image(i),
             op if is_atomic(op) => self.atomic(i),
             op => match operation::core(op) {

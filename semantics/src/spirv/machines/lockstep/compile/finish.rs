@@ -100,6 +100,11 @@ pub(in crate::spirv::machines::lockstep) fn registers_of(
             let choosing = access.choosing.iter().flat_map(|(_, slots)| slots);
             uses.extend(choosing.chain(&access.value).flat_map(|&slot| registers(slot)));
         }
+        Op::Group => {
+            let group = &program.groups[code.c as usize];
+            defines.extend(group.to.iter().flat_map(|&slot| registers(slot)));
+            uses.extend(group.value.iter().chain(&group.chosen).flat_map(|&slot| registers(slot)));
+        }
         Op::ForgetLocal | Op::ForgetSets | Op::Fence | Op::Demote => {}
         Op::IsHelper => defines.extend(set(code.d)),
         Op::Undefine => {

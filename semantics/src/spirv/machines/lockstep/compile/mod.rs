@@ -10,6 +10,7 @@ mod body;
 mod calls;
 mod compute;
 mod finish;
+mod group;
 mod image;
 mod instances;
 mod pointers;
@@ -206,8 +207,9 @@ pub(super) struct Compiler<'m> {
     pub(super) chosen: FxHashMap<u32, Slots>,
     pub(super) at: usize,
     pub(super) function: u32,
-    /// Whether it is a stage of a draw, which gives it its inputs.
+    /// Whether it is a stage of a draw, which gives it its inputs; whether that of fragments.
     pub(super) is_stage: bool,
+    pub(super) is_fragment: bool,
 }
 
 pub(super) type Compiled<T = ()> = Result<T, LoadError>;
@@ -244,6 +246,7 @@ pub(super) fn compile(shared: &Arc<Module>, entry: &str, model: ExecutionModel) 
             faults: Vec::new(),
             atomics: Vec::new(),
             images: Vec::new(),
+            groups: Vec::new(),
             opaque: Vec::new(),
             columns: 0,
             sets: 0,
@@ -287,6 +290,7 @@ pub(super) fn compile(shared: &Arc<Module>, entry: &str, model: ExecutionModel) 
         at: 0,
         function: 0,
         is_stage,
+        is_fragment: model == ExecutionModel::Fragment,
     };
     compiler.constants_of_module()?;
     compiler.globals(entry, &functions)?;

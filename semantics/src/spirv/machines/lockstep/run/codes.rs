@@ -199,6 +199,10 @@ impl Warp {
                 Ok(())
             }
             Op::Image => self.image(code, shared, group),
+            Op::Group => {
+                self.group(code, shared);
+                Ok(())
+            }
             Op::Compute => self.compute(&shared.program.sites[code.at as usize], shared),
         }
     }

@@ -95,8 +95,10 @@ pub(in crate::spirv) struct Ledger {
     pub(super) quads: bool,
     /// The lanes that are left to the relation.
     pub(super) left: Lanes,
-    /// Those that have come to an open branch.
+    /// Those that have come to an open branch or an open selection, and those of them that have
+    /// come to a branch.
     pub(super) parted: Lanes,
+    pub(super) branched: Lanes,
     /// Those of which not all ways will be gone.
     pub(super) unsettled: Lanes,
     tags: [Tag; LANES],
@@ -146,7 +148,8 @@ impl Program {
                 Op::Atomic | Op::Fence => return None,
                 Op::StoreBuffer | Op::StoreBuffer16 | Op::StoreBuffer8 => return None,
                 Op::LoadShared | Op::LoadSharedSet | Op::StoreShared | Op::StoreSharedSet => return None,
-                Op::Demote | Op::IsHelper => return None,
+                // Whether the quad is together for certain is for the relation.
+                Op::Demote | Op::IsHelper | Op::Group => return None,
                 _ => columns(),
             })
         };
@@ -155,10 +158,12 @@ impl Program {
 }
 
 impl Program {
-    /// The registers whose contents may outlive a block: not constants, and not what a block makes
-    /// before it reads it and no other one names.
+    /// The registers whose contents may outlive a block: not constants, which nothing writes, and
+    /// not what a block makes before it reads it and no other one names.
     fn lasting(&self) -> Vec<Kept> {
         let mut named: FxHashMap<(bool, u32), (u32, bool)> = FxHashMap::default();
+        // A variable with an initializer begins as a constant does.
+        let mut written: FxHashSet<(bool, u32)> = FxHashSet::default();
         let mut name = |register: (bool, u32), block: u32, makes: bool| {
             let (first, lasts) = named.entry(register).or_insert((block, !makes));
             *lasts |= *first != block;
@@ -167,41 +172,34 @@ impl Program {
             let (mut writes, mut reads) = (Vec::new(), Vec::new());
             for code in &self.codes[block.first as usize..block.end as usize] {
                 super::super::compile::registers_of(self, code, &mut writes, &mut reads);
+                written.extend(&writes);
                 reads.drain(..).for_each(|register| name(register, number, false));
                 writes.drain(..).for_each(|register| name(register, number, !code.masked));
             }
         }
+        let register = |kept: Kept| match kept {
+            Kept::Column(column) => Some((false, column)),
+            Kept::Set(set) => Some((true, set)),
+            Kept::Local(_) => None,
+        };
+        written.extend(self.moves.iter().flat_map(|step| kept(step.to)).filter_map(register));
         // What edges copy, what branches are on, and where calls return to.
         let mut lasts: Vec<(bool, u32)> = named.iter().filter(|(_, (_, lasts))| *lasts).map(|(&register, _)| register).collect();
-        let slots = self.moves.iter().flat_map(|step| [step.to, step.from]);
-        lasts.extend(
-            slots
-                .flat_map(kept)
-                .chain(self.interface.iter().flat_map(|held| held.cells.iter().map(|&cell| super::quads::kept_in(cell))))
-                .filter_map(|kept| match kept {
-                    Kept::Column(column) => Some((false, column)),
-                    Kept::Set(set) => Some((true, set)),
-                    Kept::Local(_) => None,
-                }),
-        );
+        let slots = self.moves.iter().flat_map(|step| [step.to, step.from]).flat_map(kept);
+        let interface = self.interface.iter().flat_map(|held| held.cells.iter().map(|&cell| super::quads::kept_in(cell)));
+        lasts.extend(slots.chain(interface).filter_map(register));
         for block in &self.blocks {
             match &block.ends {
                 End::Call { link, .. } | End::Return { link, .. } if *link != NONE => lasts.push((false, *link)),
                 End::Conditional { condition, .. } => lasts.push((true, *condition)),
-                End::Switch { selector, .. } => lasts.extend(kept(*selector).filter_map(|kept| match kept {
-                    Kept::Column(column) => Some((false, column)),
-                    _ => None,
-                })),
+                End::Switch { selector, .. } => lasts.extend(kept(*selector).filter_map(register)),
                 _ => {}
             }
         }
         let constants: FxHashSet<(bool, u32)> = (self.constants.iter())
             .flat_map(|(slot, _)| kept(*slot))
-            .filter_map(|kept| match kept {
-                Kept::Column(column) => Some((false, column)),
-                Kept::Set(set) => Some((true, set)),
-                Kept::Local(_) => None,
-            })
+            .filter_map(register)
+            .filter(|register| !written.contains(register))
             .collect();
         lasts.sort_unstable();
         lasts.dedup();
@@ -229,6 +227,7 @@ impl Ledger {
             quads: true,
             left: 0,
             parted: 0,
+            branched: 0,
             unsettled: 0,
             tags: [(0, 0); LANES],
             ways: vec![Ways::new(); LANES],
@@ -244,7 +243,8 @@ impl Ledger {
     pub(super) fn begin(&mut self, quads: bool) {
         self.noted.fill(0);
         self.ways.iter_mut().for_each(Ways::clear);
-        (self.quads, self.left, self.parted, self.unsettled, self.met) = (quads, 0, 0, 0, [0; LANES]);
+        (self.quads, self.left, self.parted, self.branched) = (quads, 0, 0, 0);
+        (self.unsettled, self.met) = (0, [0; LANES]);
         self.before = self.pool.len();
         self.sweep();
     }
@@ -363,6 +363,8 @@ impl Warp {
     pub(super) fn judge(&mut self, number: usize, code: &Code, shared: &Shared<'_>, group: &mut super::Group) -> Done {
         let Some(mut ledger) = self.ledger.take() else { return Ok(()) };
         let mut done = Ok(());
+        // Lanes that go on from blocks of their own keep what other lanes make before these.
+        let code = &Code { masked: code.masked || !ledger.quads, ..*code };
         while self.active != 0 {
             done = match &ledger.plans[number] {
                 Plan::Moves => self.judged_move(&mut ledger, code, shared, group),
@@ -450,6 +452,7 @@ impl Warp {
         let mut truth = self.sets[condition as usize];
         for lane in column::lanes(ledger.noted(Kept::Set(condition)) & self.active) {
             let (holds, again) = ledger.part(lane, truth >> lane & 1 == 1);
+            ledger.branched |= Lanes::from(ends_block) << lane;
             truth = truth & !(1 << lane) | u64::from(holds) << lane;
             if again {
                 let from = if ends_block { Some(Box::new(self.hold(ledger, lane))) } else { None };
@@ -830,10 +833,10 @@ impl Warp {
         }
     }
 
-    /// Notes what is not told by the bits of an input.
-    pub(super) fn note_input(&mut self, kept: Kept, lane: usize, scalar: &Scalar) {
+    /// Notes what is not told by the bits of an input of that type.
+    pub(super) fn note_input(&mut self, kept: Kept, lane: usize, of: Component, scalar: &Scalar) {
         let Some(ledger) = &mut self.ledger else { return };
-        let plain = [Trust::CERTAIN, Trust::of_exact(f32::from_bits(scalar.bits as u32))].contains(&scalar.trust);
+        let plain = [Trust::CERTAIN, Scalar::exact(of, scalar.bits).trust].contains(&scalar.trust);
         match plain || scalar.undefined.is_some() {
             true => ledger.forget(kept, 1 << lane),
             false => ledger.note(kept, lane, scalar.trust),

@@ -5,6 +5,7 @@ mod access;
 mod atomic;
 mod codes;
 mod detect;
+mod group;
 mod image;
 mod judge;
 mod judged_image;

@@ -77,9 +77,9 @@ impl Warp {
         self.start(program.entry);
     }
 
-    fn give(&mut self, lane: usize, cell: Cell, scalar: &Scalar) {
+    fn give(&mut self, lane: usize, cell: Cell, of: Component, scalar: &Scalar) {
         let (bits, kept) = (scalar.bits as u32, kept_in(cell));
-        self.note_input(kept, lane, scalar);
+        self.note_input(kept, lane, of, scalar);
         match cell {
             Cell::Word(column) => self.columns[column as usize][lane] = bits,
             Cell::Truth(set) => {
@@ -178,8 +178,8 @@ impl Quads<'_> {
     /// Gives the lane an input. One that the stage does not use is nowhere.
     pub(in crate::spirv) fn give(&mut self, lane: usize, variable: u32, scalars: &[Scalar]) {
         let Some(held) = held(self.shared.program, variable) else { return };
-        for (&cell, scalar) in held.cells.iter().zip(scalars) {
-            self.warp.give(lane, cell, scalar);
+        for ((&cell, of), scalar) in held.cells.iter().zip(self.components(variable)).zip(scalars) {
+            self.warp.give(lane, cell, of, scalar);
         }
     }
 
@@ -308,9 +308,14 @@ impl Quads<'_> {
         self.warp.ledger.as_ref().is_some_and(|ledger| ledger.left >> lane & 1 == 1)
     }
 
-    /// Whether a lane has come to an open branch.
+    /// Whether a lane has come to an open branch or an open selection.
     pub(in crate::spirv) fn is_parted(&self, lane: usize) -> bool {
         self.warp.ledger.as_ref().is_some_and(|ledger| ledger.parted >> lane & 1 == 1)
+    }
+
+    /// Whether a lane has come to an open branch, and not to open selections alone.
+    pub(in crate::spirv) fn is_branched(&self, lane: usize) -> bool {
+        self.warp.ledger.as_ref().is_some_and(|ledger| ledger.branched >> lane & 1 == 1)
     }
 
     /// Whether a lane that has ended was discarded.

@@ -10,7 +10,7 @@
 use super::super::outputs;
 use super::super::targets::Written;
 use super::interface::Source;
-use super::operations::{Role, Samples, of_samples};
+use super::operations::{Left, Role, Samples, of_samples};
 use super::{Begun, Fragments};
 use crate::concurrency::{Agent, Begin, Topology};
 use crate::number::sets::{Exploration, Set, Sets, Unsettled, follow};
@@ -75,8 +75,9 @@ impl<'m> Work<'m> for Quad<'m> {
 
 /// What the ways so far show of a lane.
 pub(super) struct Seen {
-    /// Whether some way discards it.
+    /// Whether some way discards it, and whether some way does not.
     pub(super) gone: bool,
+    pub(super) stays: bool,
     /// By target and component: what is written, and `None` where that may be an undefined value.
     pub(super) written: Vec<[Option<Set>; 4]>,
 }
@@ -220,9 +221,14 @@ impl<'m> Fragments<'m, '_> {
         let profile = self.interface.profile;
         let Some(left) = self.left.get_mut(&workgroup) else { return };
         let lanes = left.iter_mut().zip(seen).zip(samples).enumerate();
-        for (_, ((left, seen), samples)) in
-            lanes.filter(|(lane, ((left, seen), _))| is_settled(*lane) && left.role != Role::Helper && !seen.gone)
-        {
+        for (_, ((left, seen), samples)) in lanes.filter(|(lane, ((left, _), _))| is_settled(*lane) && left.role != Role::Helper) {
+            if !seen.stays {
+                // Every way discards it.
+                *left = Left::nothing();
+            }
+            if seen.gone {
+                continue;
+            }
             // No way discards it.
             (left.role, left.samples, left.stays) = (of_samples(samples), samples.clone(), true);
             for ((written, sets), _) in left.written.iter_mut().zip(&seen.written).zip(&floats).filter(|(_, is_float)| **is_float) {
@@ -245,13 +251,15 @@ impl<'m> Fragments<'m, '_> {
             scalar.undefined.is_none().then(|| sets.operand(scalar.lane()).set)
         };
         let written = self.interface.outputs.iter().map(|places| [0, 1, 2, 3].map(|c: usize| component(&places[c])));
-        Seen { gone: ended.discarded || ended.config.helper && !began_as_helper, written: written.collect() }
+        let gone = ended.discarded || ended.config.helper && !began_as_helper;
+        Seen { gone, stays: !gone, written: written.collect() }
     }
 }
 
 impl Seen {
     pub(super) fn also(&mut self, other: Seen) {
         self.gone |= other.gone;
+        self.stays |= other.stays;
         for (sets, others) in self.written.iter_mut().zip(other.written) {
             for (set, other) in sets.iter_mut().zip(others) {
                 *set = set.zip(other).map(|(set, other)| set.union(other));

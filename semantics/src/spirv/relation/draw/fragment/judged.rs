@@ -52,6 +52,8 @@ struct Parted {
     ways: [u32; 4],
     /// Whether not all of them can be told.
     unsettled: [bool; 4],
+    /// Which of them part at selections alone: definite values decide what these do not choose.
+    selects: [bool; 4],
     /// How many are still to be gone.
     waiting: usize,
     /// Whether the machine could not go one of them to its end.
@@ -201,7 +203,8 @@ impl<'m> Fragments<'m, '_> {
             let roles = running.roles;
             let seen = [0, 1, 2, 3].map(|lane| self.seen(&by.quads, at + lane, roles[lane].is_helper()));
             let unsettled = [0, 1, 2, 3].map(|lane| by.quads.is_unsettled(at + lane));
-            let mut quad = Parted { left, seen, ways: [1; 4], unsettled, waiting: 0, lost: false };
+            let selects = [0, 1, 2, 3].map(|lane| by.quads.is_parted(at + lane) && !by.quads.is_branched(at + lane));
+            let mut quad = Parted { left, seen, ways: [1; 4], unsettled, selects, waiting: 0, lost: false };
             for &(_, lane) in now.iter().filter(|(of, lane)| *of == number && !helps[usize::from(*lane)]) {
                 quad.ways[usize::from(lane)] += 1;
                 quad.waiting += 1;
@@ -279,12 +282,14 @@ impl<'m> Fragments<'m, '_> {
             scalar.undefined.is_none().then(|| quads.set_of(&scalar))
         };
         let written = self.interface.outputs.iter().map(|places| [0, 1, 2, 3].map(|c: usize| component(&places[c])));
-        Seen { gone: quads.is_discarded(lane) || quads.is_helper(lane) && !began_as_helper, written: written.collect() }
+        let gone = quads.is_discarded(lane) || quads.is_helper(lane) && !began_as_helper;
+        Seen { gone, stays: !gone, written: written.collect() }
     }
 
     /// All ways of a quad are gone: what it leaves, with sets where definite values leave it open.
     fn settle(&mut self, by: &mut Judged<'_, '_, 'm>, number: u32, quad: Parted) -> Result<(), Stopped> {
-        let Parted { left, seen, unsettled, lost, .. } = quad;
+        let Parted { left, seen, unsettled, selects, lost, .. } = quad;
+        let lost = lost || unsettled.iter().zip(selects).any(|(&unsettled, selects)| unsettled && selects);
         if lost && by.by_relation + by.explorer.spent() <= LOST {
             let left = self.quad_by_relation(by, number)?;
             self.left.insert(number, left);

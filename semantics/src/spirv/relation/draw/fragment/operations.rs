@@ -104,19 +104,25 @@ pub(in crate::spirv::relation::draw) trait Ended {
     fn output(&self, variable: &Variable) -> Scalars;
 }
 
+impl Left {
+    /// That of an invocation for no fragment.
+    pub(super) fn nothing() -> Left {
+        Left { role: Role::Helper, samples: Samples::new(), written: Vec::new(), depths: SmallVec::new(), stays: false }
+    }
+}
+
 impl Fragments<'_, '_> {
     /// What an invocation that has ended leaves.
     pub(super) fn leaves(&self, quad: &Running, lane: usize, ended: &impl Ended) -> Left {
         let Interface { effects, profile, .. } = self.interface;
         let mut role = quad.roles[lane];
         let mut samples = quad.samples[lane].clone();
-        let none = || Left { role: Role::Helper, samples: Samples::new(), written: Vec::new(), depths: SmallVec::new(), stays: false };
         let wandering = ended.wanders(profile);
         let demoted = ended.is_helper() && role != Role::Fragment(Presence::Elsewhere);
         let gone = ended.is_discarded() || demoted;
         let mut stays = !wandering || !effects.discards;
         if role == Role::Helper || gone && !wandering {
-            return none();
+            return Left::nothing();
         }
         for sample in samples.iter_mut().filter(|sample| **sample != Role::Helper) {
             if gone {
@@ -127,7 +133,7 @@ impl Fragments<'_, '_> {
         }
         role = of_samples(&samples);
         // What it would have done as another's fragment is not known where it can tell.
-        let mut unknown = match role {
+        let unknown = match role {
             _ if gone => Some(Why::Control),
             Role::Fragment(Presence::Elsewhere) if effects.sees_helpers => Some(Why::Coverage),
             _ => None,
@@ -139,36 +145,38 @@ impl Fragments<'_, '_> {
             }
             held.iter().find(|(id, _)| *id == variable.id).and_then(|(_, scalars)| scalars.get(index).copied())
         };
+        // Nor what it writes to a sample where another mask than the definite one would let it.
+        let mut left_out: SmallVec<[bool; 4]> = samples.iter().map(|_| false).collect();
         if let (Some((variable, index)), None) = (self.interface.mask, unknown) {
             let mask = scalar(variable, index);
             stays &= mask.is_none_or(|mask| mask.undefined.is_none() && mask.trust.doubt.is_none());
-            for (number, sample) in (0..).zip(&mut samples) {
+            for ((number, sample), left_out) in (0..).zip(&mut samples).zip(&mut left_out) {
                 let before = *sample;
                 *sample = mask.map_or(before, |mask| before.masked(mask, (self.rules.in_mask)(mask.bits, number)));
-                // Nor what it writes where another mask would let it.
-                if *sample != before && *sample == Role::Fragment(Presence::Elsewhere) {
-                    unknown = Some(Why::Coverage);
-                }
+                *left_out = *sample != before && *sample == Role::Fragment(Presence::Elsewhere);
             }
             role = of_samples(&samples);
             if role == Role::Helper {
-                return none();
+                return Left::nothing();
             }
         }
-        let mut component = |place: Option<(&Variable, usize)>| match (unknown, place) {
+        let unknown_of = |sample: usize| unknown.or((left_out.get(sample) == Some(&true)).then_some(Why::Coverage));
+        let mut component = |place: Option<(&Variable, usize)>, sample: usize| match (unknown_of(sample), place) {
             (Some(why), _) => Written::Unknown(why),
             (None, Some((variable, index))) => scalar(variable, index).map_or(Written::Nothing, Written::Scalar),
             (None, None) => Written::Nothing,
         };
-        let written = self.interface.outputs.iter().map(|places| places.map(&mut component)).collect();
-        let depth = |interpolated: Inexact, written: Option<Scalar>| match (self.interface.depth, unknown) {
+        // The targets of one location are its samples, in order.
+        let targets = self.interface.outputs.iter().zip((0..samples.len()).cycle());
+        let written = targets.map(|(places, sample)| places.map(|place| component(place, sample))).collect();
+        let depth = |sample: usize, interpolated: Inexact, written: Option<Scalar>| match (self.interface.depth, unknown_of(sample)) {
             (None, None) if self.interface.modes.depth_replacing => self.replaced(interpolated, None),
             (None, _) => interpolated,
             (Some(_), Some(_)) => Inexact { allowed: Interval::between(0.0, 1.0), ..interpolated },
             (Some(_), None) => self.replaced(interpolated, written),
         };
         let replacing = self.interface.depth.and_then(|variable| scalar(variable, 0));
-        let depths = quad.depths[lane].iter().map(|&interpolated| depth(interpolated, replacing)).collect();
+        let depths = quad.depths[lane].iter().enumerate().map(|(sample, &interpolated)| depth(sample, interpolated, replacing)).collect();
         Left { role, samples, written, depths, stays }
     }
 
