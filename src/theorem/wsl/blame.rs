@@ -395,7 +395,7 @@ impl Ask<'_> {
     /// The words of the module in which each invocation shows the value too.
     fn probed(&self, entry: &str, shown: Shown) -> Result<Vec<u32>, String> {
         let Ask { question: &Computed { witness, executed, .. }, column, .. } = *self;
-        let probe = Probe { id: witness.id, occurrence: Some(executed), column, shown, marker: MARKER };
+        let probe = Probe { id: witness.id, occurrence: Some(executed), column, shown, counts_in_floats: false, marker: MARKER };
         pass::adapt(self.module, entry, &probe).map_err(|e| e.to_string())
     }
 
