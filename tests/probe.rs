@@ -393,6 +393,7 @@ fn spirv_val_accepts_adapted_modules() {
                 occurrence: (n % 2 == 0).then_some(n as u32),
                 column: u32::from(module.shape(i.result).columns) - 1,
                 shown: pass::Shown::Output(if n % 3 == 0 { used[0] } else { free }),
+                counts_in_floats: n % 4 == 0,
                 marker: (-1234.5f32).to_bits(),
             };
             let Ok(words) = pass::adapt(module, "main", &probe) else {

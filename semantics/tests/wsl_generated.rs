@@ -2,9 +2,9 @@
 //! print and read back; near misses are rejected by the rule that they break.
 //! `SMALLSTEP_WSL_PROGRAMS` is how many of each are made; 200 if it is not set.
 
-use smallstep_generate::wsl::bound::{bind, is_restricted};
+use smallstep_generate::wsl::bound::{bind, restrictions};
 use smallstep_generate::wsl::typed::{Fault, Purpose, Restriction, VERSION, executed, near_miss, program, textured};
-use smallstep_semantics::image::AddressMode;
+use smallstep_semantics::image::{AddressMode, Filter, Sampler};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::entry::Stage;
 use smallstep_semantics::wsl::group::{Held, Resource};
@@ -191,10 +191,12 @@ fn programs_to_be_executed_are_restricted_as_they_say() {
 }
 
 /// Where a texture of integers is sampled, no sampler clamps to its border, but of one seed in
-/// eight; elsewhere samplers do.
+/// eight; elsewhere samplers do. Where a texture of floats is sampled too, none filters linearly.
 #[test]
-fn samplers_beside_textures_of_integers_clamp_to_no_border() {
-    let (mut restricted, mut left, mut elsewhere) = (0, 0, 0);
+fn samplers_beside_textures_of_integers_do_what_devices_do() {
+    // How many entry points are restricted, how many of those with the textures are left, and how
+    // many others do it: of borders, and of filters.
+    let mut counts = [[0u32; 3]; 2];
     for seed in 0..programs().max(400) {
         let text = textured(seed, Purpose::Compute).text;
         let program = validate(&text).program.unwrap_or_else(|| panic!("seed {seed} is not valid:\n{text}"));
@@ -203,25 +205,35 @@ fn samplers_beside_textures_of_integers_clamp_to_no_border() {
             if !bind(&program, &mut resources, 4, 512, seed) {
                 continue;
             }
-            let samples_integers = resources.iter().any(|resource| match &resource.held {
-                Held::Texture(textured) if !is_writable(textured.kind) => {
-                    !matches!(program.env.types.get(textured.texel), Type::Scalar(Scalar::Float) | Type::Vector(Scalar::Float, _))
-                }
-                _ => false,
-            });
-            let clamps = resources.iter().any(|resource| match &resource.held {
-                Held::Sampler(Some(sampler)) => sampler.address.contains(&AddressMode::ClampToBorder),
-                _ => false,
-            });
-            let is_restricted = is_restricted(&program, &resources, seed);
-            assert!(!is_restricted || samples_integers && !clamps, "seed {seed}:\n{text}");
-            restricted += u32::from(is_restricted);
-            left += u32::from(samples_integers && clamps);
-            elsewhere += u32::from(!samples_integers && clamps);
+            let samples = |floats: bool| {
+                resources.iter().any(|resource| match &resource.held {
+                    Held::Texture(textured) if !is_writable(textured.kind) => {
+                        let texel = program.env.types.get(textured.texel);
+                        matches!(texel, Type::Scalar(Scalar::Float) | Type::Vector(Scalar::Float, _)) == floats
+                    }
+                    _ => false,
+                })
+            };
+            let does = |what: fn(&Sampler) -> bool| {
+                resources.iter().any(|resource| matches!(&resource.held, Held::Sampler(Some(sampler)) if what(sampler)))
+            };
+            let clamps = does(|sampler| sampler.address.contains(&AddressMode::ClampToBorder));
+            let filters = does(|sampler| [sampler.mag, sampler.min, sampler.mip].contains(&Filter::Linear));
+            let restricted = restrictions(&program, &resources, seed);
+            let cases = [(Restriction::Borders, samples(false), clamps), (Restriction::Filters, samples(false) && samples(true), filters)];
+            for ((restriction, is_beside, does), counts) in cases.into_iter().zip(&mut counts) {
+                let is_restricted = restricted.contains(&restriction);
+                assert!(!is_restricted || is_beside && !does, "{restriction:?}, seed {seed}:\n{text}");
+                counts[0] += u32::from(is_restricted);
+                counts[1] += u32::from(is_beside && does);
+                counts[2] += u32::from(!is_beside && does);
+            }
         }
     }
-    println!("{restricted} entry points are restricted, {left} are left, and {elsewhere} sample no integers");
-    assert!(left > 0 && restricted > 4 * left && elsewhere > restricted / 4, "{restricted}, {left}, {elsewhere}");
+    println!("restricted, left, elsewhere: {counts:?} of borders and filters");
+    for [restricted, left, elsewhere] in counts {
+        assert!(left > 0 && restricted > 4 * left && elsewhere > restricted / 4, "{restricted}, {left}, {elsewhere}");
+    }
 }
 
 /// Textured programs are well typed, each of their entry points has a texture, and most programs
@@ -248,5 +260,5 @@ fn a_seed_makes_the_program_of_its_version() {
     let text = |purpose| executed(3, purpose).text;
     let all = [Purpose::Functions, Purpose::Compute, Purpose::Draws].map(text).concat();
     let hash = all.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    assert_eq!((VERSION, hash), (2, 0x94b1_8326_8d37_972a), "{hash:#018x}");
+    assert_eq!((VERSION, hash), (3, 0x94b1_8326_8d37_972a), "{hash:#018x}");
 }

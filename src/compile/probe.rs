@@ -20,8 +20,9 @@
 //!          OpStore %output (OpLoad %seen)                                  [before OpReturn]
 //! ```
 //!
-//! The counter is a float: it is exact up to 2^24, and no integer type is needed. Booleans show as
-//! 1 and 0, a matrix one column at a time.
+//! The counter is a float, exact up to 2^24, where the interpreter has no integers; else it is a
+//! uint, which counts whatever a device makes of sums of floats. Booleans show as 1 and 0, a matrix
+//! one column at a time.
 //!
 //! By its bits a value is shown in an output of uints, or in a buffer: each invocation of a compute
 //! or vertex module, before the entry point returns, stores its own four words. There the counter
@@ -53,6 +54,8 @@ pub struct Probe {
     pub column: u32,
     /// Where the value is shown.
     pub shown: Shown,
+    /// Whether the output of floats counts executions in floats too.
+    pub counts_in_floats: bool,
     /// The bits that all four lanes show if the value is never computed.
     pub marker: u32,
 }
@@ -263,25 +266,28 @@ impl<'m> Adapter<'m> {
         let Some(occurrence) = self.probe.occurrence else {
             return push(code, Op::Store, &[seen, value]);
         };
-        let count_type = self.ty(Op::TypePointer, &[StorageClass::Private as u32, self.lane]);
-        let zero = self.constant(0);
-        let one = self.number(1);
-        let wanted = self.number(occurrence);
-        let (equal, add) = if self.of_floats() { (Op::FOrdEqual, Op::FAdd) } else { (Op::IEqual, Op::IAdd) };
+        let of_floats = self.of_floats() && self.probe.counts_in_floats;
+        let (number, equal, add) = match of_floats {
+            true => (self.lane, Op::FOrdEqual, Op::FAdd),
+            false => (self.ty(Op::TypeInt, &[32, 0]), Op::IEqual, Op::IAdd),
+        };
+        let count_type = self.ty(Op::TypePointer, &[StorageClass::Private as u32, number]);
+        let bits = |n: u32| if of_floats { (n as f32).to_bits() } else { n };
+        let [zero, one, wanted] = [0, 1, occurrence].map(|n| self.declare_typed(Op::Constant, number, &[bits(n)]));
         let count = self.declare_typed(Op::Variable, count_type, &[StorageClass::Private as u32, zero]);
         if self.module.header().minor >= 4 {
             self.interface.push(count);
         }
         let boolean = self.ty(Op::TypeBool, &[]);
         let booleans = self.ty(Op::TypeVector, &[boolean, 4]);
-        let n = self.result(code, Op::Load, self.lane, &[count]);
+        let n = self.result(code, Op::Load, number, &[count]);
         let here = self.result(code, equal, boolean, &[n, wanted]);
         let four = self.result(code, Op::CompositeConstruct, booleans, &[here; 4]);
         let old = self.result(code, Op::Load, self.vec4, &[seen]);
         let new = self.result(code, Op::Select, self.vec4, &[four, value, old]);
         push(code, Op::Store, &[seen, new]);
-        let more = self.result(code, add, self.lane, &[n, one]);
-        if self.of_floats() && self.declares_controls() {
+        let more = self.result(code, add, number, &[n, one]);
+        if of_floats && self.declares_controls() {
             push(&mut self.decorations, Op::Decorate, &[more, Decoration::NoContraction as u32]);
         }
         push(code, Op::Store, &[count, more]);

@@ -280,6 +280,7 @@ impl Search<'_> {
             occurrence: self.loops.then_some(computed.occurrence),
             column,
             shown: pass::Shown::Output(self.location),
+            counts_in_floats: true,
             marker: marker(&traced),
         };
         let words = pass::adapt(self.case.module(), self.translated.entry, &probe).map_err(|e| e.to_string())?;

@@ -2,6 +2,7 @@
 //! attributes; and the draws that they make.
 
 use super::arguments::drawn;
+use super::typed::Restriction;
 use smallstep_semantics::image::{AddressMode, Compare, Filter, Format, Image, Sampler, Shape};
 use smallstep_semantics::wsl::draw::{Attribute, Draw, Given, Vertices, resources};
 use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
@@ -11,6 +12,7 @@ use smallstep_semantics::wsl::specialization::{Specialization, constants};
 use smallstep_semantics::wsl::texture::{Texture, is_depth, is_writable, shape};
 use smallstep_semantics::wsl::types::{Scalar, TextureKind, Type, TypeId};
 use smallstep_semantics::wsl::typing::program::Program;
+use std::collections::BTreeSet;
 
 /// The most pairs of a vertex stage and a fragment entry point that are tried.
 const MAX_PAIRS: usize = 1000;
@@ -20,7 +22,7 @@ pub const ELEMENTS: u64 = 4;
 /// Gives each resource something small: so many elements, texels of which few are undefined, a
 /// sampler. False if one takes elements of more than so many words, or texels that no format has.
 pub fn bind(program: &Program, resources: &mut [Resource], elements: u64, words: u32, seed: u64) -> bool {
-    let has_borders = has_borders(program, resources, seed);
+    let beside = Beside::of(program, resources, seed);
     (0..).zip(resources).all(|(place, resource)| match &mut resource.held {
         Held::Buffer(buffer) => {
             let stride = buffer.others.iter().map(|other| other.1).chain([buffer.stride]).max().unwrap_or(1);
@@ -29,8 +31,7 @@ pub fn bind(program: &Program, resources: &mut [Resource], elements: u64, words:
             stride <= words
         }
         Held::Sampler(sampler) => {
-            let drawn = drawn_sampler(seed, place);
-            *sampler = Some(if has_borders { drawn } else { without_border(drawn) });
+            *sampler = Some(beside.fitting(drawn_sampler(seed, place)));
             true
         }
         Held::Texture(textured) => {
@@ -44,31 +45,54 @@ pub fn bind(program: &Program, resources: &mut [Resource], elements: u64, words:
     })
 }
 
-/// Whether samplers may clamp to their borders: where a texture of integers is sampled, of one seed
-/// in eight, for no device of wgpu's has borders of integers.
-fn has_borders(program: &Program, resources: &[Resource], seed: u64) -> bool {
-    let of_integers = |resource: &Resource| match &resource.held {
-        Held::Texture(textured) if !is_writable(textured.kind) => {
-            matches!(program.env.types.get(textured.texel), Type::Scalar(of) | Type::Vector(of, _) if of != Scalar::Float)
+/// What samplers may do beside the textures that are sampled.
+#[derive(Clone, Copy)]
+struct Beside {
+    clamps_to_border: bool,
+    filters: bool,
+}
+
+impl Beside {
+    /// Where a texture of integers is sampled no sampler clamps to its border, for no device of
+    /// wgpu's has borders of integers, and beside a texture of floats none filters, for a device
+    /// asks that of all textures: but of one seed in eight.
+    fn of(program: &Program, resources: &[Resource], seed: u64) -> Beside {
+        let samples = |floats: bool| {
+            resources.iter().any(|resource| match &resource.held {
+                Held::Texture(textured) if !is_writable(textured.kind) => match program.env.types.get(textured.texel) {
+                    Type::Scalar(of) | Type::Vector(of, _) => (of == Scalar::Float) == floats,
+                    _ => false,
+                },
+                _ => false,
+            })
+        };
+        let is_free = !samples(false) || drawn(seed, u64::MAX, 0) == 0;
+        Beside { clamps_to_border: is_free, filters: is_free || !samples(true) }
+    }
+
+    /// The sampler without what it may not do.
+    fn fitting(self, sampler: Sampler) -> Sampler {
+        let edge = |mode| if mode == AddressMode::ClampToBorder { AddressMode::ClampToEdge } else { mode };
+        let address = if self.clamps_to_border { sampler.address } else { sampler.address.map(edge) };
+        match self.filters {
+            true => Sampler { address, ..sampler },
+            false => Sampler { address, mag: Filter::Nearest, min: Filter::Nearest, mip: Filter::Nearest, ..sampler },
         }
-        _ => false,
-    };
-    !resources.iter().any(of_integers) || drawn(seed, u64::MAX, 0) == 0
+    }
 }
 
-/// Whether resources that were bound by a seed would be others without
-/// [`Restriction::Borders`](super::typed::Restriction::Borders).
-pub fn is_restricted(program: &Program, resources: &[Resource], seed: u64) -> bool {
-    !has_borders(program, resources, seed)
-        && (0..).zip(resources).any(|(place, resource)| {
-            let drawn = drawn_sampler(seed, place);
-            matches!(resource.held, Held::Sampler(_)) && drawn != without_border(drawn)
-        })
-}
-
-fn without_border(sampler: Sampler) -> Sampler {
-    let address = sampler.address.map(|mode| if mode == AddressMode::ClampToBorder { AddressMode::ClampToEdge } else { mode });
-    Sampler { address, ..sampler }
+/// Without which restrictions the resources that were bound by a seed would be others.
+pub fn restrictions(program: &Program, resources: &[Resource], seed: u64) -> BTreeSet<Restriction> {
+    let beside = Beside::of(program, resources, seed);
+    let samplers = (0..).zip(resources).filter(|(_, resource)| matches!(resource.held, Held::Sampler(_)));
+    let restricted = samplers.flat_map(|(place, _)| {
+        let drawn = drawn_sampler(seed, place);
+        let fitting = beside.fitting(drawn);
+        let filters = |sampler: Sampler| [sampler.mag, sampler.min, sampler.mip];
+        let borders = (fitting.address != drawn.address).then_some(Restriction::Borders);
+        borders.into_iter().chain((filters(fitting) != filters(drawn)).then_some(Restriction::Filters))
+    });
+    restricted.collect()
 }
 
 fn drawn_sampler(seed: u64, place: u64) -> Sampler {

@@ -376,9 +376,8 @@ impl Triangle {
             }
         };
         let place = p.map(|c| c as f64 / one as f64);
-        let p = p.map(i128::from);
         let near = self.nearness(p);
-        let inside = self.winding(p) != 0;
+        let inside = self.winding(p.map(i128::from)) != 0;
         if let Shape::Line(segment) = &self.shape {
             let rectangle = (near == Doubt::None).then_some(inside);
             let known = segment.certainly(place, rectangle, self.within_viewport(place));
@@ -546,18 +545,19 @@ impl Triangle {
     }
 
     /// The doubt by the distance to the boundary.
-    fn nearness(&self, p: [i128; 2]) -> Doubt {
+    fn nearness(&self, p: [i64; 2]) -> Doubt {
         let one = f64::from(1 << self.state.precision.sub_pixel_bits);
         let mut doubt = Doubt::None;
         for (i, a) in self.corners.iter().enumerate() {
             let b = &self.corners[(i + 1) % self.corners.len()];
             let error = error_near(a, b, p, one);
-            let (from, to) = (a.at.map(i128::from), b.at.map(i128::from));
+            let (from, to) = (a.at, b.at);
             // A segment and a square around the point meet unless one of
             // these directions parts them.
-            let meets = |c: usize| float(from[c].min(to[c]) - p[c]) <= error && float(p[c] - from[c].max(to[c])) <= error;
-            let reach = || float((to[0] - from[0]).abs() + (to[1] - from[1]).abs()) * error;
-            if meets(0) && meets(1) && float(doubled_area(from, to, p).abs()) <= reach() * (1.0 + 1e-9) {
+            let meets = |c: usize| (from[c].min(to[c]) - p[c]) as f64 <= error && (p[c] - from[c].max(to[c])) as f64 <= error;
+            let reach = || ((to[0] - from[0]).abs() + (to[1] - from[1]).abs()) as f64 * error;
+            let area = || doubled_area(from.map(i128::from), to.map(i128::from), p.map(i128::from));
+            if meets(0) && meets(1) && area().abs() as f64 <= reach() * (1.0 + 1e-9) {
                 if error > 0.0 {
                     return Doubt::SubPixel;
                 }
@@ -591,18 +591,16 @@ impl Triangle {
     }
 }
 
-/// The number rounded; nearly all have 64 bits, of which that is one instruction.
-fn float(x: i128) -> f64 {
-    i64::try_from(x).map_or_else(|_| x as f64, |x| x as f64)
-}
-
 /// How far away a device may have an edge near a point, in sub-pixels: between the errors of its
 /// ends, as the point is.
-fn error_near(a: &Corner, b: &Corner, p: [i128; 2], one: f64) -> f64 {
+fn error_near(a: &Corner, b: &Corner, p: [i64; 2], one: f64) -> f64 {
+    if a.error == b.error {
+        return a.error * one;
+    }
     let (less, more) = if a.error <= b.error { (a, b) } else { (b, a) };
     let along = [0, 1].map(|c| (more.at[c] - less.at[c]) as f64);
     let length = along[0].hypot(along[1]);
-    let to = [0, 1].map(|c| float(p[c] - i128::from(less.at[c])));
+    let to = [0, 1].map(|c| (p[c] - less.at[c]) as f64);
     // What moves into reach of the point comes from no farther along the edge than the greater
     // error, across a square's diagonal.
     let part = (to[0] * along[0] + to[1] * along[1]) / (length * length) + 2.0 * more.error * one / length;

@@ -31,6 +31,17 @@ pub(super) struct Body {
     pub continuing: u32,
 }
 
+/// Where an instruction is appended.
+#[derive(Clone, Copy, Debug)]
+enum Section {
+    /// The function that is being emitted.
+    Body,
+    /// [`Emitter::globals`].
+    Globals,
+    /// [`Emitter::decorations`].
+    Decorations,
+}
+
 /// Sections of a module.
 #[derive(Debug)]
 pub(super) struct Emitter<'p> {
@@ -131,42 +142,39 @@ impl<'p> Emitter<'p> {
         self.planted.is_some_and(|bug| bug.rule == rule && bug.change == Change::Letter)
     }
 
-    /// The words of an instruction with its result type and result; none if it is left out.
-    fn write(&mut self, mut op: Op, result: Option<(Option<Id>, Id)>, mut operands: Operands) -> Option<Operands> {
+    /// Appends an instruction to a section, with its result type and result.
+    fn write(&mut self, to: Section, op: Op, result: Option<(Option<Id>, Id)>, operands: &[u32]) {
         self.counts[self.rule as usize] += 1;
         if matches!(op, Op::DPdxFine | Op::DPdyFine | Op::FwidthFine | Op::DPdxCoarse | Op::DPdyCoarse | Op::FwidthCoarse) {
             self.capabilities.insert(Capability::DerivativeControl as u32);
         }
-        let bug = self.planted.filter(|bug| bug.rule == self.rule);
-        let is = |of: Op| op == of;
-        let glsl = |of: Glsl| op == Op::ExtInst && operands.get(1) == Some(&(of as u32));
-        match bug.map(|bug| bug.change) {
-            Some(Change::Opcode(from, to)) if is(from) => op = to,
-            Some(Change::Glsl(from, to)) if glsl(from) => operands[1] = to as u32,
-            Some(Change::Swap(of, i, j)) if is(of) && operands.len() > i.max(j) => operands.swap(i, j),
-            Some(Change::Forward(of, i)) if is(of) && operands.len() > i => {
-                (op, operands) = (Op::CopyObject, SmallVec::from_slice(&[operands[i]]));
-            }
-            Some(Change::ForwardGlsl(of, i)) if glsl(of) && operands.len() > i + 2 => {
-                (op, operands) = (Op::CopyObject, SmallVec::from_slice(&[operands[i + 2]]));
-            }
-            Some(Change::Add(of, i, more)) if is(of) && operands.len() > i => operands[i] += more,
-            Some(Change::Drop(of)) if is(of) && result.is_none() => return None,
-            _ => {}
-        }
-        let mut words = Operands::new();
-        words.push(0);
-        if let Some((ty, id)) = result {
-            words.extend(ty);
-            words.push(id);
+        let changed;
+        let (op, operands) = match self.planted.filter(|bug| bug.rule == self.rule) {
+            None => (op, operands),
+            Some(bug) => match bug.change.applied(op, operands, result.is_some()) {
+                None => return,
+                Some((op, other)) => {
+                    changed = other;
+                    (op, &changed[..])
+                }
+            },
+        };
+        let words = match to {
+            Section::Body => &mut self.body.code,
+            Section::Globals => &mut self.globals,
+            Section::Decorations => &mut self.decorations,
+        };
+        let (ty, id) = result.map_or((None, None), |(ty, id)| (ty, Some(id)));
+        let count = 1 + u32::from(ty.is_some()) + u32::from(id.is_some()) + operands.len() as u32;
+        words.push(count << 16 | op as u32);
+        words.extend(ty.into_iter().chain(id));
+        words.extend_from_slice(operands);
+        if let Some(id) = id {
             if self.rules.len() <= id as usize {
                 self.rules.resize(id as usize + 1, Rule::CodegenHeader);
             }
             self.rules[id as usize] = self.rule;
         }
-        words.extend_from_slice(&operands);
-        words[0] = (words.len() as u32) << 16 | op as u32;
-        Some(words)
     }
 
     /// Appends an instruction with a result to the block.
@@ -184,9 +192,7 @@ impl<'p> Emitter<'p> {
             }
             _ => {}
         }
-        if let Some(words) = self.write(op, Some((Some(ty), id)), operands.into()) {
-            self.body.code.extend_from_slice(&words);
-        }
+        self.write(Section::Body, op, Some((Some(ty), id)), operands);
         id
     }
 
@@ -204,9 +210,7 @@ impl<'p> Emitter<'p> {
 
     /// Appends an instruction without result to the block.
     pub(super) fn effect(&mut self, op: Op, operands: &[u32]) {
-        if let Some(words) = self.write(op, None, operands.into()) {
-            self.body.code.extend_from_slice(&words);
-        }
+        self.write(Section::Body, op, None, operands);
     }
 
     /// Begins a block.
@@ -232,7 +236,9 @@ impl<'p> Emitter<'p> {
     /// A type, or another declaration that is made once.
     pub(super) fn declare(&mut self, op: Op, ty: Option<Id>, operands: &[u32]) -> Id {
         let mut key = Operands::from_slice(operands);
-        key.extend(ty);
+        if let Some(ty) = ty {
+            key.push(ty);
+        }
         let key = (op as u32, key);
         if let Some(&id) = self.declared.get(&key) {
             return id;
@@ -245,9 +251,7 @@ impl<'p> Emitter<'p> {
     /// A declaration of its own.
     pub(super) fn declare_new(&mut self, op: Op, ty: Option<Id>, operands: &[u32]) -> Id {
         let id = self.fresh();
-        if let Some(words) = self.write(op, Some((ty, id)), operands.into()) {
-            self.globals.extend_from_slice(&words);
-        }
+        self.write(Section::Globals, op, Some((ty, id)), operands);
         id
     }
 
@@ -255,18 +259,14 @@ impl<'p> Emitter<'p> {
     pub(super) fn decorate(&mut self, id: Id, decoration: Decoration, more: &[u32]) {
         let mut operands = Operands::from_slice(&[id, decoration as u32]);
         operands.extend_from_slice(more);
-        if let Some(words) = self.write(Op::Decorate, None, operands) {
-            self.decorations.extend_from_slice(&words);
-        }
+        self.write(Section::Decorations, Op::Decorate, None, &operands);
     }
 
     /// A decoration of a structure's member.
     pub(super) fn decorate_member(&mut self, id: Id, member: u32, decoration: Decoration, more: &[u32]) {
         let mut operands = Operands::from_slice(&[id, member, decoration as u32]);
         operands.extend_from_slice(more);
-        if let Some(words) = self.write(Op::MemberDecorate, None, operands) {
-            self.decorations.extend_from_slice(&words);
-        }
+        self.write(Section::Decorations, Op::MemberDecorate, None, &operands);
     }
 
     /// The rule that made an id.

@@ -514,7 +514,7 @@ impl Compiler<'_> {
         if words.len() > MAX_WORDS {
             return self.too_large();
         }
-        let counts = Rule::ALL.iter().copied().zip(self.e.counts).filter(|(_, n)| *n > 0).collect();
+        let counts = self.e.counts.iter().enumerate().filter(|(_, n)| **n > 0).map(|(k, n)| (Rule::ALL[k], *n)).collect();
         let is_stored = |k: usize, id: &Id| {
             let mut aliases = self.aliases.iter().filter(|alias| alias.0 == k);
             self.stored.contains(id) || aliases.any(|alias| self.stored.contains(&alias.3))

@@ -2,6 +2,7 @@
 //! instructions of one rule. No function of the mapping knows of it, but where seed 003 by the
 //! letter needs other code ([`Change::Letter`]).
 
+use super::emit::Operands;
 use rspirv::spirv::{GlslStd450Op as Glsl, Op};
 use smallstep_semantics::rule::Rule;
 
@@ -24,6 +25,30 @@ pub enum Change {
     Drop(Op),
     /// The rule is followed by the letter of seed 003.
     Letter,
+}
+
+impl Change {
+    /// What becomes of an instruction of the rule; none if it is left out.
+    pub(super) fn applied(self, op: Op, operands: &[u32], has_result: bool) -> Option<(Op, Operands)> {
+        let (mut op, mut operands) = (op, Operands::from_slice(operands));
+        let is = |of: Op| op == of;
+        let glsl = |of: Glsl| op == Op::ExtInst && operands.get(1) == Some(&(of as u32));
+        match self {
+            Change::Opcode(from, to) if is(from) => op = to,
+            Change::Glsl(from, to) if glsl(from) => operands[1] = to as u32,
+            Change::Swap(of, i, j) if is(of) && operands.len() > i.max(j) => operands.swap(i, j),
+            Change::Forward(of, i) if is(of) && operands.len() > i => {
+                (op, operands) = (Op::CopyObject, Operands::from_slice(&[operands[i]]));
+            }
+            Change::ForwardGlsl(of, i) if glsl(of) && operands.len() > i + 2 => {
+                (op, operands) = (Op::CopyObject, Operands::from_slice(&[operands[i + 2]]));
+            }
+            Change::Add(of, i, more) if is(of) && operands.len() > i => operands[i] += more,
+            Change::Drop(of) if is(of) && !has_result => return None,
+            _ => {}
+        }
+        Some((op, operands))
+    }
 }
 
 /// A mistake: its name, the rule, and what becomes of the rule's instructions.

@@ -114,7 +114,7 @@ impl Stages {
 
     /// The first word of an attachment or a buffer that a device shows and no device may: what it
     /// must be, and what it is. The result has the bindings of the draw, and `before` is what the
-    /// interpreter makes of it.
+    /// interpreter makes of it. Texels of an attachment are left out by their numbers.
     ///
     /// # Errors
     /// Why nothing can be said.
@@ -124,6 +124,7 @@ impl Stages {
         before: &Picture,
         result: DrawResult,
         (of, profile): (Of, Option<Profile>),
+        left_out: &mut dyn FnMut(u64) -> bool,
         fuel: u64,
     ) -> Result<Option<(u32, u32)>, String> {
         let after = picture(dispatch, result).ok_or("an attachment of another size")?;
@@ -134,7 +135,8 @@ impl Stages {
         match of {
             Of::Target(location) => {
                 let targets: Vec<_> = before.targets.iter().filter(|target| target.location == location).cloned().collect();
-                let wrong = differing_targets(&targets, &after).into_iter().find(|texel| allows(&allowed, texel) == Some(false));
+                let differing = differing_targets(&targets, &after).into_iter();
+                let wrong = differing.filter(|texel| !left_out(texel.texel)).find(|texel| allows(&allowed, texel) == Some(false));
                 Ok(wrong.map(|texel| (texel.before as u32, texel.after.unwrap_or_default() as u32)))
             }
             Of::Buffer(set, binding) => {

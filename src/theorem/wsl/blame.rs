@@ -15,8 +15,8 @@
 //! costs one dispatch. They are asked for in the order of the SPIR-V relation. The first that no
 //! device may have is to blame. Where there are atomic accesses, only values are asked for that are
 //! the same in several orders of the threads. Vertices show theirs in a buffer, and fragments in
-//! one more attachment, so that of each pixel the value is seen whose fragment is; draws with
-//! atomic accesses are not searched.
+//! one more attachment, so that of each pixel the value is seen whose fragment is; where the device
+//! keeps no fragment nothing is seen. Draws with atomic accesses are not searched.
 
 use super::case::Case;
 use super::compare::{is_allowed, result_leaves};
@@ -26,7 +26,7 @@ use super::subject::{Given, Subject};
 use crate::compile::draw_for_wgpu;
 use crate::compile::probe::{self as pass, Invocations, Probe, Shown};
 use crate::compile::wsl::{Options, Witness};
-use crate::dispatch::{BufferBinding, BufferKind, Dispatch, ImageBinding, SamplerBinding, words_hash};
+use crate::dispatch::{BufferBinding, BufferKind, Dispatch, DrawDispatch, DrawResult, ImageBinding, SamplerBinding, words_hash};
 use crate::gpu::{DeviceOutcome, Route};
 use crate::theorem::blame::{Blame, instruction_text};
 use crate::theorem::dispatches::due::Due;
@@ -312,8 +312,8 @@ fn of_computed(subject: &Subject, options: &Options, route: Route, run: Runs) ->
     let (mut dispatches, is_ordered) = (0, !ordered.is_empty());
     let questions = questions(&computed, ordered);
     let mut ask = |question: &Computed, column| {
-        let ask = Ask { subject, given: &given, module: &module, original: &original, question, column };
-        ask.ask(route, &mut *run)
+        let ask = Ask { program: subject.program(), module: &module, question, column };
+        ask.in_dispatch(&given, &original, route, &mut *run)
     };
     match search((&questions, &module), subject.text(), &mut dispatches, &mut ask)? {
         Some(blame) => Ok(blame),
@@ -338,18 +338,36 @@ fn of_drawn(draw: &Draw, options: &Options, route: Route, run: Runs) -> Result<B
         _ => return Err(unknown("the stages do not end by the interpreter".into(), 0)),
     };
     let recorded = recorded(&given, modules, draw.vertex_threads()).map_err(|e| unknown(e.to_string(), 0))?;
-    let mut dispatches = 0;
+    let (mut dispatches, mut is_missing) = (0, false);
     for (stage, (module, recorder)) in modules.into_iter().zip(recorded).enumerate() {
         let questions = questions(&recorder.computed, FxHashSet::default());
         let mut ask = |question: &Computed, column| {
-            let ask = AskDraw { draw, given: &given, stage, module, original: &original, question, column };
-            ask.ask(route, &mut *run)
+            let ask = Ask { program: draw.program, module, question, column };
+            ask.in_draw(&given, stage, &original, route, (&mut *run, &mut is_missing))
         };
         if let Some(blame) = search((&questions, module), draw.text, &mut dispatches, &mut ask)? {
             return Ok(blame);
         }
     }
+    if is_missing {
+        let why = "the device keeps no fragment at a pixel that has one: its vertices are elsewhere, or it discards the fragment";
+        return Err(unknown(why.into(), dispatches));
+    }
     Err(Unblamed::Vanishes { dispatches })
+}
+
+/// Of each pixel whether all attachments hold there what they held before the draw.
+fn untouched(dispatch: &DrawDispatch, result: &DrawResult) -> Vec<bool> {
+    let [width, height] = dispatch.size().unwrap_or_default();
+    let targets = || dispatch.targets.iter().zip(&result.targets);
+    let is_untouched = |pixel: usize| {
+        targets().all(|(target, shown)| {
+            let bytes = target.image.format().bytes();
+            let texel = pixel * bytes..(pixel + 1) * bytes;
+            target.image.bytes(0).and_then(|before| before.get(texel.clone())) == shown.get(texel)
+        })
+    };
+    (0..width as usize * height as usize).map(is_untouched).collect()
 }
 
 /// A binding of set 0 above those that are used.
@@ -359,114 +377,62 @@ fn free_binding(buffers: &[BufferBinding], images: &[ImageBinding], samplers: &[
     all.filter(|place| place.0 == 0).map(|place| place.1 + 1).max().unwrap_or(0)
 }
 
-/// What is expected and what is found, as text.
-fn answer(program: &Program, ty: TypeId, expected: Expected, found: u32) -> (String, String) {
-    let leaves = result_leaves(program, &mut Layouts::default(), ty);
-    let scalar = leaves.and_then(|leaves| Some(leaves.first()?.1)).unwrap_or(Scalar::Uint);
-    let text = |bits| value_text(std::iter::once((bits, scalar)));
-    let demanded = match expected {
-        Expected::Bits(bits) => text(bits),
-        other => expected_text(other),
-    };
-    (demanded, if found == MARKER { "nothing: the device does not compute it".into() } else { text(found) })
-}
-
-/// One value that a device is asked for in a draw.
-struct AskDraw<'a> {
-    draw: &'a Draw<'a>,
-    given: &'a draw::Given,
-    /// 0 of vertices, 1 of fragments.
-    stage: usize,
-    module: &'a spirv::Module,
-    /// What the stages show.
-    original: &'a Picture,
-    question: &'a Computed<'a>,
-    column: u32,
-}
-
-impl AskDraw<'_> {
-    /// # Errors
-    /// As those of [`Ask::ask`].
-    fn ask(&self, route: Route, run: Runs) -> Answer {
-        let AskDraw { draw, given, stage, module, original, question, column } = *self;
-        let Computed { witness, executed, ty, .. } = question;
-        let mut dispatch = given.dispatch().clone();
-        let (shown, of) = if stage == 0 {
-            let binding = free_binding(&dispatch.buffers, &dispatch.images, &dispatch.samplers);
-            let (count, instances) = (dispatch.geometry.count, dispatch.geometry.instances);
-            let bytes = MARKER.to_le_bytes().repeat(4 * count as usize * instances as usize);
-            dispatch.buffers.push(BufferBinding { set: 0, binding, kind: BufferKind::ReadWrite, bytes });
-            (Shown::Buffer { set: 0, binding, of: Invocations::Vertices(count) }, Of::Buffer(0, binding))
-        } else {
-            let [width, height] = dispatch.size().ok_or("a draw without attachments")?;
-            let location = dispatch.targets.iter().map(|target| target.location + 1).max().unwrap_or(0);
-            // Floats are shown as floats: of an integer nothing would be known but their bits.
-            let is_integer = matches!(module.shape(witness.id).scalar, operation::Scalar::Int { .. });
-            let format = if is_integer { Format::Rgba32Uint } else { Format::Rgba32Sfloat };
-            let mut image = Image::new(format, width, height, 1).map_err(|e| e.to_string())?;
-            let texels = MARKER.to_le_bytes().repeat(4 * width as usize * height as usize);
-            image.fill(0, &texels).map_err(|e| e.to_string())?;
-            dispatch.targets.push(ColourTarget { location, image });
-            (if is_integer { Shown::Bits(location) } else { Shown::Output(location) }, Of::Target(location))
-        };
-        let probe = Probe { id: witness.id, occurrence: Some(*executed), column, shown, marker: MARKER };
-        let probed = if stage == 0 { &mut dispatch.vertex } else { &mut dispatch.fragment };
-        probed.words = pass::adapt(module, &probed.entry, &probe).map_err(|e| e.to_string())?.into();
-
-        let stages = Stages::new(&dispatch).map_err(|e| format!("the adapted module is refused: {e}"))?;
-        // Of each instruction of the original, the probe adds at most its own dozen.
-        let fuel = 16 * FUEL.2;
-        let picture = match stages.definite(&dispatch, fuel).map_err(|e| e.to_string())? {
-            Outcome::Observed(picture) => picture,
-            _ => return Err("the adapted module does not end by the interpreter".into()),
-        };
-        if !includes(&picture, original) {
-            return Err(DISTURBED.into());
-        }
-        let (adapted, places) = draw_for_wgpu(&dispatch).map_err(|e| e.to_string())?;
-        let hash = adapted.words_hash();
-        let mut result = match run(adapted.into()) {
-            DeviceOutcome::Rendered(result) if result.words_hash == hash => result,
-            DeviceOutcome::Rendered(_) => return Err("the device ran other words than it was given".into()),
-            other => return Err(format!("a module that shows %{} did not run: {other}", witness.id)),
-        };
-        for buffer in &mut result.buffers {
-            (buffer.set, buffer.binding) = places.original((buffer.set, buffer.binding)).unwrap_or((buffer.set, buffer.binding));
-        }
-        let profile = route.re_emits().then_some(Profile::Wgsl);
-        let wrong = stages.wrong_word(&dispatch, &picture, result, (of, profile), fuel)?;
-        Ok(wrong.map(|(expected, found)| answer(draw.program, *ty, Expected::Bits(expected), found)))
-    }
-}
-
 /// The interpreter makes something else of words with a probe.
 const DISTURBED: &str = "the interpreter makes of the adapted words something else than of the original ones";
+/// Of each instruction of the original, a probe adds at most its own dozen.
+const PROBED_FUEL: u64 = 16 * FUEL.2;
 
 /// One value that a device is asked for.
 struct Ask<'a> {
-    subject: &'a Subject<'a, 'a>,
-    given: &'a Given,
+    program: &'a Program,
+    /// The module that computes it.
     module: &'a spirv::Module,
-    /// What the module shows.
-    original: &'a Observation,
     question: &'a Computed<'a>,
     column: u32,
 }
 
 impl Ask<'_> {
-    /// What is expected and what is found, if a thread of the device has another value than it may
-    /// have.
+    /// The words of the module in which each invocation shows the value too.
+    fn probed(&self, entry: &str, shown: Shown) -> Result<Vec<u32>, String> {
+        let Ask { question: &Computed { witness, executed, .. }, column, .. } = *self;
+        let probe = Probe { id: witness.id, occurrence: Some(executed), column, shown, counts_in_floats: false, marker: MARKER };
+        pass::adapt(self.module, entry, &probe).map_err(|e| e.to_string())
+    }
+
+    /// What a device shows of the words that it is given.
+    fn ran(&self, dispatch: Dispatch, run: Runs) -> Result<DeviceOutcome, String> {
+        let hash = dispatch.words_hash();
+        let outcome = run(dispatch);
+        let words_hash = match &outcome {
+            DeviceOutcome::Computed(result) => result.words_hash,
+            DeviceOutcome::Rendered(result) => result.words_hash,
+            other => return Err(format!("a module that shows %{} did not run: {other}", self.question.witness.id)),
+        };
+        if words_hash == hash { Ok(outcome) } else { Err("the device ran other words than it was given".into()) }
+    }
+
+    /// What is expected and what is found, as text.
+    fn answer(&self, expected: Expected, found: u32) -> (String, String) {
+        let leaves = result_leaves(self.program, &mut Layouts::default(), self.question.ty);
+        let scalar = leaves.and_then(|leaves| Some(leaves.first()?.1)).unwrap_or(Scalar::Uint);
+        let text = |bits| value_text(std::iter::once((bits, scalar)));
+        let demanded = match expected {
+            Expected::Bits(bits) => text(bits),
+            other => expected_text(other),
+        };
+        (demanded, if found == MARKER { "nothing: the device does not compute it".into() } else { text(found) })
+    }
+
+    /// What is expected and what is found, if a thread of a dispatch has another value than it may
+    /// have on the device. `original` is what the module shows.
     ///
     /// # Errors
     /// The module is not adapted, shows something else by the interpreter, or does not run.
-    fn ask(&self, route: Route, run: Runs) -> Answer {
-        let Ask { subject, given, module, original, question, column } = *self;
-        let Computed { witness, executed, ty, .. } = question;
+    fn in_dispatch(&self, given: &Given, original: &Observation, route: Route, run: Runs) -> Answer {
         let mut dispatch = given.dispatch();
         let binding = free_binding(&dispatch.buffers, &dispatch.images, &dispatch.samplers);
         let shown = Shown::Buffer { set: 0, binding, of: Invocations::Workgroups(dispatch.groups) };
-        let probe = Probe { id: witness.id, occurrence: Some(*executed), column, shown, marker: MARKER };
-        let words = pass::adapt(module, &dispatch.entry, &probe).map_err(|e| e.to_string())?;
+        let words = self.probed(&dispatch.entry, shown)?;
         let adapted = spirv::Module::load(&words).map_err(|e| format!("the adapted module is refused: {e}"))?;
         let size = adapted.entry_point(&dispatch.entry).map_or([1; 3], |entry| adapted.modes(entry).workgroup_size.unwrap_or([1; 3]));
         let invocations: u32 = dispatch.groups.iter().chain(&size).product();
@@ -477,8 +443,7 @@ impl Ask<'_> {
         let contents = dispatch.contents();
         let images = dispatch.bound().image_contents();
         let resources = Resources { images: &images, samplers: &dispatch.samplers, ..Resources::of_buffers(&contents) };
-        // Of each instruction of the original, the probe adds at most its own dozen.
-        let limits = Limits::of_fuel(16 * FUEL.2);
+        let limits = Limits::of_fuel(PROBED_FUEL);
         let target = environment::Dispatch { entry: &dispatch.entry, groups: dispatch.groups, resources, limits };
         let ran = grid::run(&adapted, &target, &Schedule::InOrder, &Relation::default(), &mut ());
         let Outcome::Observed(observation) = ran.map_err(|e| e.to_string())? else {
@@ -492,15 +457,62 @@ impl Ask<'_> {
             return Err(DISTURBED.into());
         }
         let due = Due::of(&adapted, &dispatch, observation, route, sets::Rules::default())?;
-        let hash = dispatch.words_hash();
-        let result = match run(dispatch.into()) {
-            DeviceOutcome::Computed(result) if result.words_hash == hash => result,
-            DeviceOutcome::Computed(_) => return Err("the device ran other words than it was given".into()),
-            other => return Err(format!("a module that shows %{} did not run: {other}", witness.id)),
-        };
+        let DeviceOutcome::Computed(result) = self.ran(dispatch.into(), run)? else { return Err("the device draws".into()) };
         let found = result.buffer(0, binding).ok_or("the device shows no such buffer")?;
-        let Some((_, expected, found)) = due.wrong_word((0, binding), found) else { return Ok(None) };
-        Ok(Some(answer(subject.program(), *ty, expected, found)))
+        Ok(due.wrong_word((0, binding), found).map(|(_, expected, found)| self.answer(expected, found)))
+    }
+
+    /// Likewise, if a vertex or a fragment of a draw has; `stage` is 0 of vertices, 1 of fragments.
+    /// A pixel where the device keeps no fragment says nothing of the value, and it is noted that
+    /// one is missing.
+    ///
+    /// # Errors
+    /// As those of [`Ask::in_dispatch`].
+    fn in_draw(&self, given: &draw::Given, stage: usize, original: &Picture, route: Route, (run, is_missing): (Runs, &mut bool)) -> Answer {
+        let mut dispatch = given.dispatch().clone();
+        let (shown, of) = if stage == 0 {
+            let binding = free_binding(&dispatch.buffers, &dispatch.images, &dispatch.samplers);
+            let (count, instances) = (dispatch.geometry.count, dispatch.geometry.instances);
+            let bytes = MARKER.to_le_bytes().repeat(4 * count as usize * instances as usize);
+            dispatch.buffers.push(BufferBinding { set: 0, binding, kind: BufferKind::ReadWrite, bytes });
+            (Shown::Buffer { set: 0, binding, of: Invocations::Vertices(count) }, Of::Buffer(0, binding))
+        } else {
+            let [width, height] = dispatch.size().ok_or("a draw without attachments")?;
+            let location = dispatch.targets.iter().map(|target| target.location + 1).max().unwrap_or(0);
+            // Floats are shown as floats: of an integer nothing would be known but their bits.
+            let is_integer = matches!(self.module.shape(self.question.witness.id).scalar, operation::Scalar::Int { .. });
+            let format = if is_integer { Format::Rgba32Uint } else { Format::Rgba32Sfloat };
+            let mut image = Image::new(format, width, height, 1).map_err(|e| e.to_string())?;
+            let texels = MARKER.to_le_bytes().repeat(4 * width as usize * height as usize);
+            image.fill(0, &texels).map_err(|e| e.to_string())?;
+            dispatch.targets.push(ColourTarget { location, image });
+            (if is_integer { Shown::Bits(location) } else { Shown::Output(location) }, Of::Target(location))
+        };
+        let probed = if stage == 0 { &mut dispatch.vertex } else { &mut dispatch.fragment };
+        probed.words = self.probed(&probed.entry, shown)?.into();
+
+        let stages = Stages::new(&dispatch).map_err(|e| format!("the adapted module is refused: {e}"))?;
+        let picture = match stages.definite(&dispatch, PROBED_FUEL).map_err(|e| e.to_string())? {
+            Outcome::Observed(picture) => picture,
+            _ => return Err("the adapted module does not end by the interpreter".into()),
+        };
+        if !includes(&picture, original) {
+            return Err(DISTURBED.into());
+        }
+        let (adapted, places) = draw_for_wgpu(&dispatch).map_err(|e| e.to_string())?;
+        let DeviceOutcome::Rendered(mut result) = self.ran(adapted.into(), run)? else { return Err("the device does not draw".into()) };
+        for buffer in &mut result.buffers {
+            (buffer.set, buffer.binding) = places.original((buffer.set, buffer.binding)).unwrap_or((buffer.set, buffer.binding));
+        }
+        let profile = route.re_emits().then_some(Profile::Wgsl);
+        let untouched = untouched(&dispatch, &result);
+        let mut left_out = |texel: u64| {
+            let is_left_out = untouched.get(texel as usize) == Some(&true);
+            *is_missing |= is_left_out;
+            is_left_out
+        };
+        let wrong = stages.wrong_word(&dispatch, &picture, result, (of, profile), &mut left_out, PROBED_FUEL)?;
+        Ok(wrong.map(|(expected, found)| self.answer(Expected::Bits(expected), found)))
     }
 }
 
@@ -592,8 +604,12 @@ mod tests {
     use super::*;
     use crate::compile::wsl::planted::BUGS;
     use crate::theorem::{Engine, Verdict};
-    use smallstep_semantics::number::{Lanes, Op, Planted};
+    use smallstep_semantics::number::{Arithmetic, Lanes, Op, Planted};
+    use smallstep_semantics::spirv::Buffer;
+    use smallstep_semantics::wsl::draw::{Attribute, Vertices};
+    use smallstep_semantics::wsl::entry::Stage;
     use smallstep_semantics::wsl::group::{self, Held, Resource};
+    use smallstep_semantics::wsl::specialization::Specialization;
     use smallstep_semantics::wsl::validate::validate;
 
     /// Nothing is blamed in programs that agree.
@@ -777,18 +793,90 @@ mod tests {
         assert!(why.contains("depends on the order"), "{why}");
     }
 
-    /// A device that computes with this arithmetic.
+    /// A device that computes with this arithmetic in the stages of draws and in dispatches.
     fn wrong_device(dispatch: &Dispatch, planted: Option<Planted>) -> DeviceOutcome {
-        match dispatch {
-            Dispatch::Compute(dispatch) => simulated(dispatch, planted),
-            Dispatch::Draw(_) | Dispatch::Fragment(_) => panic!("only dispatches are run here"),
-        }
+        let dispatch = match dispatch {
+            Dispatch::Compute(dispatch) => return simulated(dispatch, planted),
+            Dispatch::Draw(dispatch) => dispatch,
+            Dispatch::Fragment(_) => panic!("no fragment stage is drawn alone"),
+        };
+        let relation = Relation::new(spirv::Rules::standard(), Arithmetic { planted });
+        let stages = Stages::new(dispatch).expect("loads");
+        let contents = dispatch.contents();
+        let lent = contents.lend(dispatch, Limits::default());
+        let shown = spirv::draw::run(&stages.vertex, &stages.fragment, &lent, &relation, &mut ()).expect("runs");
+        let shown = shown.observed().expect("ends");
+        let buffers = shown.buffers.iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes.clone() }).collect();
+        let targets = shown.targets.iter().map(|target| target.image.bytes(0).expect("a level").to_vec()).collect();
+        DeviceOutcome::Rendered(DrawResult { words_hash: dispatch.words_hash(), targets, depth: None, buffers, images: Vec::new() })
     }
 
-    fn flipped(hit: bool, mut lanes: Lanes) -> Lanes {
-        if hit {
-            lanes.iter_mut().for_each(|lane| lane.bits ^= 1);
+    /// A device that is wrong in one operation of a draw: the expression of the vertex or of the
+    /// fragment stage that it computes is named, and nothing if the device is right, or if its
+    /// fragments are missing.
+    #[test]
+    fn a_device_is_blamed_for_the_operation_of_a_draw_that_it_gets_wrong() {
+        let text = "struct V { float4 p : SV_Position; nointerpolation int k : attribute(1); }
+            float half(float x) { return x * 0.5; }
+            vertex V v(float2 at : attribute(0), uint n : SV_VertexID) {
+                V o;
+                o.k = 7 - int(n);
+                float2 p = at - float2(0.25, 0.125);
+                o.p = float4(p, 0., 1.);
+                return o;
+            }
+            fragment float4 f(nointerpolation int k : attribute(1)) : SV_Target 0 {
+                float sum = 0.;
+                for (int i = 0; i < 3; i++) { sum = sum + half(float(i)); }
+                bool more = sum > 1.;
+                return float4(sum, more ? 1. : 0., float(k ^ 2), 1.);
+            }";
+        let program = validate(text).program.expect("valid");
+        let stage = |stage| program.entry_points.iter().find(|e| e.stage == stage).expect("an entry point");
+        let at = [-4f32, 4., -4., -12., 12., 4.].map(f32::to_bits).to_vec();
+        let attributes = vec![Attribute { number: 0, scalar: Scalar::Float, words: at }];
+        let draw = Draw {
+            program: &program,
+            text,
+            vertices: Vertices::Shaded { entry: stage(Stage::Vertex), count: 3, instances: 1, attributes },
+            fragment: stage(Stage::Fragment),
+            size: [4, 3],
+            depth: None,
+            resources: Vec::new(),
+            specialization: Specialization::default(),
+        };
+        let (case, options) = (Case::Drawn(&draw), Options::default());
+        let blamed =
+            |planted: Option<Planted>| on_device(&case, &options, Route::Passthrough, &mut |dispatch| wrong_device(&dispatch, planted));
+        let wrong = |wanted: Op| -> Planted {
+            match wanted {
+                Op::Sub => |op, _, lanes| flipped(op == Op::Sub, lanes),
+                Op::Mul => |op, _, lanes| flipped(op == Op::Mul, lanes),
+                _ => |op, _, lanes| flipped(op == Op::Add, lanes),
+            }
+        };
+        let cases =
+            [(Op::Sub, "at - float2(0.25, 0.125)", "OpFSub"), (Op::Mul, "x * 0.5", "OpFMul"), (Op::Add, "sum + half(float(i))", "OpFAdd")];
+        for (op, expression, instruction) in cases {
+            let blame = blamed(Some(wrong(op))).unwrap_or_else(|unblamed| panic!("{op:?}: {unblamed}"));
+            assert_eq!((blame.expression.as_str(), blame.instruction.as_str()), (expression, instruction), "{blame}");
+            assert_ne!(blame.expected, blame.found, "{blame}");
         }
+        let Err(Unblamed::Vanishes { dispatches }) = blamed(None) else { panic!("a device that is right is blamed") };
+        assert!(dispatches > 10, "{dispatches}");
+        // The compiled vertex stage multiplies its depth, 0, by a half. A position with a subnormal
+        // number may be anywhere, so that the interpreter that stands for the device draws nothing.
+        let of_zeros: Planted = |op, _, mut lanes| {
+            lanes.iter_mut().for_each(|lane| lane.bits ^= u32::from(op == Op::Mul));
+            lanes
+        };
+        let Err(Unblamed::Unknown { why, .. }) = blamed(Some(of_zeros)) else { panic!("fragments that are not there are blamed") };
+        assert!(why.contains("keeps no fragment"), "{why}");
+    }
+
+    /// Wrong by a bit, but for zeros.
+    fn flipped(hit: bool, mut lanes: Lanes) -> Lanes {
+        lanes.iter_mut().for_each(|lane| lane.bits ^= u32::from(hit && lane.bits != 0));
         lanes
     }
 }

@@ -102,3 +102,49 @@ fn image_of(texture: &Texture, shape: Shape, format: Format) -> Result<Image, St
     }
     Ok(image)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::programs::{Programs, subjects};
+    use crate::compile::wsl::Options;
+    use crate::dispatch::{Dispatch, ImageKind};
+    use crate::generate::wsl::typed::Restriction;
+    use smallstep_semantics::image::{AddressMode, Filter, Sampler};
+
+    /// A device checks all but few of the generated programs with textures: beside images of
+    /// integers samplers rarely filter, or clamp to their borders. Without the restrictions more
+    /// would.
+    #[test]
+    fn few_textured_programs_have_samplers_that_no_device_has() {
+        let clamps = |sampler: &Sampler| sampler.address.contains(&AddressMode::ClampToBorder);
+        let filters = |sampler: &Sampler| [sampler.mag, sampler.min, sampler.mip].contains(&Filter::Linear);
+        let options = Options::default();
+        let mut counts = [[0u32; 3]; 2];
+        for (programs, seed) in (0..400).flat_map(|seed| [Programs::TexturedEntryPoints, Programs::TexturedStages].map(|p| (p, seed))) {
+            let mut found = [[false; 3]; 2];
+            let restricted = subjects(programs, seed, &mut |_, _, case| {
+                let Some(dispatch) = case.ok().and_then(|case| case.translated(&options).ok()) else { return };
+                let bound = match &dispatch {
+                    Dispatch::Compute(dispatch) => dispatch.bound(),
+                    Dispatch::Draw(dispatch) => dispatch.bound(),
+                    Dispatch::Fragment(_) => return,
+                };
+                let integers = bound.images.iter().any(|i| i.kind == ImageKind::Sampled && i.image.format().numeric().is_integer());
+                for (does, found) in [clamps as fn(&Sampler) -> bool, filters].into_iter().zip(&mut found) {
+                    let does = bound.samplers.iter().any(|sampler| does(&sampler.sampler));
+                    found[0] |= does;
+                    found[1] |= does && integers;
+                }
+            });
+            for ((restriction, found), counts) in [Restriction::Borders, Restriction::Filters].into_iter().zip(&mut found).zip(&mut counts)
+            {
+                found[2] = restricted.as_ref().is_ok_and(|all| all.contains(&restriction));
+                counts.iter_mut().zip(found).for_each(|(count, found)| *count += u32::from(*found));
+            }
+        }
+        for (what, [all, unchecked, restricted]) in ["clamp to their borders", "filter linearly"].into_iter().zip(counts) {
+            println!("samplers of {all} programs {what}, of {unchecked} beside integers; {restricted} programs are restricted");
+            assert!(all > 50 && unchecked <= 10 && restricted > 4 * unchecked, "{what}: {all}, {unchecked}, {restricted}");
+        }
+    }
+}

@@ -169,15 +169,19 @@ pub(super) fn given(draw: &Draw, options: &Options) -> Result<Given, Verdict> {
         None => None,
         Some(compare) => Some(DepthAttachment { image: image(Format::D32Sfloat, &1f32.to_le_bytes())?, compare, writes: true }),
     };
+    let is_constant = |item: &Item| matches!(item.semantic, Some((Semantic::Specialized, _)));
     // A specialization constant has its place among the inputs as its SpecId.
     let stage = |module: &Module, entry: Option<&EntryPoint>| {
-        let values = entry.into_iter().flat_map(|entry| {
-            (0..).zip(&entry.inputs).filter_map(move |(k, _)| {
-                let word = draw.specialization.word(entry, k)?;
-                Some(spirv::Specialization { id: k as u32, bits: word.into() })
-            })
-        });
-        let words = spirv::specialize(&module.words, &values.collect::<Vec<_>>()).map_err(|e| unchecked(e.to_string()))?;
+        let words = match entry.filter(|entry| entry.inputs.iter().any(is_constant)) {
+            None => module.words.clone(),
+            Some(entry) => {
+                let values = (0..).zip(&entry.inputs).filter_map(|(k, _)| {
+                    let word = draw.specialization.word(entry, k)?;
+                    Some(spirv::Specialization { id: k as u32, bits: word.into() })
+                });
+                spirv::specialize(&module.words, &values.collect::<Vec<_>>()).map_err(|e| unchecked(e.to_string()))?
+            }
+        };
         Ok::<Stage, Verdict>(Stage { words: words.into(), entry: module.entry.clone() })
     };
     let dispatch = DrawDispatch {

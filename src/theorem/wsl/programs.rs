@@ -14,6 +14,7 @@ use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::types::TypeId;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
+use std::collections::BTreeSet;
 
 /// The most threads of a group of a typed program that are run.
 const MAX_THREADS: u32 = 512;
@@ -174,13 +175,13 @@ pub(super) fn subjects(programs: Programs, seed: u64, each: Each) -> Result<Vec<
         return Ok(restricted);
     };
     shows(programs, &program)?;
-    let mut has_borders = true;
+    let mut of_bound = BTreeSet::new();
     subjects_of(programs, (&program, &text), seed, made.as_ref(), &mut |number, text, case| {
         let resources = case.as_ref().map_or(&[][..], Case::resources);
-        has_borders &= !bound::is_restricted(&program, resources, seed);
+        of_bound.extend(bound::restrictions(&program, resources, seed));
         each(number, text, case);
     });
-    restricted.extend((!has_borders).then_some(Restriction::Borders));
+    restricted.extend(of_bound);
     Ok(restricted)
 }
 

@@ -4,6 +4,7 @@
 use super::{Accessor, Expression, Generator, Kind, Level, Variable};
 use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::types::{Type, TypeId};
+use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// What is needed of a place.
@@ -64,14 +65,18 @@ enum Step {
     Length,
 }
 
+type Steps = SmallVec<[Step; 8]>;
+
 const EVERYWHERE: u8 = 0b1111;
 
 impl Generator {
     /// The variables that are not hidden by others of their name.
     pub(super) fn visible(&self) -> Vec<Variable> {
-        let mut seen = rustc_hash::FxHashSet::default();
-        let mut out = Vec::new();
-        for frame in self.frames[..self.limit.min(self.frames.len())].iter().rev() {
+        let frames = &self.frames[..self.limit.min(self.frames.len())];
+        let all = frames.iter().map(|frame| frame.variables.len()).sum();
+        let mut seen = rustc_hash::FxHashSet::with_capacity_and_hasher(all, rustc_hash::FxBuildHasher);
+        let mut out = Vec::with_capacity(all);
+        for frame in frames.iter().rev() {
             for v in frame.variables.iter().rev() {
                 if seen.insert(&*v.name) {
                     out.push(v.clone());
@@ -99,8 +104,8 @@ impl Generator {
         taker || a.getter || a.takers & (1 << AddressSpace::Thread as u8) != 0
     }
 
-    fn steps(&mut self, from: &Expression) -> Vec<Step> {
-        let mut out = Vec::new();
+    fn steps(&mut self, from: &Expression) -> Steps {
+        let mut out = Steps::new();
         match self.ty(from.ty) {
             Type::Struct(s) => {
                 out.extend(self.structs[s.0 as usize].fields.iter().map(|(f, ty)| Step::Field(Name::Of(f.clone()), *ty, EVERYWHERE, true)));
@@ -184,7 +189,7 @@ impl Generator {
             Step::Dereference(space, to) => dereferenced(from, space, to),
             Step::Arrow(space, to) => {
                 let whole = Expression::new(String::new(), level, Kind::Left(space), to);
-                let steps: Vec<Step> = self.steps(&whole).into_iter().filter(|s| matches!(s, Step::Field(..))).collect();
+                let steps: Steps = self.steps(&whole).into_iter().filter(|s| matches!(s, Step::Field(..))).collect();
                 let n = steps.len();
                 if n == 0 {
                     return dereferenced(from, space, to);

@@ -12,7 +12,7 @@ use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 
 /// The version of [`executed`], and of what is bound to its programs: another one may make another
 /// program of a seed.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The most words of a type of value.
 const MAX_WORDS: u64 = 512;
@@ -57,6 +57,9 @@ pub enum Restriction {
     /// Where a texture of integers is sampled, no sampler clamps to its border, but of one seed in
     /// eight: what is bound is restricted, not the program.
     Borders,
+    /// Where textures of integers and of floats are sampled, no sampler filters linearly, but of
+    /// one seed in eight: likewise.
+    Filters,
 }
 
 impl Restriction {
@@ -72,6 +75,7 @@ impl Restriction {
             Restriction::Alone => "one thread runs alone",
             Restriction::Shared => "threads store in nothing that they share",
             Restriction::Borders => "no sampler beside a texture of integers clamps to its border",
+            Restriction::Filters => "no sampler beside textures of integers and of floats filters linearly",
         }
     }
 }

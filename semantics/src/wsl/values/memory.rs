@@ -144,7 +144,11 @@ impl Memory {
             let first = offset as usize / 4;
             object.words.get(first..first.checked_add(words as usize)?)
         };
-        let Some(open) = at.open else { return Some(here(at.bytes)?.iter().map(|&w| opens.read(w)).collect()) };
+        let Some(open) = at.open else {
+            let mut words = Words::from_slice(here(at.bytes)?);
+            words.iter_mut().for_each(|word| *word = opens.read(*word));
+            return Some(words);
+        };
         let which = opens.read(Word::Open(open));
         let values = opens.values(which)?;
         let parts: Vec<(u32, &[Word])> = values.iter().map(|&v| Some((v, here(at.bytes.wrapping_add(v))?))).collect::<Option<Vec<_>>>()?;

@@ -33,15 +33,26 @@ pub(super) fn called(e: &Expr, is: impl FnOnce(Class) -> bool) -> Option<(Librar
     if !is(Class::of(function.meaning())) {
         return None;
     }
-    let arguments: Option<Values> = arguments.iter().map(|a| Some((a.ty, a.words()?))).collect();
-    Some((*function, arguments?))
+    let mut values = Values::new();
+    for a in arguments {
+        values.push((a.ty, a.words()?));
+    }
+    Some((*function, values))
 }
 
 /// f(v1, …) → v, f a function of the library that gives v
 /// [wsl/e-call-library, 004 Built-in Functions]
 pub fn e_call_library(cx: &mut Cx, e: &Expr) -> Option<Next> {
-    let (function, arguments) = called(e, |class| class == Class::Value)?;
-    let first = arguments.first().map(|a| a.1);
+    let Form::Call(Callee::Library(function), arguments) = &e.form else { return None };
+    if Class::of(function.meaning()) != Class::Value {
+        return None;
+    }
+    let (mut types, mut words): (SmallVec<[TypeId; 4]>, SmallVec<[&[Word]; 4]>) = (SmallVec::new(), SmallVec::new());
+    for a in arguments {
+        types.push(a.ty);
+        words.push(a.words()?);
+    }
+    let first = words.first().copied();
     conclude(|| {
         let mut effects = Effects::new();
         let result = match (function.meaning(), first) {
@@ -50,14 +61,12 @@ pub fn e_call_library(cx: &mut Cx, e: &Expr) -> Option<Next> {
             (Meaning::Identity, Some(first)) => Words::from_slice(first),
             (Meaning::EnumFrom, Some(first)) => cx.valid(e.ty, Words::from_slice(first)),
             _ => {
-                let types: SmallVec<[TypeId; 4]> = arguments.iter().map(|a| a.0).collect();
-                let words: SmallVec<[&[Word]; 4]> = arguments.iter().map(|a| &a.1[..]).collect();
                 let program = cx.program();
-                let Some(results) = meaning::apply(cx.opens, &program.env.types, function, &types, e.ty, &words) else {
+                let Some(results) = meaning::apply(cx.opens, &program.env.types, *function, &types, e.ty, &words) else {
                     return Err(Stop::Unsupported(format!("the library's {:?} is not executed here", function.meaning()), cx.span()));
                 };
                 // Pointers come last, in the order in which they are stored through.
-                let pointers = arguments.iter().filter_map(|a| match (program.env.types.get(a.0), a.1.first()) {
+                let pointers = types.iter().zip(&words).filter_map(|(&ty, words)| match (program.env.types.get(ty), words.first()) {
                     (Type::Pointer(..), Some(Word::Address(address))) => Some(*address),
                     _ => None,
                 });

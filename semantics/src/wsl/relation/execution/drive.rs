@@ -3,17 +3,36 @@
 use super::context::{Asked, Cx, span, turn};
 use super::next::{Change, Does, Focus, Node, Reduct, put, within};
 use super::term::{Env, Expr};
-use super::{Effect, Effects, Event, Gate, Instance, Next, Shared, Step, Stop, Thread};
+use super::{Effect, Effects, Event, Gate, InDraw, Instance, Next, Shared, Step, Stop, Thread};
 use crate::concurrency::Kind;
 use crate::outcome::Limit;
 use crate::rule::Rule;
 use crate::text::Span;
-use crate::wsl::memory::{Address, Memory, Object};
+use crate::wsl::environment::access::Generated;
+use crate::wsl::memory::{Address, Memory, Object, ObjectId};
 use crate::wsl::open::{MAX_TERMS, Opens, Word};
 use crate::wsl::race::ATOMIC;
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::typing::program::ExprId;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+
+/// What a thread has beside its program.
+struct Beside<'t> {
+    number: u32,
+    own: ObjectId,
+    group: ObjectId,
+    generated: &'t mut FxHashMap<Generated, ObjectId>,
+    released: &'t mut bool,
+    stage: &'t mut Option<InDraw>,
+}
+
+/// What a thread has, its focus and its program, so that rules are asked about the program where it
+/// stands.
+fn apart(thread: &mut Thread) -> (Beside<'_>, &mut Focus, &mut Expr) {
+    let Thread { number, program, own, group, generated, released, stage, focus, .. } = thread;
+    (Beside { number: *number, own: *own, group: *group, generated, released, stage }, focus, program)
+}
 
 /// What rules are given that are asked about an expression there, or about the statement that it
 /// stands in.
@@ -21,7 +40,7 @@ fn context<'a, 'p>(
     shared: &'a Shared<'p>,
     memory: &'a Memory,
     opens: &'a mut Opens,
-    thread: &'a Thread,
+    thread: &'a Beside,
     gate: Gate,
     (at, env): (ExprId, Option<Env>),
 ) -> Cx<'a, 'p> {
@@ -35,8 +54,8 @@ fn context<'a, 'p>(
         own: thread.own,
         group: thread.group,
         number: thread.number,
-        generated: &thread.generated,
-        released: thread.released,
+        generated: thread.generated,
+        released: *thread.released,
         gate,
         stage: thread.stage.as_ref(),
         env,
@@ -54,14 +73,12 @@ fn context<'a, 'p>(
 /// Why there is none; the thread is as it was, or ended.
 pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mut Thread) -> Result<Step, (Stop, Instance)> {
     let gate = if std::mem::take(&mut thread.passes) { Gate::Open } else { thread.gate };
-    let mut focus = std::mem::take(&mut thread.focus);
+    let (mut beside, focus, program) = apart(thread);
     // What a wrong rule leaves need not step where it was.
     if shared.planted.rule.is_some() {
         focus.clear();
     }
-    let mut program = thread.program.take();
-    let done = stepped(shared, memory, opens, thread, gate, (&mut focus, &mut program));
-    (thread.program, thread.focus) = (program, focus);
+    let done = stepped(shared, memory, opens, &mut beside, gate, (focus, program));
     if opens.full() {
         let instance = done.map_or_else(|(_, instance)| instance, |_| Instance::default());
         return Err((Stop::Limit(Limit { what: "terms over unspecified values", bound: MAX_TERMS as u64 }), instance));
@@ -74,7 +91,7 @@ fn stepped(
     shared: &Shared,
     memory: &mut Memory,
     opens: &mut Opens,
-    thread: &mut Thread,
+    thread: &mut Beside,
     gate: Gate,
     (focus, program): (&mut Focus, &mut Expr),
 ) -> Result<Step, (Stop, Instance)> {
@@ -103,11 +120,12 @@ fn stepped(
 /// What applies to each term that a thread's next transition rests on, the whole program last, if
 /// every rule is asked about each of them, without looking any up by forms. Nothing changes.
 pub fn ask(shared: &Shared, memory: &Memory, opens: &Opens, thread: &Thread) -> Vec<Asked> {
-    let mut opens = opens.clone();
+    let (mut opens, mut thread) = (opens.clone(), thread.clone());
     let gate = if thread.passes { Gate::Open } else { thread.gate };
-    let mut cx = context(shared, memory, &mut opens, thread, gate, (thread.program.at, None));
+    let (beside, _, program) = apart(&mut thread);
+    let mut cx = context(shared, memory, &mut opens, &beside, gate, (program.at, None));
     cx.asked = Some(Vec::new());
-    let _ = cx.expr(&thread.program);
+    let _ = cx.expr(program);
     let mut asked = cx.asked.unwrap_or_default();
     if let Some(last) = asked.last_mut() {
         last.whole = true;
@@ -120,7 +138,7 @@ fn done(
     shared: &Shared,
     memory: &mut Memory,
     opens: &mut Opens,
-    thread: &mut Thread,
+    thread: &mut Beside,
     gate: Gate,
     (focus, part, whole): (&mut Focus, Node, ExprId),
     mut next: Next,
@@ -152,6 +170,7 @@ fn done(
             if is_final {
                 focus.leave();
             }
+            next.end();
             Ok(Step { rule, within, at: place, events, value })
         }
         Does::Discards(rule) => {
@@ -176,8 +195,8 @@ fn chosen(opens: &mut Opens, word: Word, alternatives: Vec<(Option<u32>, Change)
 
 /// Whether a store there is none, because a thread that only helps its quad makes it. That a thread
 /// is in doubt which stores is noted.
-fn helps(memory: &mut Memory, thread: &Thread, at: Address) -> bool {
-    let Some(stage) = &thread.stage else { return false };
+fn helps(memory: &mut Memory, thread: &Beside, at: Address) -> bool {
+    let Some(stage) = &*thread.stage else { return false };
     if memory.object(at.object).space != AddressSpace::Device {
         return false;
     }
@@ -190,7 +209,7 @@ fn committed(
     shared: &Shared,
     memory: &mut Memory,
     opens: &mut Opens,
-    thread: &mut Thread,
+    thread: &mut Beside,
     gate: Gate,
     (effects, place): (Effects, Span),
     events: &mut Vec<Event>,
@@ -241,7 +260,7 @@ fn committed(
             }
             Effect::Helped(at) => _ = helps(memory, thread, at),
             Effect::Fence(threadgroup, device) => {
-                thread.released = false;
+                *thread.released = false;
                 tell(Event::Fence { threadgroup, device });
             }
             Effect::Allocate(generated, words) => {
@@ -251,7 +270,7 @@ fn committed(
                 thread.generated.insert(generated, object);
             }
             Effect::Exchanged => {
-                if let Some(stage) = &mut thread.stage {
+                if let Some(stage) = thread.stage.as_mut() {
                     stage.exchange = None;
                 }
             }

@@ -12,6 +12,7 @@ use crate::wsl::memory::Words;
 use crate::wsl::open::Word;
 use crate::wsl::typing::program::ExprId;
 use smallvec::SmallVec;
+use std::cell::Cell;
 
 /// What a redex becomes.
 #[derive(Clone, Debug)]
@@ -122,10 +123,31 @@ pub(super) fn conclude(conclusion: impl FnOnce() -> Result<Next, Stop>) -> Optio
     Some(conclusion().unwrap_or_else(Next::from))
 }
 
+thread_local! {
+    /// The last reduct that was done: the next one takes its memory, for each step has one.
+    static DONE: Cell<Option<Box<Reduct>>> = const { Cell::new(None) };
+}
+
 impl Next {
     #[inline]
     fn new(does: Does) -> Next {
-        Next(Box::new(Reduct { does, at: None, place: None, contexts: SmallVec::new(), judged: None, around: Vec::new() }))
+        match DONE.take() {
+            Some(mut reduct) => {
+                reduct.does = does;
+                Next(reduct)
+            }
+            None => Next(Box::new(Reduct { does, at: None, place: None, contexts: SmallVec::new(), judged: None, around: Vec::new() })),
+        }
+    }
+
+    /// It is done.
+    pub(super) fn end(mut self) {
+        let Reduct { does, at, place, contexts, judged, around } = &mut *self.0;
+        *does = Does::Discards(None);
+        (*at, *place, *judged) = (None, None, None);
+        contexts.clear();
+        around.clear();
+        DONE.set(Some(self.0));
     }
 
     #[inline]
@@ -376,14 +398,19 @@ impl Focus {
         let (mut at, mut env) = (program.at, None);
         let mut node = Node::Expr(program);
         for context in self.0.iter().filter(|context| context.part != HERE) {
-            match &node {
-                Node::Expr(e) => at = e.at,
-                Node::Stmt(Stmt::Block(block)) => env = block.env.clone(),
-                Node::Stmt(_) => {}
-            }
-            node = node.part(context.part)?;
+            node = match node {
+                Node::Expr(e) => {
+                    at = e.at;
+                    Node::Expr(e).part(context.part)?
+                }
+                Node::Stmt(Stmt::Block(block)) => {
+                    env = block.env.as_ref();
+                    Node::Stmt(block.first.as_mut()?)
+                }
+                Node::Stmt(s) => Node::Stmt(s).part(context.part)?,
+            };
         }
-        Some((node, at, env))
+        Some((node, at, env.cloned()))
     }
 
     /// What the part in focus does, which was got by [`Focus::part`].

@@ -278,7 +278,7 @@ impl Compiler<'_> {
             false => [self.value(ids[1])?, self.value(ids[2])?],
         };
         let to = self.slots(i.result_type)?;
-        let mut scalars = Vec::new();
+        let mut scalars = Vec::with_capacity(to.len());
         self.module.types().visit_scalars(i.result_type, &mut |scalar| scalars.push(scalar));
         if is_pointer {
             scalars = vec![Type::Int { width: 32, signed: false }; to.len()];

@@ -24,13 +24,15 @@ fn registers(slot: Slot) -> impl Iterator<Item = Register> {
     std::iter::once(first).chain(second)
 }
 
-/// What a code writes and reads.
+/// What a code writes and reads, in place of what the lists have.
 pub(in crate::spirv::machines::lockstep) fn registers_of(
     program: &Program,
     code: &Code,
     defines: &mut Vec<Register>,
     uses: &mut Vec<Register>,
 ) {
+    defines.clear();
+    uses.clear();
     let column = |r: u32| (r != NONE).then_some((false, r));
     let set = |r: u32| (r != NONE).then_some((true, r));
     match code.op {
@@ -281,7 +283,6 @@ impl Compiler<'_> {
         for part in &self.parts {
             let Some(header) = innermost(part.label) else { continue };
             for code in &self.program.codes[part.first..part.end] {
-                defines.clear();
                 registers_of(&self.program, code, &mut defines, &mut uses);
                 defines.iter().for_each(|&r| defined_in[place(r)] = Some(header));
             }
@@ -295,7 +296,6 @@ impl Compiler<'_> {
         };
         for part in &self.parts {
             for code in &self.program.codes[part.first..part.end] {
-                uses.clear();
                 registers_of(&self.program, code, &mut defines, &mut uses);
                 uses.iter().for_each(|&r| used(r, part.label, &mut kept));
             }
@@ -326,7 +326,6 @@ impl Compiler<'_> {
         }
         let mut masked = Vec::new();
         for (number, code) in self.program.codes.iter().enumerate() {
-            defines.clear();
             registers_of(&self.program, code, &mut defines, &mut uses);
             if defines.iter().any(|&r| kept[place(r)]) {
                 masked.push(number);

@@ -233,6 +233,7 @@ pub(super) fn compile(shared: &Arc<Module>, entry: &str, model: ExecutionModel) 
         return Err(LoadError::Unsupported { what: "a compute entry point without a workgroup size".into(), at });
     };
     let functions = order::reached(module, entry.function);
+    let instructions = module.instructions().len();
     let mut compiler = Compiler {
         module,
         program: Program {
@@ -240,7 +241,7 @@ pub(super) fn compile(shared: &Arc<Module>, entry: &str, model: ExecutionModel) 
             size,
             entry: 0,
             blocks: Vec::new(),
-            codes: Vec::new(),
+            codes: Vec::with_capacity(2 * instructions),
             moves: Vec::new(),
             sites: Vec::new(),
             faults: Vec::new(),
@@ -355,15 +356,20 @@ impl<'m> Compiler<'m> {
     /// Fresh slots for a value of that type.
     pub(super) fn slots(&mut self, type_id: u32) -> Compiled<Slots> {
         let types = self.module.types();
-        if types.scalars(type_id) > MAX_REGISTERS as u64 {
+        let count = types.scalars(type_id);
+        if count > MAX_REGISTERS as u64 {
             return Err(LoadError::Limit(Limit { what: "registers of the lockstep machine", bound: MAX_REGISTERS as u64 }));
         }
-        let mut scalars = Vec::new();
         if let Type::Pointer { .. } = self.type_(type_id) {
             return (0..3).map(|_| Ok(Slot::Word(self.column()?))).collect();
         }
+        let mut scalars = SmallVec::<[Type; 4]>::with_capacity(count as usize);
         types.visit_scalars(type_id, &mut |scalar| scalars.push(scalar));
-        scalars.into_iter().map(|scalar| self.slot(scalar)).collect()
+        let mut slots = Slots::with_capacity(scalars.len());
+        for scalar in scalars {
+            slots.push(self.slot(scalar)?);
+        }
+        Ok(slots)
     }
 
     /// The slots of a value.
