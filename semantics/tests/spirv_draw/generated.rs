@@ -11,7 +11,7 @@ use crate::*;
 /// first of its own.
 #[test]
 fn generated_stages_show_the_same() {
-    let (mut ends, mut samples, mut without_machine) = ([0; 3], 0, 0);
+    let (mut ends, mut samples, mut groups) = ([0; 3], 0, 0);
     for seed in 0..600 {
         let drawn = drawn(seed, LISTS);
         let scene = Scene::drawn(&drawn);
@@ -23,12 +23,9 @@ fn generated_stages_show_the_same() {
         let outcome = scene.relation_alone();
         ends[kind(&outcome)] += 1;
         samples += u32::from(drawn.mix.samples > 1);
+        groups += u32::from(drawn.mix.groups);
         let picture = scene.with(|draw| machine::run(&scene, draw));
         match (&outcome, &picture) {
-            (_, Outcome::Unsupported(what)) if drawn.mix.groups => {
-                assert!(what.contains("OpGroupNonUniform"), "seed {seed}: {what}");
-                without_machine += 1;
-            }
             (Outcome::Undefined(one), Outcome::Undefined(other)) => {
                 let by = |of: &Undefined| of.site.as_ref().map(|site| site.invocation);
                 assert!(one.ub == other.ub || by(one) != by(other), "seed {seed}: {other:?}, not {one:?}");
@@ -40,5 +37,5 @@ fn generated_stages_show_the_same() {
         }
     }
     assert!(ends[0] > 400 && ends[1] > 10 && ends[2] == 0, "{ends:?}");
-    assert!(samples > 100 && (50..200).contains(&without_machine), "{samples} of several samples, {without_machine} not by the machine");
+    assert!(samples > 100 && groups > 50, "{samples} of several samples, {groups} with group instructions");
 }

@@ -87,8 +87,8 @@ impl Drafts {
         &mut self.kinds[at]
     }
 
-    /// The draft of an input to judge next, of those from one on: not one whose kind was vacuous each
-    /// time, but for a few. The last is always one to judge.
+    /// The draft of an input to judge next, of those from one on: not one whose kind was vacuous
+    /// each time, but for a few. The last is always one to judge.
     pub fn next(&mut self, index: u64, from: u32) -> u32 {
         let mut is_wanted = |&draft: &u32| {
             let kind = self.kind(index, draft);
@@ -473,8 +473,8 @@ fn length(slot: &Slot, invocations: u64, tight: u32, room: u32, random: &mut Ran
     slot.least + elements * stride
 }
 
-/// Values by type, those of one member or array at one level, which is at most the given one. A long
-/// array repeats its first values.
+/// Values by type, those of one member or array at one level, which is at most the given one. A
+/// long array repeats its first values.
 fn filled(length: u64, cells: &[Cell], level: u32, numbers: &Numbers, random: &mut Random) -> Vec<u8> {
     let mut bytes = vec![0; length as usize];
     let (mut values, mut at) = (Vec::with_capacity(PERIOD), 0);

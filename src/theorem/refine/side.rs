@@ -109,8 +109,8 @@ impl Side {
         }
     }
 
-    /// Runs it on the machine in one of the machine's orders, whether or not the order may show, and
-    /// notes what it did; nothing if the machine cannot run it.
+    /// Runs it on the machine in one of the machine's orders, whether or not the order may show,
+    /// and notes what it did; nothing if the machine cannot run it.
     pub(super) fn on_machine(
         &self,
         input: &Input,
