@@ -96,7 +96,7 @@ impl Drafts {
                 return true;
             }
             kind.passed_over += 1;
-            kind.passed_over % Drafts::ONE_IN == 0
+            kind.passed_over.is_multiple_of(Drafts::ONE_IN)
         };
         (from..DRAFTS - 1).find(|draft| is_wanted(draft)).unwrap_or(DRAFTS - 1)
     }

@@ -279,7 +279,8 @@ fn on_the_machine(before: &Side, after: &Side, input: &Input, settings: &Setting
         (1..=settings.schedules).map(|order| side.on_machine(input, settings, fuel, order).map(|(outcome, _)| outcome)).collect()
     };
     let (mut of_before, mut of_after) = (others(before, settings.fuel)?, others(after, fuel)?);
-    (of_before.push(first), of_after.push(shown));
+    of_before.push(first);
+    of_after.push(shown);
     if let Some(ended) = of_before.iter().find(|outcome| matches!(outcome, Outcome::Undefined(_))) {
         return Some(Judged::Vacuous(ending(ended)));
     }
