@@ -422,11 +422,24 @@ fn what_is_not_compared_is_counted_by_why() {
     assert!(matches!(summary.unchecked, Some((0, Unchecked::Limit(_)))), "{:?}", summary.unchecked);
     // Of four tickets, all orders are tried or some.
     let few = Settings { budget: smallstep_semantics::interleavings::Budget { executions: 1, steps: 1_000 }, inputs: 3, ..settings() };
-    for (settings, sampled) in [(Settings { inputs: 3, ..settings() }, 0), (few, 3)] {
-        let summary = refines(&side("BEFORE", &text(TICKET, false)), &side("AFTER", &text(TICKET, false)), &settings, |_| {});
-        let summary = summary.expect("the interfaces match");
+    let tickets = |after: &str, settings: &Settings| {
+        let sides = (side("BEFORE", &text(TICKET, false)), side("AFTER", &text(after, false)));
+        refines(&sides.0, &sides.1, settings, |_| {}).expect("the interfaces match")
+    };
+    for (settings, sampled) in [(Settings { inputs: 3, ..settings() }, 0), (few.clone(), 3)] {
+        let summary = tickets(TICKET, &settings);
         assert_eq!((summary.agree, summary.sampled), (3, sampled), "{:?}", summary.undecided);
     }
+    // After inputs with too many orders, the machine's orders allow what is the same in them, and
+    // nothing else.
+    let wrong = TICKET.replace(
+        "OpStore %po %t",
+        "%is = OpIEqual %bool %b %u258\n%more = OpSelect %u %is %u1 %u0\n%t1 = OpIAdd %u %t %more\nOpStore %po %t1",
+    );
+    let undecided = |inputs: u64| tickets(&wrong, &Settings { inputs, ..few.clone() }).undecided.values().sum::<u64>();
+    let many = tickets(TICKET, &Settings { inputs: 60, ..few.clone() });
+    assert_eq!((many.agree, many.sampled), (60, 60), "{:?}", many.undecided);
+    assert!(undecided(60) > undecided(6), "{} of 60, {} of 6", undecided(60), undecided(6));
 }
 
 /// What the machine does not compile runs by the relation, unless only the machine is asked for.
@@ -518,6 +531,13 @@ fn what_only_another_order_meets_is_found() {
         refines(&before, &side("AFTER", &text(&reordered, false)), &settings, |_| {}).expect("the interfaces match").verdict().name()
     };
     assert_eq!((verdict(0), verdict(10_000)), ("undecided", "agree"));
+    // That stays so of later inputs, which are not searched any more.
+    let sides = (side("BEFORE", &text(&two("", &format!("{store}{loads}")), false)), side("AFTER", &text(&reordered, false)));
+    let none = smallstep_semantics::interleavings::Budget { executions: 0, steps: 0 };
+    let budget = smallstep_semantics::interleavings::Budget { executions: 1, steps: 1_000 };
+    let settings = Settings { executions: none, budget, ..settings() };
+    let summary = refines(&sides.0, &sides.1, &settings, |_| {}).expect("the interfaces match");
+    assert_eq!((summary.agree, summary.undecided.values().sum::<u64>()), (0, settings.inputs), "{:?}", summary.undecided);
 }
 
 /// Too many invocations to try every order are run in some.

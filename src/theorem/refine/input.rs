@@ -66,11 +66,11 @@ pub fn first_to_look_at(index: u64) -> u32 {
 /// vacuous with two of them whatever the values are.
 #[derive(Clone, Debug, Default)]
 pub struct Drafts {
-    kinds: [Tally; 4 * (WILD as usize + 1)],
+    kinds: [Kind; 4 * (WILD as usize + 1)],
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
+struct Kind {
     judged: u32,
     of_use: u32,
     passed_over: u32,
@@ -82,7 +82,7 @@ impl Drafts {
     /// One in so many is judged still.
     const ONE_IN: u32 = 8;
 
-    fn kind(&mut self, index: u64, draft: u32) -> &mut Tally {
+    fn kind(&mut self, index: u64, draft: u32) -> &mut Kind {
         let at = 4 * level(index, draft) as usize + 2 * usize::from(draft == 0) + usize::from(has_one_workgroup(draft));
         &mut self.kinds[at]
     }

@@ -101,8 +101,8 @@ pub enum Engine {
 pub struct Settings {
     /// How many inputs.
     pub inputs: u64,
-    /// Which; input i is a function of the seed, i, the interface of BEFORE, and the numbers that
-    /// both modules name.
+    /// Which; input i is a function of the seed, i, the interface of BEFORE, the numbers that both
+    /// modules name, and of which inputs before it were vacuous.
     pub seed: u64,
     /// What runs them.
     pub engine: Engine,

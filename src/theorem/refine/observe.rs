@@ -9,6 +9,7 @@ use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::Relation;
 use smallstep_semantics::spirv::environment::{Observation, ObservedBuffer};
 use smallstep_semantics::spirv::grid;
+use smallstep_semantics::spirv::lockstep::Watch;
 use smallstep_semantics::undefined::Undefined;
 
 use super::blame::{Traced, traced};
@@ -258,7 +259,8 @@ fn on_the_machine(before: &Side, after: &Side, input: &Input, settings: &Setting
     if settings.device.is_some() || !before.depends_on_schedule() && !after.depends_on_schedule() {
         return None;
     }
-    let (first, watched) = before.on_machine(input, settings, settings.fuel, 0)?;
+    let unwatched = Watch::default();
+    let (first, watched) = before.on_machine(input, settings, settings.fuel, unwatched)?;
     let observation = match &first {
         Outcome::Observed(observation) => observation,
         Outcome::Undefined(_) => return Some(Judged::Vacuous(ending(&first))),
@@ -266,21 +268,28 @@ fn on_the_machine(before: &Side, after: &Side, input: &Input, settings: &Setting
     };
     earlier.came_to(watched.blocks);
     let fuel = fuel_of(after, input, observation.instructions.max(1), settings);
-    let (shown, watched) = after.on_machine(input, settings, fuel, 0)?;
-    let reordered = match weak::orders(after, &watched) {
+    let watch = Watch { atomics: true, ..unwatched };
+    let (shown, watched) = after.on_machine(input, settings, fuel, watch)?;
+    let mut reordered = match weak::orders(after, &watched) {
         Orders::Alike => return allows(&first, &shown, input, settings).then_some(Judged::Agree { all: true }),
         Orders::MayDiffer(why) if earlier.too_many_orders.get() >= MOST_ORDERS => why,
         _ => return None,
     };
+    let (mut of_before, mut of_after) = (vec![first], vec![shown]);
+    for order in 1..=settings.schedules {
+        let (shown, watched) = after.on_machine(input, settings, fuel, Watch { order, ..watch })?;
+        of_after.push(shown);
+        // Another order may come to other atomics.
+        match weak::orders(after, &watched) {
+            Orders::MayDiffer(why) => reordered = reordered.or(why),
+            Orders::Alike => {}
+            Orders::Unknown => return None,
+        }
+        of_before.push(before.on_machine(input, settings, settings.fuel, Watch { order, ..unwatched })?.0);
+    }
     if reordered.is_some() && earlier.too_large.get() < MOST_TOO_LARGE {
         return None;
     }
-    let others = |side: &Side, fuel| -> Option<Vec<_>> {
-        (1..=settings.schedules).map(|order| side.on_machine(input, settings, fuel, order).map(|(outcome, _)| outcome)).collect()
-    };
-    let (mut of_before, mut of_after) = (others(before, settings.fuel)?, others(after, fuel)?);
-    of_before.push(first);
-    of_after.push(shown);
     if let Some(ended) = of_before.iter().find(|outcome| matches!(outcome, Outcome::Undefined(_))) {
         return Some(Judged::Vacuous(ending(ended)));
     }

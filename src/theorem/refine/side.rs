@@ -109,17 +109,17 @@ impl Side {
         }
     }
 
-    /// Runs it on the machine in one of the machine's orders, whether or not the order may show,
-    /// and notes what it did; nothing if the machine cannot run it.
+    /// Runs it on the machine in the order that is asked for, whether or not the order may show, and
+    /// notes what it did; nothing if the machine cannot run it.
     pub(super) fn on_machine(
         &self,
         input: &Input,
         settings: &Settings,
         fuel: u64,
-        order: u64,
+        watch: lockstep::Watch,
     ) -> Option<(Outcome<Observation>, lockstep::Watched)> {
         let program = self.program.as_ref().ok().filter(|_| settings.engine == Engine::Any)?;
-        let ran = program.run_watched(&self.dispatch(input, settings, fuel), lockstep::Watch { atomics: order == 0, order });
+        let ran = program.run_watched(&self.dispatch(input, settings, fuel), watch);
         (!matches!(ran.0, Outcome::Unsupported(_))).then_some(ran)
     }
 

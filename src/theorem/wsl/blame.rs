@@ -745,13 +745,6 @@ mod tests {
         let options = Options::default();
         let blamed =
             |planted: Option<Planted>| on_device(&case, &options, Route::Passthrough, &mut |dispatch| wrong_device(&dispatch, planted));
-        let wrong = |wanted: Op| -> Planted {
-            match wanted {
-                Op::Add => |op, _, lanes| flipped(op == Op::Add, lanes),
-                Op::Mul => |op, _, lanes| flipped(op == Op::Mul, lanes),
-                _ => |op, _, lanes| flipped(op == Op::Sub, lanes),
-            }
-        };
         for (op, expression, instruction) in
             [(Op::Add, "x + x", "OpFAdd"), (Op::Mul, "twice(x) * float(i + 1u)", "OpFMul"), (Op::Sub, "x - 1.0", "OpFSub")]
         {
@@ -848,13 +841,6 @@ mod tests {
         let (case, options) = (Case::Drawn(&draw), Options::default());
         let blamed =
             |planted: Option<Planted>| on_device(&case, &options, Route::Passthrough, &mut |dispatch| wrong_device(&dispatch, planted));
-        let wrong = |wanted: Op| -> Planted {
-            match wanted {
-                Op::Sub => |op, _, lanes| flipped(op == Op::Sub, lanes),
-                Op::Mul => |op, _, lanes| flipped(op == Op::Mul, lanes),
-                _ => |op, _, lanes| flipped(op == Op::Add, lanes),
-            }
-        };
         let cases =
             [(Op::Sub, "at - float2(0.25, 0.125)", "OpFSub"), (Op::Mul, "x * 0.5", "OpFMul"), (Op::Add, "sum + half(float(i))", "OpFAdd")];
         for (op, expression, instruction) in cases {
@@ -872,6 +858,15 @@ mod tests {
         };
         let Err(Unblamed::Unknown { why, .. }) = blamed(Some(of_zeros)) else { panic!("fragments that are not there are blamed") };
         assert!(why.contains("keeps no fragment"), "{why}");
+    }
+
+    /// A device whose sums, products or differences are wrong.
+    fn wrong(op: Op) -> Planted {
+        match op {
+            Op::Add => |op, _, lanes| flipped(op == Op::Add, lanes),
+            Op::Mul => |op, _, lanes| flipped(op == Op::Mul, lanes),
+            _ => |op, _, lanes| flipped(op == Op::Sub, lanes),
+        }
     }
 
     /// Wrong by a bit, but for zeros.

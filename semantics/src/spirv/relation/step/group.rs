@@ -10,7 +10,7 @@
 
 use std::cell::RefCell;
 
-use rspirv::spirv::{GlslStd450Op as Glsl, GroupOperation};
+use rspirv::spirv::GroupOperation;
 use smallvec::SmallVec;
 
 use super::{Config, Env, Join, Next, Row, row};
@@ -432,43 +432,6 @@ fn of_quad<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Ne
     from_lane(env, config, tangle, result, |index| (index < 4).then_some(own / 4 * 4 + index))
 }
 
-/// How two operands are combined, and what changes nothing in that.
-fn combination(op: Op, width: u8) -> Option<(Operation, u64)> {
-    let glsl = |op: Glsl| operation::glsl(op as u32);
-    let (all, top) = (integer::mask(width), 1u64 << (width - 1));
-    let infinity = match width {
-        16 => 0x7c00,
-        32 => f32::INFINITY.to_bits().into(),
-        _ => f64::INFINITY.to_bits(),
-    };
-    let one = match width {
-        16 => 0x3c00,
-        32 => 1f32.to_bits().into(),
-        _ => 1f64.to_bits(),
-    };
-    let (operation, identity) = match op {
-        Op::GroupNonUniformIAdd => (operation::core(Op::IAdd), 0),
-        Op::GroupNonUniformFAdd => (operation::core(Op::FAdd), 0),
-        Op::GroupNonUniformIMul => (operation::core(Op::IMul), 1),
-        Op::GroupNonUniformFMul => (operation::core(Op::FMul), one),
-        Op::GroupNonUniformSMin => (glsl(Glsl::SMin), top - 1),
-        Op::GroupNonUniformUMin => (glsl(Glsl::UMin), all),
-        // Of two of which one is a NaN the other counts.
-        Op::GroupNonUniformFMin => (glsl(Glsl::NMin), infinity),
-        Op::GroupNonUniformSMax => (glsl(Glsl::SMax), top),
-        Op::GroupNonUniformUMax => (glsl(Glsl::UMax), 0),
-        Op::GroupNonUniformFMax => (glsl(Glsl::NMax), infinity | top),
-        Op::GroupNonUniformBitwiseAnd => (operation::core(Op::BitwiseAnd), all),
-        Op::GroupNonUniformBitwiseOr => (operation::core(Op::BitwiseOr), 0),
-        Op::GroupNonUniformBitwiseXor => (operation::core(Op::BitwiseXor), 0),
-        Op::GroupNonUniformLogicalAnd => (operation::core(Op::LogicalAnd), 1),
-        Op::GroupNonUniformLogicalOr => (operation::core(Op::LogicalOr), 0),
-        Op::GroupNonUniformLogicalXor => (operation::core(Op::LogicalNotEqual), 0),
-        _ => return None,
-    };
-    Some((operation?, identity))
-}
-
 /// M, (r = OpGroupNonUniformOp τ s o a (n), I), c, p → M[r ↦ the M(a) of the tangle that o
 /// takes, combined by Op], I, c, p once the tangle has arrived [spirv/group-arithmetic, SPIR-V
 /// §3.3.24]
@@ -488,7 +451,7 @@ fn combined<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<N
         return Some(config.undefined(Ub::ClusterSize, what));
     }
     let shape = config.module.shape(result);
-    let (operation, identity) = combination(op, shape.scalar.width())?;
+    let (operation, identity) = operation::combination(op, shape.scalar.width())?;
     let identity: Scalars = std::iter::repeat_n(Scalar::exact(shape.scalar, identity), shape.lanes()).collect();
     let starts = |at: usize| at == 0 || tangle.members[at - 1].lane / cluster != tangle.members[at].lane / cluster;
     let mut all = tangle.combined.borrow_mut();

@@ -4,6 +4,7 @@
 //! values computed by hand.
 
 mod compute;
+mod group;
 mod pure;
 mod signature;
 mod trust;
@@ -13,6 +14,7 @@ use std::sync::LazyLock;
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 
 pub use compute::{Calculator, Operand, Site};
+pub use group::combination;
 pub use pure::{Bits, Components, component, pair, pure};
 pub use signature::{Class, Scalar, Shape, Signature, Signs};
 

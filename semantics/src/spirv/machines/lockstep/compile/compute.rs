@@ -233,25 +233,28 @@ impl Compiler<'_> {
                         self.emit(Op::Derivative, difference, a, NONE, fine | axis as u32);
                         *length = self.column()?;
                         let absolute = operation::glsl(Glsl::FAbs as u32).expect("the table has every function");
-                        self.float_code(Op::AbsFloat, absolute, *length, &[difference]);
+                        self.on_columns(Op::AbsFloat, absolute, Scalar::F32, Slot::Word(*length), &[difference]);
                     }
                     let sum = operation::core(Core::FAdd).expect("the table has every sum and product");
-                    self.float_code(Op::AddFloat, sum, d, &lengths);
+                    self.on_columns(Op::AddFloat, sum, Scalar::F32, Slot::Word(d), &lengths);
                 }
             }
         }
         self.bind(i.result, to)
     }
 
-    /// A code on columns of 32-bit floats, with its site.
-    fn float_code(&mut self, op: Op, operation: Operation, d: u32, args: &[u32]) {
-        let float = Shape::vector(Scalar::F32, 1);
+    /// A code on columns of 32 bits, with its site.
+    fn on_columns(&mut self, op: Op, operation: Operation, of: Scalar, to: Slot, args: &[u32]) {
+        let (d, result) = match to {
+            Slot::Truth(set) => (set, Scalar::Bool),
+            Slot::Word(column) | Slot::Wide(column, _) => (column, of),
+        };
         let site = Site {
             instruction: self.at as u32,
             operation,
-            args: args.iter().map(|&column| (float, Slots::from_slice(&[Slot::Word(column)]))).collect(),
-            results: SmallVec::from_slice(&[float]),
-            to: Slots::from_slice(&[Slot::Word(d)]),
+            args: args.iter().map(|&column| (Shape::vector(of, 1), Slots::from_slice(&[Slot::Word(column)]))).collect(),
+            results: SmallVec::from_slice(&[Shape::vector(result, 1)]),
+            to: Slots::from_slice(&[to]),
             no_signed_wrap: false,
             no_unsigned_wrap: false,
         };
@@ -356,18 +359,8 @@ impl Compiler<'_> {
     /// The set of lanes in which two columns of 32-bit integers compare so.
     fn compared(&mut self, instruction: Core, op: Op, columns: [u32; 2]) -> Compiled<u32> {
         let set = self.set()?;
-        let word = Shape::vector(Scalar::U32, 1);
-        let site = Site {
-            instruction: self.at as u32,
-            operation: operation::core(instruction).expect("the table has every comparison"),
-            args: SmallVec::from_iter(columns.map(|column| (word, Slots::from_slice(&[Slot::Word(column)])))),
-            results: SmallVec::from_slice(&[Shape::vector(Scalar::Bool, 1)]),
-            to: Slots::from_slice(&[Slot::Truth(set)]),
-            no_signed_wrap: false,
-            no_unsigned_wrap: false,
-        };
-        self.emit(op, set, columns[0], columns[1], 0);
-        self.attach(site);
+        let operation = operation::core(instruction).expect("the table has every comparison");
+        self.on_columns(op, operation, Scalar::U32, Slot::Truth(set), &columns);
         Ok(set)
     }
 }

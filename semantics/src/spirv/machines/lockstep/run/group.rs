@@ -1,7 +1,8 @@
-//! Group instructions of a fragment stage (SPIR-V §3.3.24): of the subgroup that an invocation is
-//! in a draw tells its quad, and the definite answer has no other invocation in it.
+//! Group instructions of a fragment stage (SPIR-V §3.3.24), quad by quad. A draw says which quad an
+//! invocation is in, and not who else is in its subgroup. By the definite answer nobody else is.
 //!
-//! As of derivatives, all lanes of a quad that come to a dynamic instance are active there at once.
+//! As with derivatives, all lanes of a quad that come to a dynamic instance are active there at
+//! once.
 
 use rspirv::spirv::GroupOperation;
 use smallvec::SmallVec;
@@ -87,7 +88,8 @@ impl Warp {
                     _ => &members[..],
                 };
                 let identity: Scalars = std::iter::repeat_n(one(group.identity), group.to.len()).collect();
-                // Beside an infinity, the one that is there counts; two zeros make either.
+                // Minima and maxima begin with the first operand, as the relation's do: an infinity
+                // in its place would make them doubtful.
                 let begins_with_itself = matches!(op, Core::GroupNonUniformFMin | Core::GroupNonUniformFMax);
                 let begin = of.first().filter(|_| begins_with_itself).map_or(&identity, |(_, [value, _])| value).clone();
                 of.iter().fold(begin, |sum, (_, [value, _])| self.computed(group, group.joins, [group.shape; 2], [&sum, value], *lane))

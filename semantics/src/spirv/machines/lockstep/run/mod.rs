@@ -101,13 +101,18 @@ pub struct Atomics {
     pub fenced: bool,
 }
 
+/// How many warps a workgroup has at least in orders other than the ascending one, if it has as many
+/// invocations: those of one warp do everything in step.
+const PARTS: u64 = 4;
+
 /// How a dispatch is run on one thread, and what is noted of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Watch {
     /// Whether what atomics do is noted.
     pub atomics: bool,
-    /// In which order workgroups run, and the warps of each up to a barrier: ascending with 0, and
-    /// with any other number as that seed has it.
+    /// In which order workgroups run, and the warps of each up to a barrier: ascending with 0,
+    /// descending with 1, and with any other number as that seed has it. But for 0, a workgroup of
+    /// several invocations has several warps.
     pub order: u64,
 }
 
@@ -116,7 +121,6 @@ pub struct Watch {
 struct Handed {
     detector: Option<Detector>,
     atomics: Option<Atomics>,
-    order: u64,
 }
 
 /// What all workgroups share.
@@ -138,6 +142,8 @@ pub(super) struct Shared<'r> {
     pub(super) broken: AtomicBool,
     /// Whether workgroups run one after the other, so that what is reported is the first.
     pub(super) in_order: bool,
+    /// Which order that is, as a [`Watch`] says.
+    order: u64,
     /// Whether accesses of buffers out of bounds are defined.
     pub(super) robust: bool,
 }
@@ -171,7 +177,7 @@ impl Program {
     /// Runs a dispatch on so many threads (0: as many as there are cores). The outcome does not
     /// depend on how many.
     pub fn run(&self, dispatch: &Dispatch<'_>, threads: usize) -> Outcome<Observation> {
-        if let Some(refused) = self.refused(dispatch) {
+        if let Some(refused) = self.refused(dispatch, 0) {
             return refused;
         }
         let groups = match dispatch.workgroups(self.invocations().max(1)) {
@@ -198,7 +204,7 @@ impl Program {
     /// Runs a dispatch on this thread, and says what it did. A report of undefined behaviour may
     /// name another step than that of [`Program::run`].
     pub fn run_watched(&self, dispatch: &Dispatch<'_>, watch: Watch) -> (Outcome<Observation>, Watched) {
-        if let Some(refused) = self.refused(dispatch) {
+        if let Some(refused) = self.refused(dispatch, watch.order) {
             return (refused, Watched::default());
         }
         match dispatch.workgroups(self.invocations().max(1)) {
@@ -239,17 +245,17 @@ impl Program {
     /// Runs workgroups one after the other. `exact` counts each invocation's steps and finds both
     /// accesses of a race.
     fn one_by_one(&self, dispatch: &Dispatch<'_>, groups: u32, exact: bool, watch: Watch) -> (Outcome<Observation>, Watched) {
-        let shared = self.shared(dispatch, true);
+        let shared = Shared { order: watch.order, ..self.shared(dispatch, true) };
         let mut warps = Vec::new();
-        warps.resize_with(self.invocations().div_ceil(LANES as u64) as usize, || Warp::new(self, exact));
+        warps.resize_with(self.invocations().div_ceil(self.width(watch.order)) as usize, || Warp::new(self, exact));
         let detector = match (self.synchronises || exact, Topology::new(groups, self.invocations() as u32, LANES as u32)) {
             (false, _) => None,
             (true, Ok(topology)) => Some(Detector::new(topology)),
             (true, Err(limit)) if self.synchronises => return (Outcome::Limit(limit), Watched::default()),
             (true, Err(_)) => None,
         };
-        let mut handed = Handed { detector, atomics: watch.atomics.then(Atomics::default), order: watch.order };
-        let broken = in_order(groups, watch.order).find_map(|number| {
+        let mut handed = Handed { detector, atomics: watch.atomics.then(Atomics::default) };
+        let broken = permuted(groups, watch.order).find_map(|number| {
             let broken = self.workgroup(&shared, number, &mut warps, &mut handed).err()?;
             Some(match broken {
                 Broken::OutOfFuel => Outcome::OutOfFuel,
@@ -267,8 +273,16 @@ impl Program {
         (broken.unwrap_or_else(|| Outcome::Observed(shared.observation())), watched)
     }
 
-    /// What is refused before anything runs.
-    fn refused(&self, dispatch: &Dispatch<'_>) -> Option<Outcome<Observation>> {
+    /// How many invocations a warp has at most, in an order as a [`Watch`] says.
+    fn width(&self, order: u64) -> u64 {
+        match order {
+            0 => LANES as u64,
+            _ => self.invocations().div_ceil(PARTS).clamp(1, LANES as u64),
+        }
+    }
+
+    /// What is refused before anything runs, in an order as a [`Watch`] says.
+    fn refused(&self, dispatch: &Dispatch<'_>, order: u64) -> Option<Outcome<Observation>> {
         if dispatch.resources.buffers.iter().any(|buffer| buffer.bytes.len() as u64 > MAX_BYTES) {
             return Some(Outcome::Limit(Limit { what: "bytes in one memory object", bound: MAX_BYTES }));
         }
@@ -280,7 +294,7 @@ impl Program {
                 return Some(Outcome::Unsupported(what));
             }
         }
-        let warps = self.invocations().div_ceil(LANES as u64);
+        let warps = self.invocations().div_ceil(self.width(order));
         let registers = u64::from(self.columns + self.local) * (LANES * 4 + 8) as u64 + u64::from(self.sets) * 16;
         let buffers: u64 = dispatch.resources.buffers.iter().map(|b| b.bytes.len() as u64 * 2 * races::EACH as u64).sum();
         if (warps * registers).saturating_add(buffers) > dispatch.limits.memory {
@@ -303,7 +317,22 @@ impl Program {
         let broken = AtomicBool::new(false);
         let fuel = dispatch.limits.instructions;
         let images = Images::new(self, dispatch);
-        Shared { program: self, dispatch, buffers, shadow, images, lengths, executed, fuel, turned, met, broken, in_order, robust }
+        Shared {
+            program: self,
+            dispatch,
+            buffers,
+            shadow,
+            images,
+            lengths,
+            executed,
+            fuel,
+            turned,
+            met,
+            broken,
+            in_order,
+            order: 0,
+            robust,
+        }
     }
 
     fn workgroup(&self, shared: &Shared<'_>, number: u32, warps: &mut Vec<Warp>, handed: &mut Handed) -> Result<(), Broken> {
@@ -323,15 +352,16 @@ impl Program {
             group.words[scalar as usize] = bits;
             group.undefined[scalar as usize / 64] &= !(1 << (scalar % 64));
         }
-        let count = invocations.div_ceil(LANES as u32) as usize;
-        warps.resize_with(count, || Warp::new(self, false));
+        let width = self.width(shared.order) as u32;
+        let count = invocations.div_ceil(width);
+        warps.resize_with(count as usize, || Warp::new(self, false));
         for (at, warp) in warps.iter_mut().enumerate() {
-            let first = (at * LANES) as u32;
-            warp.begin(self, shared, &group, first, (invocations - first).min(LANES as u32));
+            let first = at as u32 * width;
+            warp.begin(self, shared, &group, first, (invocations - first).min(width));
         }
         loop {
             let mut waits = false;
-            for at in in_order(count as u32, handed.order) {
+            for at in permuted(count, shared.order) {
                 waits |= warps[at as usize].run(shared, &mut group)? == Stop::Waits;
             }
             if !waits {
@@ -339,7 +369,7 @@ impl Program {
                     detector.retire(number);
                     self.shared_objects().for_each(|object| detector.forget(object));
                 }
-                (handed.detector, handed.atomics) = (group.detector, group.atomics);
+                *handed = Handed { detector: group.detector, atomics: group.atomics };
                 return Ok(());
             }
             let block = match warps.iter().find_map(|warp| warp.parked.first()) {
@@ -390,9 +420,10 @@ impl Program {
         };
         let global = |local: usize| self.global(shared.dispatch, workgroup * each + local as u32);
         let what = report::divergent_barrier(&self.module, instruction, global(waiting), global(other), &waits[other]);
-        let warp = warps.get(waiting / LANES);
-        let step = warp.and_then(|warp| warp.step_of_arrival(waiting % LANES));
-        let calls = warp.map_or(Vec::new(), |warp| warp.calls(self, instruction, waiting % LANES));
+        let width = self.width(shared.order) as usize;
+        let warp = warps.get(waiting / width);
+        let step = warp.and_then(|warp| warp.step_of_arrival(waiting % width));
+        let calls = warp.map_or(Vec::new(), |warp| warp.calls(self, instruction, waiting % width));
         let invocation = workgroup * each + waiting as u32;
         Broken::Undefined(Box::new(Met { ub: Ub::DivergentBarrier, what, instruction, invocation, step, earlier: None, calls }))
     }
@@ -479,13 +510,17 @@ pub(super) fn kind(number: u32) -> Unspecified {
 }
 
 /// The numbers below a count in the order of a [`Watch`].
-fn in_order(count: u32, order: u64) -> impl Iterator<Item = u32> {
-    let mut numbers: Vec<u32> = if order == 0 { Vec::new() } else { (0..count).collect() };
+fn permuted(count: u32, order: u64) -> impl Iterator<Item = u32> {
+    let mut numbers: Vec<u32> = if order > 1 { (0..count).collect() } else { Vec::new() };
     let mut random = Random::new(order);
     for last in (1..numbers.len()).rev() {
         numbers.swap(last, (random.bits() % (last as u64 + 1)) as usize);
     }
-    (0..count).map(move |at| numbers.get(at as usize).copied().unwrap_or(at))
+    (0..count).map(move |at| match order {
+        0 => at,
+        1 => count - 1 - at,
+        _ => numbers[at as usize],
+    })
 }
 
 #[cfg(test)]
@@ -495,8 +530,9 @@ mod tests {
     /// An order has every number once, and another seed another order.
     #[test]
     fn orders_are_permutations() {
-        let orders: Vec<Vec<u32>> = (0..4).map(|order| in_order(40, order).collect()).collect();
+        let orders: Vec<Vec<u32>> = (0..4).map(|order| permuted(40, order).collect()).collect();
         assert_eq!(orders[0], (0..40).collect::<Vec<u32>>());
+        assert_eq!(orders[1], (0..40).rev().collect::<Vec<u32>>());
         for (number, order) in orders.iter().enumerate() {
             let mut sorted = order.clone();
             sorted.sort_unstable();

@@ -132,7 +132,7 @@ pub(in crate::spirv) struct Quads<'p> {
 impl FragmentProgram {
     /// What is refused before anything runs.
     pub(in crate::spirv) fn refused(&self, dispatch: &Dispatch<'_>) -> Option<Outcome<Observation>> {
-        self.program.refused(dispatch)
+        self.program.refused(dispatch, 0)
     }
 
     /// Before the first quad. Of the dispatch only resources and limits count. `exact` counts steps
