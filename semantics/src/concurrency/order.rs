@@ -248,12 +248,13 @@ impl Order {
                 }
                 later.push(Pending { level, classes: group.classes, through: Some(place.class), message: message.clone() });
             };
-            let whole = group.aside == 0 && mutual >= Scope::QueueFamily && release >= Scope::QueueFamily;
-            if whole {
-                take(Scope::QueueFamily, &group.all);
+            // What all members say together, at the narrowest scope that has all of them. Readers
+            // in narrower instances need not have fences as wide as that.
+            let mut near = mutual;
+            if let Some([narrower, level]) = group.within(&topology, agent).filter(|[_, level]| *level <= mutual.min(release)) {
+                take(level, &group.all);
+                near = narrower;
             }
-            // Readers within the workgroup need not have fences as wide as that.
-            let near = if whole { mutual.min(Scope::Workgroup) } else { mutual };
             for (&from, member) in group.members.range(topology.instance(agent, near)) {
                 if member.current && from != agent {
                     take(topology.between(from, agent), &member.message);
@@ -503,6 +504,15 @@ impl Location {
 }
 
 impl Group {
+    /// The narrowest scope whose instance with the agent in it has all members too, if they are all
+    /// current; behind the next narrower.
+    fn within(&self, topology: &Topology, agent: u32) -> Option<[Scope; 2]> {
+        let ends = [self.members.keys().next()?, self.members.keys().next_back()?];
+        let levels = [[Scope::Invocation, Scope::Subgroup], [Scope::Subgroup, Scope::Workgroup], [Scope::Workgroup, Scope::QueueFamily]];
+        let has_all = |level: Scope| ends.iter().all(|member| topology.instance(agent, level).contains(member));
+        levels.into_iter().find(|[_, level]| has_all(*level)).filter(|_| self.aside == 0)
+    }
+
     /// An atomic write to the location, mutually ordered with the heads of the agents in this
     /// instance: it goes on with their sequences or ends them, and replaces the value of all
     /// others. Answers whether any is left.

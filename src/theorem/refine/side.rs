@@ -109,8 +109,8 @@ impl Side {
         }
     }
 
-    /// Runs it on the machine in the order that is asked for, whether or not the order may show, and
-    /// notes what it did; nothing if the machine cannot run it.
+    /// Runs it on the machine in the order that is asked for, whether or not the order may show,
+    /// and notes what it did; nothing if the machine cannot run it.
     pub(super) fn on_machine(
         &self,
         input: &Input,

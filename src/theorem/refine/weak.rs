@@ -110,6 +110,10 @@ struct Ordered {
 }
 
 impl Ordered {
+    fn synchronizes(&self) -> bool {
+        self.semantics.releases() || self.semantics.acquires()
+    }
+
     fn releases(&self, classes: Classes, scope: Scope) -> bool {
         self.semantics.releases() && classes.within(self.semantics.ordered_classes()) && self.scope >= scope
     }
@@ -170,9 +174,14 @@ impl Tried {
 pub(super) enum Orders {
     /// All of them show the same.
     Alike,
-    /// They may differ. In a sentence, which atomics may take effect in an order that no schedule
-    /// shows, if there are some.
-    MayDiffer(Option<String>),
+    /// They may differ.
+    MayDiffer {
+        /// In a sentence, which atomics may take effect in an order that no schedule shows, if
+        /// there are some.
+        reordered: Option<String>,
+        /// How many invocations take turns at one location, where it is the most.
+        taking_turns: u64,
+    },
     /// Nothing: it has fences, whose places are not noted.
     Unknown,
 }
@@ -185,7 +194,7 @@ pub(super) fn orders(side: &Side, watched: &lockstep::Watched) -> Orders {
     match Run::noted(&side.module.module, &watched.atomics) {
         None => Orders::Unknown,
         Some(run) if run.is_independent() => Orders::Alike,
-        Some(run) => Orders::MayDiffer(run.cycle().map(|found| another_order(side, found))),
+        Some(run) => Orders::MayDiffer { reordered: run.cycle().map(|found| another_order(side, found)), taking_turns: run.taking_turns() },
     }
 }
 
@@ -376,8 +385,7 @@ impl Run {
     }
 
     fn is_independent(&self) -> bool {
-        let synchronizes = |o: &Ordered| o.semantics.releases() || o.semantics.acquires();
-        if self.accesses.len() > ACCESSES || !self.fences.is_empty() || self.accesses.iter().any(|a| synchronizes(&a.ordered)) {
+        if self.accesses.len() > ACCESSES || !self.fences.is_empty() || self.accesses.iter().any(|a| a.ordered.synchronizes()) {
             return false;
         }
         let mut at: FxHashMap<(ObjectId, u64), Vec<&Access>> = FxHashMap::default();
@@ -419,6 +427,16 @@ impl Run {
         Some([found.first.instruction, found.second.instruction])
     }
 
+    /// How many invocations write the location to which the most of them do, in an order that
+    /// counts. If none waits for another, it has as many orders as their number has permutations.
+    fn taking_turns(&self) -> u64 {
+        let mut at: FxHashMap<(ObjectId, u64), FxHashSet<InvocationId>> = FxHashMap::default();
+        for access in self.accesses.iter().filter(|a| a.op.writes() && (a.blind.is_none() || a.ordered.synchronizes())) {
+            at.entry(access.location).or_default().insert(access.by);
+        }
+        at.values().map(|all| all.len() as u64).max().unwrap_or(0)
+    }
+
     fn classes(&self) -> Vec<Class> {
         Class::ALL.into_iter().filter(|class| self.accesses.iter().any(|a| a.class == *class)).collect()
     }
@@ -428,8 +446,7 @@ impl Run {
     fn is_loose(&self, access: &Access, there: &[&Access]) -> bool {
         let class = Classes::of(&[access.class]);
         let fixed = |other: &Access| self.is_fixed(access, other, class) || self.is_fixed(other, access, class);
-        let open = |other: &&&Access| other.by != access.by && !fixed(other);
-        access.blind.is_some() && there.iter().filter(open).all(|other| other.blind == access.blind)
+        access.blind.is_some() && there.iter().all(|other| other.blind == access.blind || other.by == access.by || fixed(other))
     }
 
     /// Whether a control barrier has the one access happen before the other, of another invocation,
@@ -558,6 +575,7 @@ mod tests {
     #[test]
     fn the_machine_notes_what_the_relation_watches() {
         let settings = Settings { groups: Some([2, 1, 1]), ..Settings::default() };
+        let watch = lockstep::Watch { atomics: true, order: 0 };
         let [mut independent, mut dependent, mut with_barriers] = [0; 3];
         for seed in 1..=400 {
             let case = case(seed, &Limits::default());
@@ -568,7 +586,7 @@ mod tests {
             }
             let shape = Shape::of(&side, &settings).unwrap_or_else(|e| panic!("{e}"));
             let input = shape.draw(&settings, seed, DRAFTS - 1);
-            let Some((Outcome::Observed(_), watched)) = side.on_machine(&input, &settings, 1 << 20, 0) else { continue };
+            let Some((Outcome::Observed(_), watched)) = side.on_machine(&input, &settings, 1 << 20, watch) else { continue };
             let (outcome, of_relation) = Run::of(&side, &input, &settings, 1 << 20, &Schedule::InOrder);
             let Some(noted) = Run::noted(&side.module.module, &watched.atomics) else {
                 assert!(!of_relation.fences.is_empty(), "seed {seed}");

@@ -101,8 +101,8 @@ pub struct Atomics {
     pub fenced: bool,
 }
 
-/// How many warps a workgroup has at least in orders other than the ascending one, if it has as many
-/// invocations: those of one warp do everything in step.
+/// How many warps a workgroup has at least in orders other than the ascending one, if it has as
+/// many invocations: those of one warp do everything in step.
 const PARTS: u64 = 4;
 
 /// How a dispatch is run on one thread, and what is noted of it.
