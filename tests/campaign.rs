@@ -227,7 +227,8 @@ fn indices_are_a_set_of_numbers() {
 
 #[test]
 fn floors_can_be_missed() {
-    let mut rough = Plan { limits: Limits { rough_percent: 100, grid_percent: 0, ..Limits::default() }, ..plan(CHUNK, 2) };
+    let mut rough =
+        Plan { limits: Limits { smallest: 40, mean: 80, rough_percent: 100, grid_percent: 0, ..Limits::default() }, ..plan(CHUNK, 2) };
     rough.settings.profile = Profile::Wgsl;
     let tally = run(&rough, Journal::none());
     assert!(

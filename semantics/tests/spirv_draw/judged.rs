@@ -185,6 +185,11 @@ fn a_component_by_a_known_index_keeps_its_set() {
             OpSelectionMerge %m None OpBranchConditional %small %y %m %y = OpLabel OpStore %out %red OpBranch %m %m = OpLabel"
         );
         judged_alike(&given("", &body, OPEN), |observation| all_exactly(observation, &[0, 1, 2, 3]));
+        // What is written is the component's set.
+        let body = format!("%i = OpLoad %v4 %in {choose} %shown = OpCompositeConstruct %v4 %e %f1 %f1 %f1 OpStore %out %shown");
+        judged_alike(&given("", &body, OPEN), |observation| {
+            matches!(observation.targets[0].component(3, 3, 0), Some(Component::Within(_))) && all_exactly(observation, &[1, 2, 3])
+        });
     }
 }
 

@@ -42,7 +42,7 @@ fn module(controls: [&str; 2], size: u32, body: &str) -> Module {
         %zero = OpConstant %float 0 %one = OpConstant %float 1 %two = OpConstant %float 2 %half = OpConstant %float 0.5 %seven = OpConstant %float 7
         %edge = OpConstant %float 0.4794 %far = OpConstant %float 0.4 %tenth = OpConstant %float 0.1 %three = OpConstant %float 3
         %hundred = OpConstant %float 100 %minus = OpConstant %float -0.0
-        %floats = OpTypeRuntimeArray %float %block = OpTypeStruct %floats %pblock = OpTypePointer StorageBuffer %block
+        %v2 = OpTypeVector %float 2 %floats = OpTypeRuntimeArray %float %block = OpTypeStruct %floats %pblock = OpTypePointer StorageBuffer %block
         %words = OpTypeRuntimeArray %uint %other = OpTypeStruct %words %pother = OpTypePointer StorageBuffer %other
         %buf = OpVariable %pblock StorageBuffer %bits = OpVariable %pother StorageBuffer
         %pf = OpTypePointer StorageBuffer %float %pu = OpTypePointer StorageBuffer %uint
@@ -270,6 +270,18 @@ fn without_controls_what_is_rewritten_stays_within() {
     assert!(!sets[1].1.contains((product + 7.0 + 1e-5).into()));
     // Declared, both are decided.
     assert_eq!(explored(STRICT, 1, body), Acceptance::default());
+}
+
+/// A vector times a number is as many products: what one component may be says nothing of another.
+#[test]
+fn a_vector_times_a_number_is_bounded_by_component() {
+    let body = "%q1 = OpFMul %float %tenth %three %q2 = OpFDiv %float %one %zero %v = OpCompositeConstruct %v2 %q1 %q2
+         %w = OpVectorTimesScalar %v2 %v %seven %x = OpCompositeExtract %float %w 0 %y = OpCompositeExtract %float %w 1
+         OpStore %p0 %x OpStore %p1 %y %q3 = OpFMul %float %q1 %seven OpStore %p2 %q3";
+    let acceptance = explored([""; 2], 1, body);
+    let set = |word: u64| acceptance.words.iter().find(|w| w.offset == 4 * word).and_then(|w| w.expected.set());
+    let bounded = set(2).expect("a product of numbers is bounded");
+    assert_eq!((set(0), set(1)), (Some(bounded), None), "{acceptance:?}");
 }
 
 /// What has one value on every device has it by definite values alone, and no set beside it.

@@ -376,7 +376,7 @@ impl Sets {
 
     /// Gives cells to those of an instruction's results that are not decided. All lanes are 32-bit
     /// floats or Booleans.
-    pub fn widen(&mut self, instruction: Instruction, args: &[(&[Lane], usize)], results: &mut [Lane]) -> Result<(), Unsettled> {
+    pub fn widen<'a>(&mut self, instruction: Instruction, args: &[(&'a [Lane], usize)], results: &mut [Lane]) -> Result<(), Unsettled> {
         if let Some(form) = Form::of(instruction) {
             for (i, result) in results.iter_mut().enumerate() {
                 if !result.trust.is_decided(self.profile) {
@@ -387,14 +387,15 @@ impl Sets {
             return Ok(());
         }
         if self.rewrites() {
-            if results.len() == 1 || !rewriting::is_by_component(instruction) || args.iter().any(|(lanes, _)| lanes.len() != results.len())
-            {
-                return self.rewritten(instruction, args, results);
-            }
+            // A scalar stands for every component.
+            let is_fit = |lanes: &[Lane]| lanes.len() == results.len() || lanes.len() == 1;
+            let by_component = rewriting::by_component(instruction).filter(|_| args.iter().all(|(lanes, _)| is_fit(lanes)));
+            let Some(of_one) = by_component.filter(|_| results.len() > 1) else { return self.rewritten(instruction, args, results) };
             // What is open of one component says nothing of another.
             for i in 0..results.len() {
-                let of_component: SmallVec<[(&[Lane], usize); 3]> = args.iter().map(|(lanes, _)| (&lanes[i..=i], 1)).collect();
-                self.rewritten(instruction, &of_component, &mut results[i..=i])?;
+                let component = |lanes: &'a [Lane]| if lanes.len() == 1 { lanes } else { &lanes[i..=i] };
+                let of_component: SmallVec<[(&[Lane], usize); 3]> = args.iter().map(|&(lanes, _)| (component(lanes), 1)).collect();
+                self.rewritten(of_one, &of_component, &mut results[i..=i])?;
             }
             return Ok(());
         }

@@ -395,9 +395,14 @@ pub(super) fn simple(op: Op, x: Polynomial, y: Polynomial) -> Polynomial {
     }
 }
 
-/// Whether the instruction computes each component of its result of those of its operands.
-pub(super) fn is_by_component(instruction: Instruction) -> bool {
-    matches!(Op::of(instruction), Some(Op::Negate | Op::Add | Op::Sub | Op::Mul | Op::Div))
+/// The operation on one component of each operand that an instruction is, for each component by
+/// itself.
+pub(super) fn by_component(instruction: Instruction) -> Option<Instruction> {
+    match Op::of(instruction)? {
+        Op::Negate | Op::Add | Op::Sub | Op::Mul | Op::Div => Some(instruction),
+        Op::VectorTimesScalar | Op::MatrixTimesScalar => Some(Op::Mul.instruction()),
+        _ => None,
+    }
 }
 
 /// Whether the instruction is one operation and no formula, so that by itself there is no other way

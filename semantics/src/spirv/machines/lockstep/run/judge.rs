@@ -387,9 +387,13 @@ impl Warp {
                         self.leave(&mut ledger, open);
                         continue;
                     }
-                    let (writes, active) = (writes.clone(), self.active);
+                    let (writes, mut written) = (writes.clone(), self.active);
+                    if matches!(code.op, Op::Undefine | Op::UndefineSet) && code.a != NONE {
+                        // The other lanes keep what they have.
+                        written &= self.sets[code.a as usize];
+                    }
                     let done = self.execute(code, shared, group);
-                    writes.iter().for_each(|&at| ledger.noted[at as usize] &= !active);
+                    writes.iter().for_each(|&at| ledger.noted[at as usize] &= !written);
                     done
                 }
             };
