@@ -174,14 +174,9 @@ impl Tried {
 pub(super) enum Orders {
     /// All of them show the same.
     Alike,
-    /// They may differ.
-    MayDiffer {
-        /// In a sentence, which atomics may take effect in an order that no schedule shows, if
-        /// there are some.
-        reordered: Option<String>,
-        /// How many invocations take turns at one location, where it is the most.
-        taking_turns: u64,
-    },
+    /// They may differ. In a sentence, which atomics may take effect in an order that no schedule
+    /// shows, if there are some.
+    MayDiffer(Option<String>),
     /// Nothing: it has fences, whose places are not noted.
     Unknown,
 }
@@ -194,7 +189,7 @@ pub(super) fn orders(side: &Side, watched: &lockstep::Watched) -> Orders {
     match Run::noted(&side.module.module, &watched.atomics) {
         None => Orders::Unknown,
         Some(run) if run.is_independent() => Orders::Alike,
-        Some(run) => Orders::MayDiffer { reordered: run.cycle().map(|found| another_order(side, found)), taking_turns: run.taking_turns() },
+        Some(run) => Orders::MayDiffer(run.cycle().map(|found| another_order(side, found))),
     }
 }
 
@@ -425,16 +420,6 @@ impl Run {
         let mut starts = search.of.values().flatten().flat_map(|first| search.pairs(first));
         let found = starts.find(|start| search.closes(&mut vec![*start], 0))?;
         Some([found.first.instruction, found.second.instruction])
-    }
-
-    /// How many invocations write the location to which the most of them do, in an order that
-    /// counts. If none waits for another, it has as many orders as their number has permutations.
-    fn taking_turns(&self) -> u64 {
-        let mut at: FxHashMap<(ObjectId, u64), FxHashSet<InvocationId>> = FxHashMap::default();
-        for access in self.accesses.iter().filter(|a| a.op.writes() && (a.blind.is_none() || a.ordered.synchronizes())) {
-            at.entry(access.location).or_default().insert(access.by);
-        }
-        at.values().map(|all| all.len() as u64).max().unwrap_or(0)
     }
 
     fn classes(&self) -> Vec<Class> {
