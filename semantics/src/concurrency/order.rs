@@ -504,8 +504,8 @@ impl Location {
 }
 
 impl Group {
-    /// The narrowest scope whose instance with the agent in it has all members too, if they are all
-    /// current; behind the next narrower.
+    /// The next narrower scope, and the narrowest scope of which all members are in the agent's
+    /// instance. None if a member is not current.
     fn within(&self, topology: &Topology, agent: u32) -> Option<[Scope; 2]> {
         let ends = [self.members.keys().next()?, self.members.keys().next_back()?];
         let levels = [[Scope::Invocation, Scope::Subgroup], [Scope::Subgroup, Scope::Workgroup], [Scope::Workgroup, Scope::QueueFamily]];

@@ -1,5 +1,5 @@
-//! Group instructions of a fragment stage (SPIR-V §3.3.24), quad by quad. A draw says which quad an
-//! invocation is in, and not who else is in its subgroup. By the definite answer nobody else is.
+//! Group instructions of a fragment stage (SPIR-V §3.3.24), quad by quad. A draw says which quad
+//! an invocation is in, and not who else is in its subgroup. By the definite answer nobody else is.
 //!
 //! As with derivatives, all lanes of a quad that come to a dynamic instance are active there at
 //! once.
