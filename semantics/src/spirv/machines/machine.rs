@@ -299,8 +299,8 @@ impl<E: Evaluation> Run<'_, E> {
                     Ok(result) => result,
                     Err(error) => return Err(Stop::Evaluation(error)),
                 };
-                for (lane, value) in to.of_mut(self.lanes).iter_mut().zip(result) {
-                    *lane = value;
+                for (lane, value) in to.of_mut(self.lanes).iter_mut().zip(&result) {
+                    *lane = *value;
                 }
                 to
             }
