@@ -84,6 +84,28 @@ fn a_device_agrees_byte_by_byte() {
     assert_eq!(legs[1].compared, Compared { expectations: 4, open: 0, bytes: 4 * 48 + 48 + 4 + 48, one_of: 0, within: 0, left: 0 });
 }
 
+/// A driver's bug (docs/findings/mesa-clipped-noperspective.md): where it is known, the device must
+/// show it, and the page goes when it does not; every other driver must agree. Where x / w is not
+/// the same at both ends of the edge, all must.
+#[test]
+fn a_clipped_edge_keeps_what_is_interpolated_without_perspective() {
+    const CLIPPED: &str = include_str!("scripts/clipped.amber");
+    let Some(mut device) = device() else { return };
+    let is_known = device.adapter().driver.starts_with("llvmpipe Mesa 22.3.6 ");
+    let verdict = legs(CLIPPED, &Interpreter::default(), Some(&mut device)).remove(1).verdict;
+    match &verdict {
+        Verdict::Disagree(difference) if is_known => {
+            let place = difference.place.as_ref().expect("a place");
+            assert_eq!((place.buffer.as_str(), difference.found.as_str()), ("picture", "NaN (0xffc00000)"));
+        }
+        _ => assert!(!is_known && verdict == Verdict::Agree, "{verdict:?}"),
+    }
+    let (same, another) = ("\n 1 1.5 0 2\n", "\n 0.75 1.5 0 2\n");
+    assert!(CLIPPED.contains(same));
+    let legs = legs(&CLIPPED.replace(same, another), &Interpreter::default(), Some(&mut device));
+    assert_eq!((&legs[1].verdict, legs[1].compared.bytes), (&Verdict::Agree, 572));
+}
+
 #[test]
 fn a_planted_bug_is_told_as_a_difference_of_the_device() {
     let Some(mut device) = device() else { return };
