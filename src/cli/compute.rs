@@ -375,7 +375,7 @@ impl Running<'_> {
         {
             return Err(invalid(format!("--subgroup-size {asked} is for the interpreters; the device has subgroups of {own}")));
         }
-        let observation = prepared.run_on(&mut device).map_err(|outcome| {
+        let observation = prepared.run_on(&device).map_err(|outcome| {
             let code = match outcome {
                 DeviceOutcome::Unchecked(_) => exit::UNCHECKED,
                 _ => exit::FAILED,

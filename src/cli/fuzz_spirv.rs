@@ -95,7 +95,8 @@ pub(crate) struct FuzzSpirv {
     /// Seconds that the optimiser has for one module
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     optimiser_limit: u64,
-    /// Threads of the interpreters; 0: as many as the machine has cores
+    /// Threads of the interpreters; 0: as many as the machine has cores, and where a thread waits for
+    /// a device one more for each of the device's workers
     #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     threads: usize,
     /// Print the module of the seed as text, and what is said of it
@@ -204,6 +205,7 @@ impl FuzzSpirv {
             if sources.len() < self.of.len() {
                 return input::fail(exit::INVALID, "error: --of pointers takes no turns with other kinds");
             }
+            let waiting = device.as_ref().filter(|_| self.threads == 0).map_or(0, |device| device.workers());
             let by = match (optimiser, device) {
                 (Some(optimiser), None) => By::Compiler(optimiser),
                 (Some(_), Some(_)) => {
@@ -218,7 +220,7 @@ impl FuzzSpirv {
                     Err(e) => return input::fail(exit::UNCHECKED, &e.what),
                 },
             };
-            return self.translated(sources, by, threads);
+            return self.translated(sources, by, threads + waiting);
         }
         let widths = self.widths;
         let mut plan = Plan {

@@ -227,7 +227,7 @@ impl ComputeModule {
     ///
     /// # Errors
     /// What became of it instead.
-    pub fn run_on(&self, groups: [u32; 3], given: &Given, device: &mut Device) -> Result<Observation, DeviceOutcome> {
+    pub fn run_on(&self, groups: [u32; 3], given: &Given, device: &Device) -> Result<Observation, DeviceOutcome> {
         let uses = [self.uses()];
         let dispatch = ComputeDispatch {
             words: Arc::from(self.module.words()),
@@ -492,7 +492,7 @@ impl Prepared {
     /// it is what this device shows.
     ///
     /// Errors: what became of it instead.
-    pub fn run_on(&self, device: &mut Device) -> Result<Observation, DeviceOutcome> {
+    pub fn run_on(&self, device: &Device) -> Result<Observation, DeviceOutcome> {
         self.module.run_on(self.groups, &self.given, device)
     }
 }
@@ -519,7 +519,7 @@ pub fn shown_images(images: Vec<Buffer>, bound: &[ImageBinding]) -> Vec<Observed
 ///
 /// # Errors
 /// What became of it instead.
-pub fn drawn_by(dispatch: &DrawDispatch, device: &mut Device) -> Result<DrawResult, DeviceOutcome> {
+pub fn drawn_by(dispatch: &DrawDispatch, device: &Device) -> Result<DrawResult, DeviceOutcome> {
     let unchecked = |what: String| DeviceOutcome::Unchecked(what);
     dispatch.check().map_err(|e| unchecked(e.to_string()))?;
     let (adapted, places) = compile::draw_for_wgpu(dispatch).map_err(|e| unchecked(e.to_string()))?;
@@ -586,7 +586,7 @@ pub fn interpret(
 /// at their own places.
 ///
 /// Errors: what became of it instead.
-pub fn on_device(dispatch: &ComputeDispatch, device: &mut Device) -> Result<Vec<ObservedBuffer>, DeviceOutcome> {
+pub fn on_device(dispatch: &ComputeDispatch, device: &Device) -> Result<Vec<ObservedBuffer>, DeviceOutcome> {
     Ok(shown_buffers(shown_by(dispatch, device)?.buffers))
 }
 
@@ -594,7 +594,7 @@ pub fn on_device(dispatch: &ComputeDispatch, device: &mut Device) -> Result<Vec<
 /// images, at their own places.
 ///
 /// Errors: what became of it instead.
-pub fn shown_by(dispatch: &ComputeDispatch, device: &mut Device) -> Result<ComputeResult, DeviceOutcome> {
+pub fn shown_by(dispatch: &ComputeDispatch, device: &Device) -> Result<ComputeResult, DeviceOutcome> {
     let unchecked = |what: String| DeviceOutcome::Unchecked(what);
     dispatch.check().map_err(|e| unchecked(e.to_string()))?;
     let (adapted, places) = compile::for_wgpu(dispatch).map_err(|e| unchecked(e.to_string()))?;

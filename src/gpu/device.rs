@@ -108,6 +108,16 @@ pub(super) struct State {
     finished: VecDeque<Finished>,
     /// Submitted and not finished.
     unfinished: usize,
+    /// How many were run and waited for.
+    runs: u64,
+}
+
+impl State {
+    /// The next program for a worker that holds so many already: none while it has its share of the
+    /// programs, so that those of few users do not wait for one worker.
+    pub(super) fn take(&mut self, holds: usize, workers: usize) -> Option<Job> {
+        if holds > 0 && holds >= self.unfinished.div_ceil(workers.max(1)) { None } else { self.pending.pop_front() }
+    }
 }
 
 /// A program and the number that its user gave it.
@@ -259,9 +269,14 @@ impl Device {
     /// Waits for the next program that comes back. None if everything that was
     /// submitted has been received.
     pub fn receive(&self) -> Option<Finished> {
+        self.wait(VecDeque::pop_front)
+    }
+
+    /// Waits until something that has come back is taken; none if nothing is left to wait for.
+    fn wait(&self, take: impl Fn(&mut VecDeque<Finished>) -> Option<Finished>) -> Option<Finished> {
         let mut state = self.shared.lock();
         loop {
-            if let Some(finished) = state.finished.pop_front() {
+            if let Some(finished) = take(&mut state.finished) {
                 return Some(finished);
             }
             if state.unfinished == 0 {
@@ -290,9 +305,20 @@ impl Device {
         RunAll { device: self, programs: programs.into_iter(), next_id: 0, held: None, exhausted: false }
     }
 
-    /// Runs one program and waits for it.
-    pub fn run(&mut self, program: impl Into<Dispatch>) -> Finished {
-        self.run_all([program]).next().expect("every submitted program comes back")
+    /// Runs one program and waits for it. Several threads may do so at a time, and the workers then
+    /// share their programs out; none of them may submit or receive meanwhile.
+    pub fn run(&self, program: impl Into<Dispatch>) -> Finished {
+        let id = {
+            let mut state = self.shared.lock();
+            state.runs += 1;
+            state.runs
+        };
+        self.submit(id, program);
+        let own = |finished: &mut VecDeque<Finished>| {
+            let at = finished.iter().position(|finished| finished.id == id)?;
+            finished.remove(at)
+        };
+        self.wait(own).expect("every submitted program comes back")
     }
 }
 
@@ -342,7 +368,19 @@ impl<I: Iterator<Item: Into<Dispatch>>> Iterator for RunAll<'_, I> {
 
 #[cfg(test)]
 mod tests {
-    use super::suitable_workers;
+    use super::{Job, State, suitable_workers};
+    use crate::dispatch::ComputeDispatch;
+
+    /// Two programs go to two workers, whichever asks first; a worker that has none always gets one.
+    #[test]
+    fn programs_are_shared_out_among_workers() {
+        let job = |id| Job { id, dispatch: ComputeDispatch::default().into() };
+        let mut state = State { pending: [1, 2].map(job).into(), unfinished: 2, ..State::default() };
+        let mut take = |holds| state.take(holds, 2).map(|job| job.id);
+        assert_eq!([take(0), take(1), take(0), take(0)], [Some(1), None, Some(2), None]);
+        let mut state = State { pending: (0..6).map(job).collect(), unfinished: 6, ..State::default() };
+        assert_eq!((0..6).map_while(|holds| state.take(holds, 2)).count(), 3);
+    }
 
     #[test]
     fn the_cores_of_a_machine_are_shared_out() {

@@ -229,7 +229,7 @@ impl Coordinator {
                 if self.in_flight.len() >= self.window || self.bytes_in_flight >= WINDOW_BYTES {
                     return;
                 }
-                self.shared.lock().pending.pop_front()
+                self.shared.lock().take(self.in_flight.len(), self.shared.workers.load(Ordering::SeqCst))
             } else if self.in_flight.is_empty() {
                 self.suspects.pop_front()
             } else {

@@ -117,6 +117,25 @@ fn words_are_computed_on_both_routes() {
     });
 }
 
+/// Several threads run programs at a time, and each gets what is its own.
+#[test]
+fn threads_that_share_a_device_do_not_mix() {
+    both_routes(|device| {
+        let device = &*device;
+        std::thread::scope(|scope| {
+            for thread in 1..=4 {
+                scope.spawn(move || {
+                    for factor in (0..6).map(|i| 10 * thread + i) {
+                        let result = computed(device.run(one_buffer(multiples(factor), [1, 1, 1], 4)).outcome);
+                        assert_eq!(words_at(&result, 0, 0), [0, 1, 2, 3].map(|x| x * factor + 7));
+                    }
+                });
+            }
+        });
+        assert_eq!(device.receive(), None, "what was run is waited for");
+    });
+}
+
 /// The sums are those that several independent implementations agree on.
 ///
 /// Not through naga. Over what it makes of the sieve's array of 512 words llvmpipe's compiler takes
@@ -124,7 +143,7 @@ fn words_are_computed_on_both_routes() {
 /// module leaves contraction free, and naga's words are contracted in other places.
 #[test]
 fn long_programs_leave_the_known_sums() {
-    let Some(mut device) = open(Some(Route::Passthrough), options()) else {
+    let Some(device) = open(Some(Route::Passthrough), options()) else {
         return;
     };
     let sieve = (include_str!("programs/sieve.spvasm"), [16, 1, 1], 1024, 0x9c8c_f35f);
@@ -300,7 +319,7 @@ fn workgroup_memory_barriers_and_atomics() {
     );
     let program = one_buffer(words(&text), [2, 1, 1], 0);
     let program = ComputeDispatch { buffers: vec![buffer(0, 0, BufferKind::ReadWrite, [10, 11, 12, 13, 20, 21, 22, 23, 100])], ..program };
-    let Some(mut device) = open(Some(Route::Passthrough), options()) else {
+    let Some(device) = open(Some(Route::Passthrough), options()) else {
         return;
     };
     let result = computed(device.run(program).outcome);
@@ -311,7 +330,7 @@ fn workgroup_memory_barriers_and_atomics() {
 /// 300 and 300 in 16 bits, and 2^32 / 3 in 64.
 #[test]
 fn other_widths_run_or_are_unchecked_by_name() {
-    let Some(mut device) = open(Some(Route::Passthrough), options()) else {
+    let Some(device) = open(Some(Route::Passthrough), options()) else {
         return;
     };
     let cases = [
@@ -388,7 +407,7 @@ fn what_the_device_cannot_take_is_unchecked_by_name() {
 
 #[test]
 fn naga_and_wgpu_refuse_what_does_not_fit() {
-    let Some(mut device) = open(Some(Route::Naga), options()) else {
+    let Some(device) = open(Some(Route::Naga), options()) else {
         return;
     };
     let plain = one_buffer(multiples(1), [1, 1, 1], 4);

@@ -53,7 +53,7 @@ fn outputs_come_in_the_order_of_the_dispatch_and_may_leave_gaps() {
 
 #[test]
 fn eight_outputs_are_drawn_and_a_ninth_is_unchecked_by_name() {
-    let Some(mut device) = open(None, options()) else {
+    let Some(device) = open(None, options()) else {
         return;
     };
     let most = device.adapter().max_color_attachments;
@@ -126,7 +126,7 @@ fn float_controls() -> Fragment {
 
 #[test]
 fn float_controls_are_accepted_through_passthrough_and_kept() {
-    let Some(mut device) = open(Some(Route::Passthrough), options()) else {
+    let Some(device) = open(Some(Route::Passthrough), options()) else {
         return;
     };
     // c0 * c1 needs more than 24 bits, and c2 cancels its leading ones: a fused multiply-add would
@@ -142,7 +142,7 @@ fn float_controls_are_accepted_through_passthrough_and_kept() {
 
 #[test]
 fn a_capability_that_the_device_does_not_enable_is_unchecked_by_name() {
-    let Some(mut device) = open(Some(Route::Passthrough), options()) else {
+    let Some(device) = open(Some(Route::Passthrough), options()) else {
         return;
     };
     // No Vulkan device has kernels.
@@ -168,7 +168,7 @@ fn a_capability_that_the_device_does_not_enable_is_unchecked_by_name() {
 
 #[test]
 fn naga_refuses_what_it_cannot_read() {
-    let Some(mut device) = open(Some(Route::Naga), options()) else {
+    let Some(device) = open(Some(Route::Naga), options()) else {
         return;
     };
     // Well framed and meaningless: a store to an id that nothing defines, outside of any function.
@@ -188,7 +188,7 @@ fn naga_refuses_what_it_cannot_read() {
 
 #[test]
 fn words_that_are_no_module_never_reach_the_driver() {
-    let Some(mut device) = open(Some(Route::Passthrough), options()) else {
+    let Some(device) = open(Some(Route::Passthrough), options()) else {
         return;
     };
     for (words, expected) in

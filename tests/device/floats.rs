@@ -188,7 +188,7 @@ fn a_device_shows_what_runs_over_sets_allow() {
 
 #[test]
 fn a_rule_that_is_too_narrow_is_seen() {
-    let Some(mut device) = open(Some(Route::Passthrough), options()) else { return };
+    let Some(device) = open(Some(Route::Passthrough), options()) else { return };
     // Every result but a point is a fourth.
     let rules = Rules { allowed: |_, _, _| Some(smallvec::smallvec![Set::point(0.25)]), ..Rules::default() };
     let seed = (0..200)

@@ -1,7 +1,7 @@
 //! AFTER on a device too: what it shows there must be what BEFORE allows.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
 
@@ -12,7 +12,7 @@ use crate::gpu::{Device, DeviceOutcome};
 /// A device that runs what AFTER is, word for word. Comparisons on several threads share it.
 #[derive(Clone)]
 pub struct OnDevice {
-    device: Arc<Mutex<Device>>,
+    device: Arc<Device>,
     name: Arc<str>,
 }
 
@@ -43,7 +43,7 @@ impl OnDevice {
             return Err(InvalidInput::new(InputFault::Unsupported, what));
         }
         let name = device.adapter().name.as_str().into();
-        Ok(OnDevice { device: Arc::new(Mutex::new(device)), name })
+        Ok(OnDevice { device: Arc::new(device), name })
     }
 
     /// How reports name it.
@@ -51,10 +51,9 @@ impl OnDevice {
         &self.name
     }
 
-    /// What `run` shows on the device, which no other thread uses meanwhile.
-    pub(super) fn shown<T>(&self, run: impl FnOnce(&mut Device) -> Result<T, DeviceOutcome>) -> Result<T, NotShown> {
-        let mut device = self.device.lock().unwrap_or_else(PoisonError::into_inner);
-        run(&mut device).map_err(|outcome| match outcome {
+    /// What `run` shows on the device.
+    pub(super) fn shown<T>(&self, run: impl FnOnce(&Device) -> Result<T, DeviceOutcome>) -> Result<T, NotShown> {
+        run(&self.device).map_err(|outcome| match outcome {
             DeviceOutcome::Unchecked(_) | DeviceOutcome::Outage(_) => {
                 NotShown::Judged(Judged::Unchecked(Unchecked::Unsupported(format!("{}: {outcome}", self.name))))
             }

@@ -199,7 +199,7 @@ fn fragments_write_buffers_and_images() {
 
 #[test]
 fn compute_programs_fetch_and_write_images() {
-    let Some(mut device) = passthrough() else { return };
+    let Some(device) = passthrough() else { return };
     let (adapted, places) = compile::for_wgpu(&mirrored_texels()).expect("the passes take it");
     let result = computed(device.run(adapted).outcome);
     let (set, binding) = places.adapted((0, 2)).expect("it is bound");
