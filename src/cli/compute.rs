@@ -365,7 +365,7 @@ impl Running<'_> {
             return Err(invalid("--robustness and --fuel are for the interpreters; a device has its own".to_string()));
         }
         let selection: Selection = wanted.parse().unwrap_or_default();
-        let mut device = Device::open(&selection, self.route, gpu::Options::default())
+        let device = Device::open(&selection, self.route, gpu::Options::default())
             .map_err(|e| (exit::UNCHECKED, format!("error: no engine is called \"{wanted}\", and as a device: {e}")))?;
         let engine = format!("{} ({})", device.adapter().name, device.route());
         // The interpreters look at what the device runs.

@@ -69,7 +69,7 @@ fn what_cannot_be_drawn_is_unchecked_by_name() {
 /// other route; what WebGPU refuses is unchecked by name.
 #[test]
 fn draws_and_images_take_every_route() {
-    let Some(mut passthrough) = passthrough() else { return };
+    let Some(passthrough) = passthrough() else { return };
     let texels = computed(passthrough.run(compile::for_wgpu(&mirrored_texels()).expect("the pass takes it").0).outcome).images;
     for route in [Route::Naga, Route::Wgsl] {
         let Some(mut device) = open(Some(route), options()) else { return };
