@@ -95,8 +95,8 @@ pub(crate) struct FuzzSpirv {
     /// Seconds that the optimiser has for one module
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     optimiser_limit: u64,
-    /// Threads of the interpreters; 0: as many as the machine has cores, and where a thread waits for
-    /// a device one more for each of the device's workers
+    /// Threads of the interpreters; 0: as many as the machine has cores, and where a thread waits
+    /// for a device one more for each of the device's workers
     #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     threads: usize,
     /// Print the module of the seed as text, and what is said of it

@@ -371,7 +371,7 @@ mod tests {
     use super::{Job, State, suitable_workers};
     use crate::dispatch::ComputeDispatch;
 
-    /// Two programs go to two workers, whichever asks first; a worker that has none always gets one.
+    /// Two programs go to two workers, whichever asks first; one that has none always gets one.
     #[test]
     fn programs_are_shared_out_among_workers() {
         let job = |id| Job { id, dispatch: ComputeDispatch::default().into() };
