@@ -108,13 +108,13 @@ pub(super) struct State {
     finished: VecDeque<Finished>,
     /// Submitted and not finished.
     unfinished: usize,
-    /// How many were run and waited for.
+    /// How many were handed to [`Device::run`]; the last one's number.
     runs: u64,
 }
 
 impl State {
-    /// The next program for a worker that holds so many already: none while it has its share of the
-    /// programs, so that those of few users do not wait for one worker.
+    /// The next program for a worker that holds so many already. None while it has its share of all
+    /// that are unfinished: where they are few, each worker gets some.
     pub(super) fn take(&mut self, holds: usize, workers: usize) -> Option<Job> {
         if holds > 0 && holds >= self.unfinished.div_ceil(workers.max(1)) { None } else { self.pending.pop_front() }
     }

@@ -299,6 +299,7 @@ impl<E: Evaluation> Run<'_, E> {
                     Ok(result) => result,
                     Err(error) => return Err(Stop::Evaluation(error)),
                 };
+                // By reference, for the same reason.
                 for (lane, value) in to.of_mut(self.lanes).iter_mut().zip(&result) {
                     *lane = *value;
                 }

@@ -196,6 +196,7 @@ fn object<'a>(words: &'a mut [u32], shared: &'a mut Shared, object: u32, at: u32
 const OUTSIDE: Stop = Stop::Stuck("an access outside of memory");
 
 /// Runs until the thread stops. If `COUNT`, evaluated expressions are counted.
+// Inlined into its caller, the loop takes a quarter more time.
 #[inline(never)]
 pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &mut Shared) -> Stop {
     let Thread { words, at, calls, chooser, stage } = thread;
