@@ -284,6 +284,18 @@ fn a_vector_times_a_number_is_bounded_by_component() {
     assert_eq!((set(0), set(1)), (Some(bounded), None), "{acceptance:?}");
 }
 
+/// A remainder of vectors is as many remainders: what is subtracted from one has the error of its
+/// own operands, not of a greater component's.
+#[test]
+fn a_remainder_of_vectors_is_bounded_by_component() {
+    let body = "%q1 = OpFRem %float %tenth %three %q2 = OpFSub %float %q1 %one OpStore %p0 %q2
+         %v = OpCompositeConstruct %v2 %tenth %seven %w = OpCompositeConstruct %v2 %three %seven
+         %r = OpFRem %v2 %v %w %x = OpCompositeExtract %float %r 0 %q3 = OpFSub %float %x %one OpStore %p1 %q3";
+    let sets = sets(&explored([""; 2], 1, body));
+    assert_eq!((sets[0].0, sets[1].0), (0, 1));
+    assert_eq!(sets[0].1, sets[1].1);
+}
+
 /// What has one value on every device has it by definite values alone, and no set beside it.
 #[test]
 fn without_controls_what_is_exact_is_decided() {

@@ -162,7 +162,9 @@ impl Moved {
 
     fn of_leaves(instruction: Instruction, operands: &[&[Polynomial]], i: usize, set: &Set) -> Option<Moved> {
         use spirv::Op;
-        let most = |k: usize| operands.get(k).map_or(0.0, |x| x.iter().fold(0.0, |most: f64, x| most.max(x.value.abs())));
+        // Other components have no part in component i of what works by component.
+        let of = |k: usize| operands.get(k).and_then(|x| x.get(i).or(x.first()));
+        let most = |k: usize| of(k).map_or(0.0, |x| x.value.abs());
         let n = operands.first().map_or(0, |x| x.len()) as u16;
         let of_root = || set.hull().filter(|hull| hull.low >= SQUARES.0 && hull.high <= SQUARES.1);
         let of_length = |degree: u16| Some(sum(of_root()?.high, n, degree));
@@ -202,8 +204,7 @@ impl Moved {
                 Glsl::SmoothStep => {
                     let (edges, x) = (most(0) + most(1), most(2));
                     // t is a quotient by edge1 - edge0, which is no less than a unit of its edges.
-                    let pairs = operands.get(1)?.iter().zip(*operands.first()?);
-                    let apart = pairs.map(|(b, a)| (b.value - a.value).abs()).fold(f64::INFINITY, f64::min);
+                    let apart = (of(1)?.value - of(0)?.value).abs();
                     let t = (x + most(0)) / apart;
                     (apart > edges / 16.0).then(|| sum(3.0 * t * t + 2.0 * t * t * t, 16, 16))
                 }
