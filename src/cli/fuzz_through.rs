@@ -148,7 +148,7 @@ impl Through {
     }
 
     /// Makes findings minimal, as many as there may be, and prints them. What is known is counted,
-    /// if quirks are given.
+    /// if quirks are given; what a quirk's word explains is not made minimal.
     fn show(
         &self,
         replay: &Replay,
@@ -167,12 +167,31 @@ impl Through {
         for (name, why) in &known.gone {
             tell!("{name} explains nothing: {why}");
         }
-        for (group, finding) in groups.iter().flat_map(|(group, findings)| findings.iter().map(move |f| (group, f))).take(bound) {
-            let on = device.as_deref_mut().filter(|_| finding.device);
-            let mut small = minimal(replay.plan, replay.plan.program(finding.index), on);
-            let name = small.as_ref().and_then(|small| known.name_of(small)).filter(|_| finding.verdict == "disagree").map(String::from);
-            if let (Some(small), Some(on)) = (&mut small, device.as_deref_mut().filter(|_| finding.device)) {
-                blame(replay.plan, replay.plan.program(finding.index), small, on);
+        let (mut shrunk, mut rest) = (0, 0);
+        for (group, finding) in groups.iter().flat_map(|(group, findings)| findings.iter().map(move |f| (group, f))) {
+            let program = replay.plan.program(finding.index);
+            let mut on = device.as_deref_mut().filter(|_| finding.device);
+            let disagrees = finding.verdict == "disagree";
+            // What a quirk's word explains, of the program or of a text in its place.
+            let remedied = |text: Option<&str>, on: Option<&mut Device>| {
+                on.filter(|_| disagrees).and_then(|on| known.remedied(replay.plan, program, text, on))
+            };
+            if let Some(remedied) = remedied(None, on.as_deref_mut()) {
+                self.finding(replay, finding, None, Some(&remedied));
+                explained.count(Some(remedied));
+                continue;
+            }
+            if shrunk >= bound {
+                rest += 1;
+                continue;
+            }
+            shrunk += 1;
+            let mut small = minimal(replay.plan, program, on.as_deref_mut());
+            let name = small.as_ref().filter(|_| disagrees).and_then(|small| {
+                known.name_of(small).map(String::from).or_else(|| remedied(Some(&small.text), on.as_deref_mut()))
+            });
+            if let (Some(small), Some(on)) = (&mut small, on) {
+                blame(replay.plan, program, small, on);
             }
             self.finding(replay, finding, small.as_ref(), name.as_deref());
             explained.count(name);
@@ -181,8 +200,7 @@ impl Through {
                 args.save(&name, &format!("// {group}\n// {}\n{}", replay.command(finding.index), small.text));
             }
         }
-        if all > bound {
-            let rest = all - bound;
+        if rest > 0 {
             tell!("{rest} more disagreements are listed in the journal, if one is kept, and were not made minimal (--shrink {bound})");
         }
         explained
@@ -206,6 +224,7 @@ impl Through {
                 tell_part!("minimal:\n{}", small.text);
                 tell!("{}", explained(&small.verdict));
             }
+            None if known.is_some() => {}
             None => tell!("judged alone, the program is not wrong"),
         }
         if let Some(name) = known {

@@ -60,7 +60,8 @@ pub(crate) struct FuzzWsl {
     from: Option<u64>,
     /// A folder of known disagreements of devices (spec-tests/quirks-wsl). A disagreement is known
     /// if, made minimal, it is one of those of this adapter, driver and route that the device still
-    /// shows. Only unknown ones make the exit code 1.
+    /// shows, or if the device agrees on the program without the word that one of them needs. Only
+    /// unknown ones make the exit code 1.
     #[arg(long, value_name = "DIR", requires = "through")]
     known: Option<std::path::PathBuf>,
     /// With --through: have this compiler, as compare --via names it, rewrite each module, and

@@ -158,6 +158,9 @@ fn every_quirk_of_a_wsl_program_is_there_as_recorded_and_nowhere_else() {
                 false => assert!(!matches!(verdict, Verdict::Disagree(_)), "{name}: seen elsewhere, and on this device too"),
             }
         }
+        for quirk in quirks.iter().filter(|quirk| quirk.seen.route == route && quirk.without.is_some()) {
+            assert_eq!(quirk.judged_without(Some(&mut *device)), Some(Verdict::Agree), "{}", quirk.name);
+        }
         let known = Known::on(device, &quirks);
         assert!(known.gone.is_empty(), "{:?}", known.gone);
         for quirk in &quirks {

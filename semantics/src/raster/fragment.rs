@@ -359,8 +359,18 @@ impl Fragment {
         };
         let mut allowed = result.allowed;
         if self.sure {
+            // No place in the triangle has more than its vertices, but for what arithmetic loses.
             let hull = f.iter().map(|&x| Interval::point(x)).reduce(Interval::hull).unwrap_or(Interval::ANY);
-            allowed = allowed.narrowed_to(hull.widened(self.precision * hull.magnitude()));
+            let lost = match how {
+                Interpolation::Perspective => {
+                    let room = if self.within.is_some() { 2.0 } else { 1.0 };
+                    room * (self.lost(f) + hull.magnitude() * self.lost([1.0; 3])) / self.e.iter().sum::<f64>()
+                }
+                _ => self.precision * hull.magnitude(),
+            };
+            if lost >= 0.0 {
+                allowed = allowed.narrowed_to(hull.widened(lost));
+            }
         }
         Inexact { value: f64::from(result.value as f32), allowed: allowed.of_f32() }
     }
@@ -376,18 +386,20 @@ impl Fragment {
         }
     }
 
+    /// What a device's arithmetic may lose of Σ e·f.
+    fn lost(&self, f: [f64; 3]) -> f64 {
+        let terms: f64 = (0..3).map(|i| (self.e[i] * f[i]).abs()).sum();
+        let slopes: f64 = [0, 1].map(|axis| super::dot(self.gradient[axis], f).abs() * self.p[axis].abs()).iter().sum();
+        self.precision * (terms + slopes)
+    }
+
     /// Σ e·n / Σ e·d, the definite value by a rule: over the corners, and
     /// with what arithmetic loses.
     fn quotient(&self, n: [f64; 3], d: [f64; 3], value: impl Fn([f64; 3], [f64; 3]) -> f64) -> Inexact {
         let value = value(self.e, n);
         let Some(corners) = self.corners else { return Inexact { value, allowed: Interval::ANY } };
-        let lost = |f: [f64; 3]| {
-            let terms: f64 = (0..3).map(|i| (self.e[i] * f[i]).abs()).sum();
-            let slopes: f64 = [0, 1].map(|axis| super::dot(self.gradient[axis], f).abs() * self.p[axis].abs()).iter().sum();
-            self.precision * (terms + slopes)
-        };
         // On the screen the sum of λ is 1, and nothing is divided.
-        let lost = [lost(n), if d == self.w && !self.clipped { 0.0 } else { lost(d) }];
+        let lost = [self.lost(n), if d == self.w && !self.clipped { 0.0 } else { self.lost(d) }];
         let mut allowed: Option<Interval> = None;
         for e in corners {
             let (top, bottom) = (super::dot(e, n), super::dot(e, d));

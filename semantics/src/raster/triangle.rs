@@ -90,6 +90,9 @@ struct Corner {
     at: [i64; 2],
     /// How far away a device may have it, in pixels.
     error: f64,
+    /// Whether it is outside of the view volume. A device may cut the edges that end there, at the
+    /// volume or farther away, and has another vertex where it does, that far from the edge.
+    outside: bool,
 }
 
 /// A triangle, or what clipping left of it, on the screen.
@@ -163,7 +166,7 @@ impl Setup {
         Ok(Setup::Visible(Box::new(Triangle {
             rules: *rules,
             state: *state,
-            corners: corners.map(|[dx, dy]| Corner { at: [corner.at[0] + dx, corner.at[1] + dy], error }).into_iter().collect(),
+            corners: corners.map(|[dx, dy]| Corner { at: [corner.at[0] + dx, corner.at[1] + dy], error, outside: false }).into_iter().collect(),
             area: 8 * i128::from(side) * i128::from(side),
             front: true,
             front_certain: true,
@@ -222,7 +225,7 @@ impl Setup {
         Ok(Setup::Visible(Box::new(Triangle {
             rules: *rules,
             state: *state,
-            corners: snapped.map(|at| Corner { at: at.map(|c| c as i64), error: error_of }).into_iter().collect(),
+            corners: snapped.map(|at| Corner { at: at.map(|c| c as i64), error: error_of, outside: false }).into_iter().collect(),
             area: 1,
             front: true,
             front_certain: true,
@@ -249,7 +252,14 @@ impl Setup {
             return Ok(Setup::Nothing);
         }
         let clipped = polygon.len() != 3 || polygon.iter().any(|v| v.scale != [0.0; 4]);
-        let corners: SmallVec<[Corner; 9]> = polygon.iter().map(|v| corner(rules, state, v)).collect();
+        let mut corners: SmallVec<[Corner; 9]> = polygon.iter().map(|v| corner(rules, state, v)).collect();
+        let cut = cut_error(state, &polygon);
+        for (corner, Vertex { position: [x, y, _, w], .. }) in corners.iter_mut().zip(&polygon) {
+            corner.outside = x.abs() > *w || y.abs() > *w;
+            if corner.outside {
+                corner.error = corner.error.max(cut);
+            }
+        }
         let error = corners.iter().map(|c| c.error).fold(0.0, f64::max);
         if error.is_nan() || error > MAX_ERROR {
             return Ok(Setup::Unknown);
@@ -289,6 +299,7 @@ impl Setup {
         let (mut moved, mut error) = (0.0f64, 0.0f64);
         let greatest = |c: usize| bounds.iter().map(|vertex| vertex[c].magnitude()).fold(0.0, f64::max);
         let nearest = bounds.iter().map(|vertex| vertex[3].low).fold(f64::INFINITY, f64::min);
+        let is_inside = cut.is_empty() && bounds.iter().all(|vertex| (0..2).all(|c| vertex[c].magnitude() <= vertex[3].low));
         for (vertex, bounds) in bounds.iter().enumerate() {
             for (axis, [extent, centre]) in state.viewport.axes().into_iter().enumerate() {
                 let (half, centre) = (f64::from(extent.abs()) / 2.0, f64::from(centre));
@@ -298,8 +309,10 @@ impl Setup {
                 let [place, on_grid] = [place, on_grid].map(|[a, b]| Interval::between(a, b));
                 moved = moved.max((rules.moved)(on_grid, corners[vertex][axis] as f64) / one);
                 at[vertex][axis] = (rules.snap_bounds)(place, on_grid).times(1.0 / one).widened(f64::EPSILON * MAX_ERROR);
-                // What `corner` has for each of the triangles, and for those that are cut.
-                let scale = if cut.is_empty() { 0.0 } else { half * (greatest(axis) + GUARD * greatest(3)) / nearest };
+                // What `corner` has for each of the triangles, and for those that are cut: by the
+                // guard band, or by devices that have none.
+                let plane = if cut.is_empty() { 1.0 } else { GUARD };
+                let scale = if is_inside { 0.0 } else { half * (greatest(axis) + plane * greatest(3)) / nearest };
                 let position = if cut.is_empty() { normalized.magnitude() } else { GUARD } * half + centre.abs();
                 error = error.max(1.0 / one + FLOAT_ERROR * (position + 2.0 * scale));
             }
@@ -312,7 +325,7 @@ impl Setup {
         }
         let places = corners.map(|at| at.map(|x| x as f64 / one));
         let planes = Planes::whole(state, middle, places, apart);
-        let corners = corners.into_iter().map(|at| Corner { at, error: apart }).collect();
+        let corners = corners.into_iter().map(|at| Corner { at, error: apart, outside: false }).collect();
         Ok(Setup::faced(rules, state, corners, planes, Some(Box::new(Bounds::new(at, bounds, error, cut)))))
     }
 
@@ -546,11 +559,10 @@ impl Triangle {
 
     /// The doubt by the distance to the boundary.
     fn nearness(&self, p: [i64; 2]) -> Doubt {
-        let one = f64::from(1 << self.state.precision.sub_pixel_bits);
         let mut doubt = Doubt::None;
         for (i, a) in self.corners.iter().enumerate() {
             let b = &self.corners[(i + 1) % self.corners.len()];
-            let error = error_near(a, b, p, one);
+            let error = error_near(&self.state, a, b, p);
             let (from, to) = (a.at, b.at);
             // A segment and a square around the point meet unless one of
             // these directions parts them.
@@ -593,19 +605,33 @@ impl Triangle {
 
 /// How far away a device may have an edge near a point, in sub-pixels: between the errors of its
 /// ends, as the point is.
-fn error_near(a: &Corner, b: &Corner, p: [i64; 2], one: f64) -> f64 {
-    if a.error == b.error {
-        return a.error * one;
-    }
+fn error_near(state: &State, a: &Corner, b: &Corner, p: [i64; 2]) -> f64 {
+    let one = f64::from(1 << state.precision.sub_pixel_bits);
     let (less, more) = if a.error <= b.error { (a, b) } else { (b, a) };
+    if a.error == b.error || less.outside {
+        return more.error * one;
+    }
     let along = [0, 1].map(|c| (more.at[c] - less.at[c]) as f64);
     let length = along[0].hypot(along[1]);
     let to = [0, 1].map(|c| (p[c] - less.at[c]) as f64);
+    // What is cut ends at the edge of the viewport, or beyond it.
+    let whole = if more.outside { leaves(state, less.at, along) } else { 1.0 };
     // What moves into reach of the point comes from no farther along the edge than the greater
     // error, across a square's diagonal.
-    let part = (to[0] * along[0] + to[1] * along[1]) / (length * length) + 2.0 * more.error * one / length;
+    let part = ((to[0] * along[0] + to[1] * along[1]) / (length * length) + 2.0 * more.error * one / length) / whole;
     let error = less.error + (more.error - less.error) * part.clamp(0.0, 1.0);
     if error.is_nan() { more.error * one } else { error * one }
+}
+
+/// The part of the way from a place within the viewport after which it is left; in sub-pixels.
+fn leaves(state: &State, from: [i64; 2], way: [f64; 2]) -> f64 {
+    let one = f64::from(1 << state.precision.sub_pixel_bits);
+    let v = &state.viewport;
+    let axes = [(v.x, v.width), (v.y, v.height)].into_iter().enumerate().map(|(c, (start, extent))| {
+        let ends = [start, start + extent].map(|end| (f64::from(end) * one - from[c] as f64) / way[c]);
+        ends[0].max(ends[1])
+    });
+    axes.filter(|part| part.is_finite()).fold(1.0, f64::min)
 }
 
 /// Twice the area of a triangle, positive where it turns clockwise with y pointing down.
@@ -619,7 +645,7 @@ fn doubled_area(a: [i128; 2], b: [i128; 2], c: [i128; 2]) -> i128 {
 fn corner(rules: &Rules, state: &State, vertex: &Vertex) -> Corner {
     let one = f64::from(1 << state.precision.sub_pixel_bits);
     let w = vertex.position[3];
-    let mut corner = Corner { at: [0; 2], error: 0.0 };
+    let mut corner = Corner { at: [0; 2], error: 0.0, outside: false };
     for (axis, [extent, centre]) in state.viewport.axes().into_iter().enumerate() {
         let x = vertex.position[axis];
         let projected = (rules.viewport)((rules.divide)(x, w), extent.into(), centre.into());
@@ -634,6 +660,21 @@ fn corner(rules: &Rules, state: &State, vertex: &Vertex) -> Corner {
         }
     }
     corner
+}
+
+/// How far away from an edge, in pixels, a vertex may be that a device has where it cuts the edge:
+/// by the rounding of its position, and to the grid.
+fn cut_error(state: &State, polygon: &[Vertex]) -> f64 {
+    let one = f64::from(1 << state.precision.sub_pixel_bits);
+    let greatest = |c: usize| polygon.iter().map(|v| v.position[c].abs()).fold(0.0, f64::max);
+    let nearest = polygon.iter().map(|v| v.position[3]).fold(f64::INFINITY, f64::min);
+    let of_axis = |(axis, [extent, centre]): (usize, [f32; 2])| {
+        let (half, centre) = (f64::from(extent.abs()) / 2.0, f64::from(centre));
+        let farthest = polygon.iter().map(|v| (v.position[axis] / v.position[3]).abs()).fold(0.0, f64::max);
+        let position = farthest * half + centre.abs();
+        1.0 / one + FLOAT_ERROR * (position + 2.0 * half * (greatest(axis) + greatest(3)) / nearest)
+    };
+    state.viewport.axes().into_iter().enumerate().map(of_axis).fold(0.0, f64::max)
 }
 
 /// Whether x/w·(extent/2) + centre, and the centre itself, need no rounding in 32-bit floats.

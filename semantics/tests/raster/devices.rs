@@ -1,6 +1,6 @@
-//! Devices made up within the precision: their vertices are snapped in another way and their
-//! arithmetic has 32 bits. Where the interpreter has no doubt they cover the same pixels, and what
-//! they interpolate is allowed.
+//! Devices made up within the precision: their vertices are snapped in another way, their
+//! arithmetic has 32 bits, or they cut triangles at the view volume. Where the interpreter has no
+//! doubt they cover the same pixels, and what they interpolate is allowed.
 
 use smallstep_semantics::raster::{Doubt, Interpolation, Lane, Rules, State};
 
@@ -82,4 +82,54 @@ fn devices_agree_where_there_is_no_doubt() {
         covered > 100_000 && helpers > 20_000 && doubtful > 1_000 && doubtful < 100_000,
         "{covered}, {helpers} helpers, {doubtful} in doubt"
     );
+}
+
+/// What is left of a polygon within |x| ≤ w and |y| ≤ w, in 32-bit floats.
+fn within_view_volume(triangle: [[f32; 4]; 3]) -> Vec<[f32; 4]> {
+    let mut polygon = triangle.to_vec();
+    for (axis, sign) in [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0f32)] {
+        let inside = |p: [f32; 4]| p[3] + sign * p[axis];
+        let whole = std::mem::take(&mut polygon);
+        for (i, &a) in whole.iter().enumerate() {
+            let b = whole[(i + 1) % whole.len()];
+            let (da, db) = (inside(a), inside(b));
+            if da >= 0.0 {
+                polygon.push(a);
+            }
+            if (da > 0.0 && db < 0.0) || (da < 0.0 && db > 0.0) {
+                let t = da / (da - db);
+                polygon.push([0, 1, 2, 3].map(|c| a[c] + t * (b[c] - a[c])));
+            }
+        }
+    }
+    polygon
+}
+
+/// A device without a guard band, whose vertices are on the grid from the start: only what it cuts
+/// moves. It was seen to differ from one that cuts nothing, and must be allowed to.
+#[test]
+fn devices_may_cut_triangles_at_the_view_volume() {
+    let mut random = Random(11);
+    let (mut moved, mut certain) = (0, 0);
+    for _ in 0..4_000 {
+        let state = State::of_size(8, 8);
+        // Within four times the view volume; sixteen sub-pixels apart.
+        let positions = [0; 3].map(|_| [random.between(-256, 256) as f32 / 64.0, random.between(-256, 256) as f32 / 64.0, 0.5, 1.0]);
+        let screen = |[x, y, _, w]: [f32; 4]| [x, y].map(|c| snapped((c / w) * 4.0 + 4.0, Snap::Nearest));
+        let polygon: Vec<[i64; 2]> = within_view_volume(positions).into_iter().map(screen).collect();
+        let side = |a: [i64; 2], b: [i64; 2], p: [i64; 2]| (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]);
+        let triangle = set_up(&Rules::default(), &state, positions);
+        for (x, y) in (0..8).flat_map(|y| (0..8).map(move |x| (x, y))) {
+            let p = [256 * x + 128, 256 * y + 128];
+            let sides: Vec<i64> = (0..polygon.len()).map(|i| side(polygon[i], polygon[(i + 1) % polygon.len()], p)).collect();
+            let shows = !sides.is_empty() && (sides.iter().all(|&s| s > 0) || sides.iter().all(|&s| s < 0));
+            let lane = triangle.as_ref().map_or(Lane::default(), |t| t.lane(x, y));
+            match lane.doubt {
+                Doubt::None => assert!(lane.covered == shows || sides.contains(&0), "{positions:?} at {x}, {y}: {lane:?}, cut: {shows}"),
+                _ => moved += u32::from(lane.covered != shows && !sides.contains(&0)),
+            }
+            certain += u32::from(lane == Lane { covered: true, doubt: Doubt::None });
+        }
+    }
+    assert!(moved > 10 && certain > 20_000, "{moved} pixels moved, {certain} are covered for certain");
 }

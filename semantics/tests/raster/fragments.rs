@@ -120,6 +120,19 @@ fn a_constant_stays_one_and_sets_are_narrow() {
     assert!(helper.allowed.contains(helper.value) && helper.value > 0.5);
 }
 
+/// llvmpipe gives 0.75000113 here: in a narrow triangle whose corners have other w, the quotient of
+/// two planes may lead out of what its vertices have.
+#[test]
+fn a_constant_with_perspective_loses_what_two_planes_do() {
+    let at = |x: f32, number: f32, y: f32, w: f32| [x * 0.59375 - number * 0.171875, -(y * 0.59375 + 0.0703125), 0.0, 0.5 + w];
+    let positions = [at(0.0, 0.0, 1.5, 1.5), at(0.5, 1.0, 1.5, 2.0), at(-1.5, 2.0, -0.5, 0.5)];
+    let triangle = set_up(&Rules::default(), &State::of_size(6, 5), positions).expect("visible");
+    let fragment = triangle.fragment(0, 2);
+    let [perspective, linear] = [Interpolation::Perspective, Interpolation::Linear].map(|how| fragment.interpolate([0.75; 3], how));
+    assert!(perspective.allowed.contains(0.75000113f32.into()) && !perspective.allowed.contains(0.75001), "{perspective:?}");
+    assert!(!linear.allowed.contains(0.75000113f32.into()), "{linear:?}");
+}
+
 #[test]
 fn depths_are_tested_as_sets() {
     let mut buffer = DepthBuffer::new(Format::D32Sfloat, 2, 2, 1.0).expect("a buffer");

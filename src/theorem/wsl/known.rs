@@ -1,16 +1,20 @@
 //! Quirks: WSL programs on which a device is known to be wrong, and which findings are one of them.
 //!
 //! A quirk is a program in a file, with `//@ quirk KEY: VALUE` lines: `adapter`, `driver`, `route`,
-//! `seen` and `says` as of every quirk, and `from`, the kind and seed of the generated program
-//! whose resources or arguments it is given, as `dispatches 7163`.
+//! `seen` and `says` as of every quirk; `from`, the kind and seed of the generated program
+//! whose resources or arguments it is given, as `dispatches 7163`; and where there is one,
+//! `without`, a word that the fault needs.
 //!
 //! A finding is known if, made minimal, it is wrong in the same way as a quirk that the device
 //! still shows, in a program of the same shape: the same tokens, whatever the generated names and
 //! the numbers. Of a program in a file, which is run with other resources, what the quirk's program
 //! comes to when it is made minimal with those will do as well.
+//!
+//! A finding is known too if the device agrees on the same program without that word. This shows
+//! that the fault needs the word, not that it is the same fault: reports say so.
 
 use super::campaign::Plan;
-use super::programs::{Programs, generated};
+use super::programs::{Generated, Programs, generated};
 use super::reduce::{Minimal, fault, faults_of};
 use crate::gpu::Device;
 use crate::theorem::Unexpected;
@@ -38,6 +42,8 @@ pub struct Quirk {
     /// Where and when it was seen, and how.
     pub seen: Seen,
     from: (Programs, u64),
+    /// A word of the program without which the device agrees.
+    pub without: Option<String>,
 }
 
 impl Quirk {
@@ -67,8 +73,12 @@ impl Quirk {
         let (kind, seed) = from.split_once(' ').ok_or_else(wrong)?;
         let programs = Programs::ALL.iter().find(|programs| programs.name() == kind).ok_or_else(wrong)?;
         let from = (*programs, seed.trim().parse().map_err(|_| wrong())?);
+        let without = keys.optional("without");
         keys.all_read()?;
-        Ok(Quirk { name: name.into(), path: path.into(), text, seen, from })
+        if let Some(word) = without.as_ref().filter(|word| text_without(&text, word).is_none()) {
+            return Err(format!("without is \"{word}\", which is no word of the program"));
+        }
+        Ok(Quirk { name: name.into(), path: path.into(), text, seen, from, without })
     }
 
     /// Whether it was seen on such a device, by its route.
@@ -78,10 +88,20 @@ impl Quirk {
 
     /// The verdict on its program now, on a device or between the interpreters.
     pub fn judged(&self, device: Option<&mut Device>) -> Verdict {
+        self.judged_as(&self.text, device)
+    }
+
+    /// The verdict on its program without the word that the fault needs; none if it names none.
+    pub fn judged_without(&self, device: Option<&mut Device>) -> Option<Verdict> {
+        let text = text_without(&self.text, self.without.as_ref()?)?;
+        Some(self.judged_as(&text, device))
+    }
+
+    fn judged_as(&self, text: &str, device: Option<&mut Device>) -> Verdict {
         let plan = alone(profile_of(self.seen.route));
         let (programs, seed) = self.from;
         let made = generated(programs, seed).made;
-        plan.verdict(programs, seed, &self.text, made.as_ref(), device)
+        plan.verdict(programs, seed, text, made.as_ref(), device)
     }
 
     /// Whether a verdict is the one recorded.
@@ -109,6 +129,7 @@ struct ShownQuirk {
     text: String,
     fault: String,
     shape: Vec<String>,
+    without: Option<String>,
     /// The faults and shapes that its program comes to, run as a program alone; none before that
     /// was asked for.
     minimal: Option<Vec<(String, Vec<String>)>>,
@@ -136,8 +157,8 @@ impl Known {
             let verdict = quirk.judged(Some(device));
             match (quirk.is_recorded(&verdict), fault(&verdict)) {
                 (Ok(()), Some(fault)) => {
-                    let (name, text) = (quirk.name.clone(), quirk.text.clone());
-                    known.shown.push(ShownQuirk { name, fault, shape: shape(&text), text, minimal: None });
+                    let Quirk { name, text, without, .. } = quirk.clone();
+                    known.shown.push(ShownQuirk { name, fault, shape: shape(&text), text, without, minimal: None });
                 }
                 (Ok(()), None) => {}
                 (Err(why), _) => known.gone.push((quirk.name.clone(), why.what)),
@@ -174,12 +195,39 @@ impl Known {
         explained
     }
 
+    /// The quirk whose word the program of a seed has, or a text in its place, if the device agrees
+    /// on that without the word; and how that is known.
+    pub fn remedied(&self, plan: &Plan, (programs, seed): (Programs, u64), text: Option<&str>, device: &mut Device) -> Option<String> {
+        let Generated { text: whole, made, .. } = generated(programs, seed);
+        self.shown.iter().find_map(|quirk| {
+            let word = quirk.without.as_ref()?;
+            let remedied = text_without(text.unwrap_or(&whole), word)?;
+            let verdict = plan.verdict(programs, seed, &remedied, made.as_ref(), Some(&mut *device));
+            (verdict == Verdict::Agree).then(|| format!("{} by the program without {word}", quirk.name))
+        })
+    }
+
     /// The quirk that a minimal program is, if it is one.
     pub fn name_of(&self, minimal: &Minimal) -> Option<&str> {
         let (fault, shape) = (fault(&minimal.verdict)?, shape(&minimal.text));
         let is = |quirk: &&ShownQuirk| quirk.fault == fault && quirk.shape == shape;
         self.shown.iter().find(is).map(|quirk| quirk.name.as_str())
     }
+}
+
+/// A program without a word, wherever it stands; none if it stands nowhere.
+fn text_without(text: &str, word: &str) -> Option<String> {
+    let (tokens, _) = lex(text);
+    let (mut rest, mut from) = (String::new(), 0);
+    for token in &tokens {
+        let (start, end) = (token.span.start as usize, token.span.end as usize);
+        if text.get(start..end) == Some(word) {
+            rest += text.get(from..start)?;
+            from = end;
+        }
+    }
+    rest += text.get(from..)?;
+    (from > 0).then_some(rest)
 }
 
 /// The tokens of a program: of numbers only that they are some, of generated names (those with
@@ -227,6 +275,14 @@ mod tests {
     }
 
     #[test]
+    fn a_word_is_taken_out_of_a_program() {
+        let text = "struct B { noperspective float2 noperspective1; } // noperspective\nnoperspective float2 b;";
+        let without = "struct B {  float2 noperspective1; } // noperspective\n float2 b;";
+        assert_eq!(text_without(text, "noperspective").as_deref(), Some(without));
+        assert_eq!(text_without(without, "noperspective"), None);
+    }
+
+    #[test]
     fn what_is_wrong_with_a_quirk_is_said() {
         const GOOD: &str = "//@ quirk adapter: A\n//@ quirk driver: any\n//@ quirk route: naga\n//@ quirk seen: 2026-11-23\n\
             //@ quirk says: -0\n//@ quirk from: dispatches 7\nint f() { return 1; }\n";
@@ -237,6 +293,7 @@ mod tests {
             (("dispatches 7", "modules 7"), "must be a kind"),
             (("quirk says: -0", "quirk size: 1"), "needs \"says\""),
             (("route: naga", "route: road"), "route is \"road\""),
+            (("//@ quirk says: -0", "//@ quirk says: -0\n//@ quirk without: flat"), "no word of the program"),
             (("//@ quirk seen", "//@ quirky seen"), "must be"),
         ] {
             let why = read(&GOOD.replace(change.0, change.1)).expect_err(says);

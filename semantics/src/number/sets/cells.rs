@@ -129,12 +129,13 @@ pub struct Left {
     pub condition: Box<Cause>,
 }
 
-/// What a cell holds. There are many, so what is large and rare is boxed.
+/// What a cell holds. There are many, so what is large stands elsewhere.
 #[derive(Clone, Debug)]
 enum Content {
     /// A float made of such, which may be rewritten together: it is in the set of these.
     Polynomial(Polynomial),
-    Float(Box<Float>),
+    /// One of the run's floats.
+    Float(u32),
     Boolean(Truth, Made),
 }
 
@@ -170,6 +171,8 @@ pub struct Sets {
     budget: Budget,
     rules: Rules,
     cells: Vec<Content>,
+    /// Those of the cells that are floats.
+    floats: Vec<Float>,
     /// What has no bound though its operands do.
     causes: Vec<Cause>,
     /// How the undecided branches of this run go, in order; the run adds to it.
@@ -220,6 +223,7 @@ pub(crate) fn follow(
     let mut ways = 0;
     loop {
         sets.cells.clear();
+        sets.floats.clear();
         sets.causes.clear();
         sets.met = 0;
         ways += 1;
@@ -251,7 +255,7 @@ impl Left {
 impl Sets {
     /// A run that has done nothing.
     pub(crate) fn before(Exploration { profile, budget, rules }: Exploration) -> Sets {
-        Sets { profile, budget, rules, cells: Vec::new(), causes: Vec::new(), choices: Vec::new(), met: 0, place: 0 }
+        Sets { profile, budget, rules, cells: Vec::new(), floats: Vec::new(), causes: Vec::new(), choices: Vec::new(), met: 0, place: 0 }
     }
 
     /// How many cells there are.
@@ -262,15 +266,22 @@ impl Sets {
     /// Drops every cell but those that `visit` comes to, once or several times, and numbers them
     /// anew. It is not known any more what a Boolean was made of, nor why a float has no bound.
     pub(crate) fn keep_only(&mut self, visit: impl FnOnce(&mut dyn FnMut(&mut CellId))) {
-        let before = std::mem::take(&mut self.cells);
+        // As many will be there again.
+        let (cells, floats) = (Vec::with_capacity(self.cells.len()), Vec::with_capacity(self.floats.len()));
+        let before = std::mem::replace(&mut self.cells, cells);
+        let floats_before = std::mem::replace(&mut self.floats, floats);
         let mut numbers: Vec<Option<CellId>> = vec![None; before.len()];
-        let Sets { cells, causes, .. } = self;
+        let Sets { cells, floats, causes, .. } = self;
         visit(&mut |id| {
             let at = id.0.get() as usize - 1;
             if numbers[at].is_none() {
                 cells.push(match &before[at] {
                     Content::Polynomial(polynomial) => Content::Polynomial(*polynomial),
-                    Content::Float(float) => Content::Float(Box::new(Float { cause: float.cause.map(|_| 0), ..(**float).clone() })),
+                    Content::Float(at) => {
+                        let float = &floats_before[*at as usize];
+                        floats.push(Float { cause: float.cause.map(|_| 0), ..float.clone() });
+                        Content::Float(floats.len() as u32 - 1)
+                    }
                     Content::Boolean(truth, _) => Content::Boolean(*truth, Made::Otherwise),
                 });
                 numbers[at] = NonZeroU32::new(cells.len() as u32).map(CellId);
@@ -298,9 +309,11 @@ impl Sets {
             None => Operand { set: Set::ANY, id: None },
             Some(id) => match self.content(id) {
                 Content::Polynomial(polynomial) => Operand { set: (self.rules.bound)(polynomial), id: Some(id) },
-                // What no rule bounds is no value that could be shared: it may be undefined.
-                Content::Float(float) if float.cause.is_some() && float.set.is_any() => Operand { set: Set::ANY, id: None },
-                Content::Float(float) => Operand { set: float.set, id: Some(id) },
+                Content::Float(at) => match &self.floats[*at as usize] {
+                    // What no rule bounds is no value that could be shared: it may be undefined.
+                    Float { set, cause: Some(_), .. } if set.is_any() => Operand { set: Set::ANY, id: None },
+                    Float { set, .. } => Operand { set: *set, id: Some(id) },
+                },
                 Content::Boolean(..) => Operand { set: Set::ANY, id: None },
             },
         }
@@ -331,7 +344,7 @@ impl Sets {
         // The lanes that a derivative subtracts may have been drawn into it.
         let moved = (why != Why::Derivative).then_some(Moved::NOTHING);
         let polynomial = moved.and_then(|_| Polynomial::within(&set));
-        lane.trust.cell = Some(self.new_cell(Content::Float(Box::new(Float { set, polynomial, moved, cause: None })))?);
+        lane.trust.cell = Some(self.new_float(Float { set, polynomial, moved, cause: None })?);
         Ok(lane)
     }
 
@@ -422,7 +435,7 @@ impl Sets {
         if !set.is_bounded() {
             return None;
         }
-        let cell = self.new_cell(Content::Float(Box::new(Float { set, polynomial, moved, cause: None }))).ok()?;
+        let cell = self.new_float(Float { set, polynomial, moved, cause: None }).ok()?;
         Some(Lane { trust: Trust { cell: Some(cell), ..x.trust.in_doubt(Why::Control) }, ..x })
     }
 
@@ -504,7 +517,7 @@ impl Sets {
         }
         if !set.is_any() || result.trust.cell.is_none() {
             let cause = if set.is_bounded() { None } else { Some(self.cause_of(instruction, args)) };
-            result.trust.cell = Some(self.new_cell(Content::Float(Box::new(Float { set, polynomial, moved, cause })))?);
+            result.trust.cell = Some(self.new_float(Float { set, polynomial, moved, cause })?);
         }
         Ok(())
     }
@@ -523,7 +536,7 @@ impl Sets {
 
     fn cause_index(&self, lane: Lane) -> Option<u32> {
         match lane.trust.cell.filter(|_| !lane.trust.is_decided(self.profile)).map(|id| self.content(id)) {
-            Some(Content::Float(float)) => float.cause,
+            Some(Content::Float(at)) => self.floats[*at as usize].cause,
             _ => None,
         }
     }
@@ -556,7 +569,7 @@ impl Sets {
             (Some(grid), _) => Some(Polynomial::certified(lane.float(), grid)),
             (None, Some(id)) => match self.content(id) {
                 Content::Polynomial(polynomial) => Some(*polynomial),
-                Content::Float(float) => float.polynomial,
+                Content::Float(at) => self.floats[*at as usize].polynomial,
                 Content::Boolean(..) => None,
             },
             (None, None) => None,
@@ -661,7 +674,7 @@ impl Sets {
     fn moved(&self, lane: Lane) -> Option<Moved> {
         match lane.trust.cell.map(|id| self.content(id)) {
             _ if lane.trust.grid.is_some_and(|grid| grid.leaf) => Some(Moved::NOTHING),
-            Some(Content::Float(float)) if lane.trust.grid.is_none() => float.moved,
+            Some(Content::Float(at)) if lane.trust.grid.is_none() => self.floats[*at as usize].moved,
             _ => None,
         }
     }
@@ -740,8 +753,9 @@ impl Sets {
             }
             // One cell on both sides is narrowed by both.
             if let Some(id) = operand.id
-                && let Content::Float(of) = self.content_mut(id)
+                && let Content::Float(at) = *self.content(id)
             {
+                let of = &mut self.floats[at as usize];
                 of.set = of.set.meet(set);
                 if of.set.is_none() {
                     return Err(Unsettled::Infeasible);
@@ -818,6 +832,13 @@ impl Sets {
         }
         self.cells.push(content);
         NonZeroU32::new(self.cells.len() as u32).map(CellId).ok_or(Unsettled::Cells)
+    }
+
+    fn new_float(&mut self, float: Float) -> Result<CellId, Unsettled> {
+        // No more than there are cells, so that the number fits.
+        let id = self.new_cell(Content::Float(self.floats.len() as u32))?;
+        self.floats.push(float);
+        Ok(id)
     }
 }
 
