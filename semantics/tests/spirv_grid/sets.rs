@@ -296,6 +296,21 @@ fn a_remainder_of_vectors_is_bounded_by_component() {
     assert_eq!(sets[0].1, sets[1].1);
 }
 
+/// A function of vectors is as many functions: where one component is anything, another is not.
+#[test]
+fn a_function_of_vectors_is_bounded_by_component() {
+    for function in ["Pow", "FMin", "Atan2"] {
+        let body = format!(
+            "%q1 = OpFMul %float %tenth %three %q2 = OpFDiv %float %one %zero %q3 = OpExtInst %float %glsl {function} %q1 %two OpStore %p0 %q3
+             %v = OpCompositeConstruct %v2 %q1 %q2 %w = OpCompositeConstruct %v2 %two %q2
+             %x = OpExtInst %v2 %glsl {function} %v %w %y = OpCompositeExtract %float %x 0 OpStore %p1 %y"
+        );
+        let acceptance = explored([""; 2], 1, &body);
+        let set = |word: u64| acceptance.words.iter().find(|w| w.offset == 4 * word).and_then(|w| w.expected.set());
+        assert!(set(0).is_some() && set(0) == set(1), "{function}: {acceptance:?}");
+    }
+}
+
 /// What has one value on every device has it by definite values alone, and no set beside it.
 #[test]
 fn without_controls_what_is_exact_is_decided() {

@@ -652,6 +652,11 @@ impl Sets {
 
     /// What a component may be that is chosen or made of polynomials, where it is none itself.
     fn passed(&self, instruction: Instruction, args: &[(&[Lane], usize)], i: usize) -> Option<Passed> {
+        let is_usual = std::ptr::fn_addr_eq(self.rules.passed, passing::passed as Passing);
+        if let (true, Some(Op::Div), [(x, _), (y, _)]) = (is_usual, Op::of(instruction), args) {
+            // Only the polynomials count, and quotients are many.
+            return passing::quotient(&self.polynomial(*x.get(i)?)?, &self.polynomial(*y.get(i)?)?, self.rules.bound);
+        }
         let mut operands: SmallVec<[Passed; 3]> = SmallVec::new();
         for (lanes, _) in args {
             operands.push(self.passable(*lanes.get(i)?));

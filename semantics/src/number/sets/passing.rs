@@ -119,7 +119,7 @@ pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], b
         (Op::Mod, &[x, y]) => {
             // x - y·floor(x/y), likewise.
             let (x, y) = (x.polynomial?, y.polynomial?);
-            let multiple = whole(profile, &x.over(&y, bound)?, Op::Floor, bound)?;
+            let multiple = whole(profile, &x.over(&y, bound(&y).hull()?)?, Op::Floor, bound)?;
             of_polynomial(x - y * Polynomial::leaf(multiple), bound)
         }
         (Op::Div, &[x, y]) => quotient(&x.polynomial?, &y.polynomial?, bound),
@@ -192,10 +192,10 @@ pub(super) fn chosen(x: Passed, y: Passed, is_x: Option<bool>) -> Passed {
 }
 
 /// What a quotient of polynomials may come out as.
-fn quotient(x: &Polynomial, y: &Polynomial, bound: Bound) -> Option<Passed> {
-    let polynomial = x.over(y, bound)?;
-    let set = bound(&polynomial);
+pub(super) fn quotient(x: &Polynomial, y: &Polynomial, bound: Bound) -> Option<Passed> {
     let hull = bound(y).hull()?;
+    let polynomial = x.over(y, hull)?;
+    let set = bound(&polynomial);
     let rho = (hull.low - y.value).abs().max((hull.high - y.value).abs()) / y.value.abs() + UNIT;
     set.is_bounded().then(|| Passed { set: with_both_zeros(set), polynomial: Some(polynomial), moved: Some(Moved::quotient(x, y, rho)) })
 }

@@ -151,10 +151,10 @@ impl Polynomial {
         Polynomial { value: low / 2.0 + high / 2.0, spread: (high - low) / 2.0 + room, ..greatest }
     }
 
-    /// The quotient by a divisor that every evaluation has away from zero; `None` otherwise.
-    pub fn over(self, divisor: &Polynomial, bound: Bound) -> Option<Polynomial> {
+    /// The quotient by a divisor whose evaluations are all within a span; `None` if that may be
+    /// zero.
+    pub fn over(self, divisor: &Polynomial, of_divisor: Span) -> Option<Polynomial> {
         let within = |x: f64| (LOST..=1.0 / LOST).contains(&x);
-        let of_divisor = bound(divisor).hull()?;
         let (low, high) = (of_divisor.low.abs().min(of_divisor.high.abs()), of_divisor.low.abs().max(of_divisor.high.abs()));
         if (of_divisor.low < 0.0) != (of_divisor.high < 0.0) || !within(low) || !within(high) {
             return None;
@@ -398,11 +398,19 @@ pub(super) fn simple(op: Op, x: Polynomial, y: Polynomial) -> Polynomial {
 /// The operation on one component of each operand that an instruction is, for each component by
 /// itself.
 pub(super) fn by_component(instruction: Instruction) -> Option<Instruction> {
-    match Op::of(instruction)? {
-        Op::Negate | Op::Add | Op::Sub | Op::Mul | Op::Div => Some(instruction),
-        Op::VectorTimesScalar | Op::MatrixTimesScalar => Some(Op::Mul.instruction()),
-        _ => None,
-    }
+    use Glsl::*;
+    let is = match (Op::of(instruction), instruction) {
+        (Some(Op::VectorTimesScalar | Op::MatrixTimesScalar), _) => return Some(Op::Mul.instruction()),
+        (Some(Op::Negate | Op::Add | Op::Sub | Op::Mul | Op::Div), _) => true,
+        (_, Instruction::Core(opcode)) => [spirv::Op::FRem as u16, spirv::Op::FMod as u16].contains(&opcode),
+        (_, Instruction::Glsl(number)) => match Glsl::from_u32(number)? {
+            Round | RoundEven | Trunc | FAbs | FSign | Floor | Ceil | Fract | Radians | Degrees | Sqrt | InverseSqrt => true,
+            Sin | Cos | Tan | Asin | Acos | Atan | Atan2 | Sinh | Cosh | Tanh | Asinh | Acosh | Atanh => true,
+            Pow | Exp | Log | Exp2 | Log2 | FMin | FMax | FClamp | NMin | NMax | NClamp | FMix | Step | SmoothStep | Fma => true,
+            _ => false,
+        },
+    };
+    is.then_some(instruction)
 }
 
 /// Whether the instruction is one operation and no formula, so that by itself there is no other way
@@ -457,16 +465,17 @@ mod tests {
 
     #[test]
     fn a_quotient_is_within_its_roundings_and_those_of_its_divisor() {
-        let third = leaf(1.0).over(&leaf(3.0), Polynomial::set).expect("a divisor away from zero");
+        let over = |x: Polynomial, y: Polynomial| x.over(&y, y.set().hull()?);
+        let third = over(leaf(1.0), leaf(3.0)).expect("a divisor away from zero");
         let sum = (third + third + third).set();
         assert!(sum.contains(1.0) && !sum.contains(0.99999) && !sum.contains(1.00001), "{sum}");
         // A divisor that may be zero, or that nothing is known of.
-        assert_eq!(leaf(1.0).over(&(leaf(1.0) + leaf(1e-7) - leaf(1.0)), Polynomial::set), None);
-        assert_eq!(leaf(1.0).over(&leaf(0.0), Polynomial::set), None);
-        assert_eq!(leaf(1.0).over(&leaf(f32::NAN), Polynomial::set), None);
+        assert_eq!(over(leaf(1.0), leaf(1.0) + leaf(1e-7) - leaf(1.0)), None);
+        assert_eq!(over(leaf(1.0), leaf(0.0)), None);
+        assert_eq!(over(leaf(1.0), leaf(f32::NAN)), None);
         // A divisor within 1 ± 1/8.
         let near = Polynomial::within(&Set::of(Span::between(0.875, 1.125))).expect("bounded");
-        let wide = leaf(1.0).over(&near, Polynomial::set).expect("away from zero").set();
+        let wide = over(leaf(1.0), near).expect("away from zero").set();
         assert!(wide.contains(0.889) && wide.contains(1.142) && !wide.contains(0.8) && !wide.contains(1.2), "{wide}");
     }
 
