@@ -187,9 +187,10 @@ impl Through {
             }
             shrunk += 1;
             let mut small = minimal(replay.plan, program, on.as_deref_mut());
-            let name = small.as_ref().filter(|_| disagrees).and_then(|small| {
-                known.name_of(small).map(String::from).or_else(|| remedied(Some(&small.text), on.as_deref_mut()))
-            });
+            let name = small
+                .as_ref()
+                .filter(|_| disagrees)
+                .and_then(|small| known.name_of(small).map(String::from).or_else(|| remedied(Some(&small.text), on.as_deref_mut())));
             if let (Some(small), Some(on)) = (&mut small, on) {
                 blame(replay.plan, program, small, on);
             }

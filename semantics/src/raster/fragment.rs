@@ -111,7 +111,8 @@ impl Planes {
         let depth = near((rules.depth_range)((rules.divide)(z, w), range[0], range[1]), is_exact(z) && range == [0.0, 1.0]);
         let e = [1.0 / w, 0.0, 0.0];
         Fragment {
-            rules: *rules,
+            perspective: rules.perspective,
+            linear: rules.linear,
             w: [w; 3],
             e,
             gradient: [[0.0; 3]; 2],
@@ -195,6 +196,36 @@ impl Planes {
         self.given(rules, state, p, (e, gradient, corners), (sure, front))
     }
 
+    /// What the invocation at a point is given, without what a device may be given instead.
+    pub(super) fn definite(&self, rules: &Rules, state: &State, p: [f64; 2], sure: bool, front: bool) -> Fragment {
+        let (w, e) = (self.positions.map(|p| p[3]), self.at(p));
+        let range = [state.viewport.min_depth, state.viewport.max_depth].map(f64::from);
+        let on_screen = |f: [f64; 3]| super::dot(e, f) / super::dot(e, w);
+        let unknown = |value: f64| Inexact { value, allowed: Interval::ANY };
+        let unlimited = unknown((rules.depth_range)(on_screen(self.positions.map(|p| p[2])), range[0], range[1]));
+        let depth = match sure || state.depth_clamp {
+            true => limited(unlimited, Interval::between(range[0], range[1])),
+            false => unlimited,
+        };
+        Fragment {
+            perspective: rules.perspective,
+            linear: rules.linear,
+            w,
+            e,
+            gradient: [[0.0; 3]; 2],
+            corners: None,
+            sure: false,
+            clipped: self.clipped,
+            precision: 0.0,
+            p,
+            unlimited,
+            front,
+            within: None,
+            coordinate: [Inexact::exact(p[0]), Inexact::exact(p[1]), depth, unknown(on_screen([1.0; 3]))],
+            point: None,
+        }
+    }
+
     /// What the invocation at a place is given by e, its gradient, and e at the corners of what a
     /// device's place is in.
     #[expect(clippy::type_complexity, reason = "e in three ways")]
@@ -209,7 +240,8 @@ impl Planes {
         let w = self.positions.map(|p| p[3]);
         let precision = (-f64::from(state.precision.interpolation_bits)).exp2();
         let mut fragment = Fragment {
-            rules: *rules,
+            perspective: rules.perspective,
+            linear: rules.linear,
             w,
             e,
             gradient,
@@ -238,10 +270,15 @@ impl Planes {
     }
 }
 
+/// What is interpolated: of e, the w and the values at the vertices.
+type Interpolated = fn([f64; 3], [f64; 3], [f64; 3]) -> f64;
+
 /// What the invocation at a pixel is given.
 #[derive(Clone, Debug)]
 pub struct Fragment {
-    rules: Rules,
+    /// What the rules say of what is interpolated so.
+    perspective: Interpolated,
+    linear: Interpolated,
     w: [f64; 3],
     e: [f64; 3],
     gradient: [[f64; 3]; 2],
@@ -347,15 +384,15 @@ impl Fragment {
         // A line on the screen from before the eye to behind it has no middle.
         let through_eye = how == Interpolation::Linear && self.w.iter().any(|&w| w <= 0.0);
         if through_eye || f.iter().any(|x| !x.is_finite()) {
-            return Inexact { value: (self.rules.linear)(self.e, self.w, f), allowed: Interval::ANY };
+            return Inexact { value: (self.linear)(self.e, self.w, f), allowed: Interval::ANY };
         }
         let result = match (&self.within, how) {
             (Some(given), Interpolation::Perspective) => {
-                Inexact { value: (self.rules.perspective)(self.e, self.w, f), allowed: given.perspective(f) }
+                Inexact { value: (self.perspective)(self.e, self.w, f), allowed: given.perspective(f) }
             }
-            (Some(given), _) => Inexact { value: (self.rules.linear)(self.e, self.w, f), allowed: given.linear(f) },
-            (None, Interpolation::Perspective) => self.quotient(f, [1.0; 3], |e, f| (self.rules.perspective)(e, self.w, f)),
-            (None, _) => self.quotient(super::product(f, self.w), self.w, |e, _| (self.rules.linear)(e, self.w, f)),
+            (Some(given), _) => Inexact { value: (self.linear)(self.e, self.w, f), allowed: given.linear(f) },
+            (None, Interpolation::Perspective) => self.quotient(f, [1.0; 3], |e, f| (self.perspective)(e, self.w, f)),
+            (None, _) => self.quotient(super::product(f, self.w), self.w, |e, _| (self.linear)(e, self.w, f)),
         };
         let mut allowed = result.allowed;
         if self.sure {
@@ -380,9 +417,9 @@ impl Fragment {
         let f = values.map(f64::from);
         match how {
             Interpolation::Flat => values[0],
-            _ if f.iter().any(|x| !x.is_finite()) => (self.rules.linear)(self.e, self.w, f) as f32,
-            Interpolation::Perspective => (self.rules.perspective)(self.e, self.w, f) as f32,
-            Interpolation::Linear => (self.rules.linear)(self.e, self.w, f) as f32,
+            _ if f.iter().any(|x| !x.is_finite()) => (self.linear)(self.e, self.w, f) as f32,
+            Interpolation::Perspective => (self.perspective)(self.e, self.w, f) as f32,
+            Interpolation::Linear => (self.linear)(self.e, self.w, f) as f32,
         }
     }
 

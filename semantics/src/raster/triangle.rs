@@ -166,7 +166,10 @@ impl Setup {
         Ok(Setup::Visible(Box::new(Triangle {
             rules: *rules,
             state: *state,
-            corners: corners.map(|[dx, dy]| Corner { at: [corner.at[0] + dx, corner.at[1] + dy], error, outside: false }).into_iter().collect(),
+            corners: corners
+                .map(|[dx, dy]| Corner { at: [corner.at[0] + dx, corner.at[1] + dy], error, outside: false })
+                .into_iter()
+                .collect(),
             area: 8 * i128::from(side) * i128::from(side),
             front: true,
             front_certain: true,
@@ -437,6 +440,23 @@ impl Triangle {
 
     /// What an invocation at a pixel is given; it need not be covered.
     pub fn fragment(&self, x: i64, y: i64) -> Fragment {
+        self.fragment_of_lane([x, y], self.lane(x, y))
+    }
+
+    /// The same without what a device may be given instead: only definite values count of it. Of a
+    /// pixel of which that lane is known.
+    pub fn definite_fragment(&self, [x, y]: [i64; 2], lane: Lane) -> Fragment {
+        match self.shape {
+            Shape::Triangle if self.bounds.is_none() => {
+                let sure = self.state.samples == 1 && lane == Lane { covered: true, doubt: Doubt::None };
+                self.planes.definite(&self.rules, &self.state, [x, y].map(|c| c as f64 + 0.5), sure, self.front)
+            }
+            _ => self.fragment_of_lane([x, y], lane),
+        }
+    }
+
+    /// [`Triangle::fragment`] of a pixel of which the lane is known.
+    pub fn fragment_of_lane(&self, [x, y]: [i64; 2], lane: Lane) -> Fragment {
         if let Shape::Line(segment) = &self.shape {
             return segment.fragment(&self.planes, &self.rules, &self.state, [x, y]);
         }
@@ -451,7 +471,7 @@ impl Triangle {
             });
             return self.planes.fragment_of_point(&self.rules, &self.state, [x, y], coordinate);
         }
-        let sure = self.state.samples == 1 && self.lane(x, y) == Lane { covered: true, doubt: Doubt::None };
+        let sure = self.state.samples == 1 && lane == Lane { covered: true, doubt: Doubt::None };
         self.fragment_near(([x, y].map(|c| c as f64 + 0.5), self.state.spread()), sure)
     }
 

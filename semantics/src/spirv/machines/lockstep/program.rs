@@ -9,7 +9,7 @@ use crate::concurrency::{Scope, Semantics};
 use crate::number::{Instruction, integer};
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::module::Module;
-use crate::spirv::operation::{Calculator, Operation, Shape, Signature};
+use crate::spirv::operation::{Calculator, Operation, Scalar as Component, Shape, Signature};
 
 /// No register.
 pub const NONE: u32 = u32::MAX;
@@ -535,6 +535,8 @@ pub struct InterfaceVariable {
     pub id: u32,
     /// Its scalars in order.
     pub cells: Vec<Cell>,
+    /// Their types.
+    pub types: Vec<Component>,
 }
 
 /// A compiled entry point: of compute, or within a [`FragmentProgram`] or [`VertexProgram`] of a

@@ -13,7 +13,6 @@ mod operations;
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 use super::targets::{self, Edge, Presence, Target};
 use super::vertex::Vertices;
@@ -31,7 +30,7 @@ use crate::spirv::types::Type;
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::{Site, Unspecified};
 use interface::Source;
-use operations::{Left, Role, Samples, of_samples};
+use operations::{Depths, Left, Role, Samples, of_samples};
 
 pub(super) use explore::Explorer;
 pub(super) use interface::Interface;
@@ -51,11 +50,11 @@ struct Running {
     /// The edges that the centres lie on, where nothing else decides who has the fragments.
     edges: [Option<Edge>; 4],
     /// The depths of the samples; without a depth attachment one for all.
-    depths: [SmallVec<[Inexact; 4]>; 4],
+    depths: [Depths; 4],
     /// Whether its triangle is front-facing, and whether every device says so.
     front: (bool, bool),
     /// What its invocations are given, where they may be run again over sets.
-    begun: Option<Begun>,
+    begun: Option<Box<Begun>>,
 }
 
 impl Running {
@@ -115,7 +114,7 @@ pub(super) struct Fragments<'m, 'd> {
     /// The next triangle, over all instances.
     next: u64,
     current: Option<Current>,
-    begun: Option<Begun>,
+    begun: Option<Box<Begun>>,
     running: FxHashMap<u32, Running>,
     left: FxHashMap<u32, [Left; 4]>,
     queue: VecDeque<Queued>,
@@ -279,7 +278,14 @@ impl<'m, 'd> Fragments<'m, 'd> {
             let [x, y] = place(lane);
             current.triangle.fragment_of_sample(x, y, sample).unwrap_or_else(|| current.triangle.fragment(x, y))
         };
-        let of_pixel = || [0, 1, 2, 3].map(|lane: usize| current.triangle.fragment(place(lane)[0], place(lane)[1]));
+        // Depths are compared as they may be; nothing else of the definite answer comes of that.
+        let definite = !self.keeps_doubt && self.draw.depth.is_none() && count == 1;
+        let of_pixel = || {
+            [0, 1, 2, 3].map(|lane: usize| match definite {
+                true => current.triangle.definite_fragment(place(lane), quad.lanes[lane]),
+                false => current.triangle.fragment_of_lane(place(lane), quad.lanes[lane]),
+            })
+        };
         let mut fragments = match only {
             Some(sample) => [0, 1, 2, 3].map(|lane| of_sample(lane, sample)),
             None => of_pixel(),
@@ -288,7 +294,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
             Some(offset) => fragment.bias(&self.draw.state, offset),
             None => fragment.coordinate[2],
         };
-        let depths = [0, 1, 2, 3].map(|lane: usize| -> SmallVec<[Inexact; 4]> {
+        let depths = [0, 1, 2, 3].map(|lane: usize| -> Depths {
             let own = biased(&mut fragments[lane]);
             match count > 1 && self.draw.depth.is_some() {
                 true => (0..count).map(|sample| biased(&mut of_sample(lane, sample))).collect(),
@@ -320,7 +326,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
             self.written_in_doubt = true;
         }
         let (rows, front_certain) = (current.rows, current.front_certain);
-        let begun = Begun { fragments, sample, covered, rows, front_certain, roles, samples: samples.clone() };
+        let begun = Box::new(Begun { fragments, sample, covered, rows, front_certain, roles, samples: samples.clone() });
         let edges = [0, 1, 2, 3].map(|lane: usize| {
             let decided = self.draw.depth.is_some() || quad.lanes[lane].doubt != Doubt::Tie;
             let edge = || current.triangle.edge(place(lane)[0], place(lane)[1]);

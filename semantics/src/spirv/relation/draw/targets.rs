@@ -219,6 +219,9 @@ impl Target {
         edge: Option<Edge>,
         (profile, blend): (Profile, Option<(Blend, &raster::Rules)>),
     ) {
+        if presence == Presence::Sure && edge.is_none() && blend.is_none() && self.write_definite([x, y], &written).is_some() {
+            return;
+        }
         let size = self.format.bytes();
         let texel = y as usize * self.width as usize + x as usize;
         let Some(held) = self.texels.get(texel * size..(texel + 1) * size) else { return };
@@ -246,7 +249,9 @@ impl Target {
                 Some(made) => drop(self.undefined.insert(key, made)),
                 None => drop(self.undefined.remove(&key)),
             }
-            shown_of_all[c] = Some(new.clone());
+            if edge.is_some() {
+                shown_of_all[c] = Some(new.clone());
+            }
             let old = || self.inexact.get(&key).cloned().unwrap_or(Component::Exactly(old_code));
             let shown = match (presence, other.as_ref().and_then(|half| half.shown[c].clone())) {
                 (Presence::Sure, _) => new,
@@ -270,6 +275,31 @@ impl Target {
         if let (Some(edge), None) = (edge, other) {
             self.halves.insert(texel, Half { edge, shown: shown_of_all });
         }
+    }
+
+    /// [`Target::write`] where only definite texels are kept, all are defined, and so is what is
+    /// written. None, and nothing is done, if it is not so.
+    fn write_definite(&mut self, [x, y]: [u32; 2], written: &[Written; 4]) -> Option<()> {
+        if self.keeps_doubt || !(self.inexact.is_empty() && self.undefined.is_empty() && self.halves.is_empty()) {
+            return None;
+        }
+        let size = self.format.bytes();
+        let texel = y as usize * self.width as usize + x as usize;
+        let held = self.texels.get_mut(texel * size..(texel + 1) * size)?;
+        let mut bytes = [0; 16];
+        bytes[..size].copy_from_slice(held);
+        let mut code_of_all = u128::from_le_bytes(bytes);
+        for (&written, &channel) in written.iter().zip(self.format.channels()) {
+            let Written::Scalar(scalar @ Scalar { undefined: None, .. }) = written else { return None };
+            let codes = pack(self.format.numeric(), channel.width, scalar.bits as u32);
+            if codes.any.is_some() {
+                return None;
+            }
+            code_of_all &= !(u128::from(mask(channel.width)) << channel.offset);
+            code_of_all |= u128::from(codes.best) << channel.offset;
+        }
+        held.copy_from_slice(&code_of_all.to_le_bytes()[..size]);
+        Some(())
     }
 
     /// What is written to a texel of these bits where components are blended with it, and what made

@@ -11,6 +11,7 @@ use crate::outcome::Limit;
 use crate::spirv::error::LoadError;
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::module::{EntryPoint, Function, Module, Variable, WHOLE};
+use crate::spirv::operation::Scalar as Component;
 use crate::spirv::types::{Address, MatrixLayout, Type};
 
 /// The most scalars of a variable in registers.
@@ -224,7 +225,16 @@ impl Compiler<'_> {
             }
             cells.extend((fixed..fixed + words).map(|word| Cell::Local(word as u32)));
         }
-        self.program.interface.push(InterfaceVariable { id: variable.id, cells });
+        let mut types = Vec::new();
+        self.module.types().visit_scalars(variable.type_, &mut |scalar| {
+            types.push(match scalar {
+                Type::Bool => Component::Bool,
+                Type::Int { width, signed } => Component::Int { width, signed },
+                Type::Float { width } => Component::Float { width },
+                _ => Component::Other,
+            });
+        });
+        self.program.interface.push(InterfaceVariable { id: variable.id, cells, types });
         Ok(())
     }
 

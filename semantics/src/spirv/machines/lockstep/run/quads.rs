@@ -14,10 +14,8 @@ use crate::number::Trust;
 use crate::number::sets::{Exploration, Set, Sets};
 use crate::spirv::environment::{Dispatch, Observation};
 use crate::spirv::operation::Scalar as Component;
-use crate::spirv::types::Type;
 use crate::spirv::value::{Origin, Scalar};
 use crate::undefined::Unspecified;
-use smallvec::SmallVec;
 
 /// How many quads run side by side.
 const QUADS: u32 = LANES as u32 / 4;
@@ -178,7 +176,7 @@ impl Quads<'_> {
     /// Gives the lane an input. One that the stage does not use is nowhere.
     pub(in crate::spirv) fn give(&mut self, lane: usize, variable: u32, scalars: &[Scalar]) {
         let Some(held) = held(self.shared.program, variable) else { return };
-        for ((&cell, of), scalar) in held.cells.iter().zip(self.components(variable)).zip(scalars) {
+        for ((&cell, &of), scalar) in held.cells.iter().zip(&held.types).zip(scalars) {
             self.warp.give(lane, cell, of, scalar);
         }
     }
@@ -217,26 +215,9 @@ impl Quads<'_> {
 
     /// What an output variable holds in a lane that has ended, or `unwritten`.
     pub(in crate::spirv) fn left(&self, lane: usize, variable: u32, unwritten: Origin) -> impl Iterator<Item = Scalar> {
-        let cells = held(self.shared.program, variable).map_or(&[][..], |held| &held.cells);
-        let of = self.components(variable);
-        cells.iter().zip(of).map(move |(&cell, of)| self.warp.left(lane, cell, of, unwritten))
-    }
-
-    /// The types of a variable's scalars.
-    fn components(&self, variable: u32) -> SmallVec<[Component; 4]> {
-        let module = &self.shared.program.module;
-        let mut components = SmallVec::new();
-        if let Some((_, pointee)) = module.type_of(variable).and_then(|pointer| module.pointer_type(pointer)) {
-            module.types().visit_scalars(pointee, &mut |scalar| {
-                components.push(match scalar {
-                    Type::Bool => Component::Bool,
-                    Type::Int { width, signed } => Component::Int { width, signed },
-                    Type::Float { width } => Component::Float { width },
-                    _ => Component::Other,
-                });
-            });
-        }
-        components
+        let held = held(self.shared.program, variable).into_iter();
+        let cells = held.flat_map(|held| held.cells.iter().zip(&held.types));
+        cells.map(move |(&cell, &of)| self.warp.left(lane, cell, of, unwritten))
     }
 
     /// Keeps what a device may show of the runs that follow; false if this program

@@ -59,7 +59,10 @@ impl Role {
 }
 
 /// What an invocation is for, sample by sample.
-pub(super) type Samples = SmallVec<[Role; 4]>;
+pub(super) type Samples = SmallVec<[Role; 1]>;
+
+/// The depths of samples, or one for all.
+pub(super) type Depths = SmallVec<[Inexact; 1]>;
 
 /// What an invocation is for by what it is for of its samples: it is a fragment where any is.
 pub(super) fn of_samples(samples: &[Role]) -> Role {
@@ -86,8 +89,7 @@ pub(super) struct Left {
     pub(super) samples: Samples,
     /// By target.
     pub(super) written: Vec<[Written; 4]>,
-    /// The depths of the samples, or one for all.
-    depths: SmallVec<[Inexact; 4]>,
+    depths: Depths,
     /// Whether every device that has the fragment keeps it.
     pub(super) stays: bool,
 }
