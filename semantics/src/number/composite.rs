@@ -225,6 +225,78 @@ pub(super) fn value<R: Real>(op: Op, args: &[(&[R], usize)]) -> Option<SmallVec<
     Some(values.into_iter().map(R::canonical).collect())
 }
 
+/// A component of many executions side by side.
+#[derive(Clone, Copy)]
+pub(crate) struct Wide(pub(crate) [f32; Wide::LANES]);
+
+impl Wide {
+    /// How many.
+    pub(crate) const LANES: usize = 64;
+
+    #[inline]
+    fn by(self, other: Wide, of: impl Fn(f32, f32) -> f32) -> Wide {
+        Wide(std::array::from_fn(|lane| of(self.0[lane], other.0[lane])))
+    }
+
+    #[inline]
+    fn map(self, of: impl Fn(f32) -> f32) -> Wide {
+        Wide(self.0.map(of))
+    }
+
+    /// [`value`] of many executions at once, of the operations that are told here. A vector of
+    /// zeros, which has no direction, is not looked for.
+    pub(crate) fn value(op: Op, args: &[(&[Wide], usize)]) -> Option<SmallVec<[Wide; 4]>> {
+        let (x, y) = (args.first()?.0, args.get(1).map_or(&[][..], |y| y.0));
+        let length = |x: &mut dyn Iterator<Item = Wide>| sum_of_products(x.map(|x| (x, x))).map(f32::sqrt);
+        let values: SmallVec<[Wide; 4]> = match op {
+            Op::Dot | Op::Cross | Op::Reflect | Op::VectorTimesMatrix | Op::MatrixTimesVector | Op::MatrixTimesMatrix => {
+                polynomial(op, args)?.into_iter().collect()
+            }
+            Op::Length => SmallVec::from_slice(&[length(&mut x.iter().copied())]),
+            Op::Distance => SmallVec::from_slice(&[length(&mut x.iter().zip(y).map(|(&x, &y)| x - y))]),
+            Op::Normalize => {
+                let length = length(&mut x.iter().copied());
+                x.iter().map(|x| x.by(length, |x, length| x / length)).collect()
+            }
+            _ => return None,
+        };
+        Some(values.into_iter().map(|value| value.map(f32::canonical)).collect())
+    }
+}
+
+impl Add for Wide {
+    type Output = Wide;
+
+    #[inline]
+    fn add(self, other: Wide) -> Wide {
+        self.by(other, |x, y| x + y)
+    }
+}
+
+impl Sub for Wide {
+    type Output = Wide;
+
+    #[inline]
+    fn sub(self, other: Wide) -> Wide {
+        self.by(other, |x, y| x - y)
+    }
+}
+
+impl Mul for Wide {
+    type Output = Wide;
+
+    #[inline]
+    fn mul(self, other: Wide) -> Wide {
+        self.by(other, |x, y| x * y)
+    }
+}
+
+impl Ring for Wide {
+    fn integer(value: u8) -> Wide {
+        Wide([f32::from(value); Wide::LANES])
+    }
+}
+
 fn traced(lanes: &[Lane]) -> SmallVec<[Traced; 16]> {
     lanes.iter().map(|&lane| Traced::of(lane)).collect()
 }
@@ -319,4 +391,51 @@ pub(super) fn inverse(matrix: &[Lane], columns: usize) -> Lanes {
     let determinant = determinant_of(&m, columns);
     let faulty = faulty(matrix);
     inverse_of(&m, columns, determinant).into_iter().map(|x| approximate(faulty, determinant != 0.0, x)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Side by side, each execution comes to what it comes to alone, bit for bit, for numbers of all
+    /// kinds.
+    #[test]
+    fn side_by_side_is_as_alone() {
+        let mut state = 0x9e37_79b9_7f4a_7c15u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let bits = (state >> 32) as u32;
+            match bits % 16 {
+                0 => f32::from_bits(bits),
+                1 => [0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-40, f32::MAX, 1.0][(bits >> 4) as usize % 8],
+                _ => (bits >> 8) as f32 / 65_536.0 - 128.0,
+            }
+        };
+        let shapes: [(Op, &[(usize, usize)]); 9] = [
+            (Op::Dot, &[(3, 1), (3, 1)]),
+            (Op::Cross, &[(3, 1), (3, 1)]),
+            (Op::Reflect, &[(4, 1), (4, 1)]),
+            (Op::VectorTimesMatrix, &[(3, 1), (6, 2)]),
+            (Op::MatrixTimesVector, &[(6, 2), (2, 1)]),
+            (Op::MatrixTimesMatrix, &[(16, 4), (16, 4)]),
+            (Op::Length, &[(2, 1)]),
+            (Op::Distance, &[(4, 1), (4, 1)]),
+            (Op::Normalize, &[(3, 1)]),
+        ];
+        for (op, shape) in shapes {
+            for _ in 0..50 {
+                let operands: Vec<Vec<Wide>> =
+                    shape.iter().map(|&(n, _)| (0..n).map(|_| Wide(std::array::from_fn(|_| random()))).collect()).collect();
+                let args: Vec<(&[Wide], usize)> = operands.iter().zip(shape).map(|(x, &(_, columns))| (x.as_slice(), columns)).collect();
+                let all = Wide::value(op, &args).expect("told side by side");
+                for lane in 0..Wide::LANES {
+                    let alone: Vec<Vec<f32>> = operands.iter().map(|x| x.iter().map(|x| x.0[lane]).collect()).collect();
+                    let args: Vec<(&[f32], usize)> = alone.iter().zip(shape).map(|(x, &(_, columns))| (x.as_slice(), columns)).collect();
+                    let expected: Vec<u32> = value(op, &args).expect("told alone").iter().map(|x| x.to_bits()).collect();
+                    let found: Vec<u32> = all.iter().map(|x| x.0[lane].to_bits()).collect();
+                    assert_eq!(found, expected, "{op:?} of {alone:?}");
+                }
+            }
+        }
+    }
 }

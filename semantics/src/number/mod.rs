@@ -42,6 +42,7 @@ mod trust;
 
 pub use apply::{Arithmetic, Planted, apply};
 pub use bits::{Four, bits_of_any, bits_of_vectors};
+pub(crate) use composite::Wide;
 pub use computed::{Computed, Environment, PlantedComponent};
 pub use grid::Grid;
 pub use interval::{Inexact, Interval};

@@ -7,8 +7,8 @@ use super::super::program::{Site, Slot};
 use super::codes::Done;
 use super::warp::{Warp, kept};
 use super::{Broken, Shared};
-use crate::number::{Computed, Trust};
-use crate::spirv::operation::{Bits, Operand, Signature, Site as Where, component, pair, pure};
+use crate::number::{Computed, Op, Trust, Wide};
+use crate::spirv::operation::{Bits, Operand, Scalar as Component, Shape, Signature, Site as Where, component, pair, pure};
 use crate::spirv::report;
 use crate::spirv::value::{Origin, Scalar};
 use crate::undefined::Ub;
@@ -80,6 +80,9 @@ impl Warp {
 
     /// An operation on operands of several components, which are in these slots one after another.
     fn compute_whole(&mut self, site: &Site, slots: &[Slot], simple: Lanes, shared: &Shared<'_>) -> Done {
+        if simple == self.active && self.compute_columns(site, slots).is_some() {
+            return Ok(());
+        }
         let mut bits: SmallVec<[u64; 32]> = SmallVec::from_elem(0, slots.len());
         for lane in column::lanes(self.active) {
             for (bits, &slot) in bits.iter_mut().zip(slots) {
@@ -106,6 +109,42 @@ impl Warp {
             }
         }
         Ok(())
+    }
+
+    /// The same by columns, where the operation is told so: of 32-bit floats that are all defined
+    /// in the lanes that run, and so is the result. None, and nothing is done, if it is not so.
+    fn compute_columns(&mut self, site: &Site, slots: &[Slot]) -> Option<()> {
+        let op = site.operation.op?;
+        let is_float = |shape: &Shape| shape.scalar == Component::Float { width: 32 };
+        if !site.args.iter().map(|(shape, _)| shape).chain(&site.results).all(is_float) {
+            return None;
+        }
+        let wide = |slot: &Slot| match *slot {
+            Slot::Word(column) => Some(Wide(self.columns[column as usize].map(f32::from_bits))),
+            _ => None,
+        };
+        let operands: SmallVec<[Wide; 8]> = slots.iter().map(wide).collect::<Option<_>>()?;
+        if op == Op::Normalize && column::lanes(self.active).any(|lane| operands.iter().all(|x| x.0[lane] == 0.0)) {
+            return None;
+        }
+        let mut rest = operands.as_slice();
+        let args = site.args.iter().map(|(shape, slots)| {
+            let (own, others) = rest.split_at(slots.len());
+            rest = others;
+            (own, usize::from(shape.columns))
+        });
+        let args: SmallVec<[(&[Wide], usize); 2]> = args.collect();
+        let results = Wide::value(op, &args)?;
+        for (&to, values) in site.to.iter().zip(&results) {
+            let Slot::Word(to) = to else { continue };
+            let column = &mut self.columns[to as usize];
+            match self.active {
+                Lanes::MAX => *column = values.0.map(f32::to_bits),
+                some => column::lanes(some).for_each(|lane| column[lane] = values.0[lane].to_bits()),
+            }
+            self.undefined[to as usize] &= !self.active;
+        }
+        Some(())
     }
 
     #[inline]
