@@ -6,7 +6,7 @@
 
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 
-use super::{Computed, Environment};
+use super::{Computed, Environment, Instruction};
 use crate::undefined::{Ub, Unspecified};
 
 /// The low `width` bits, all set; 1 ≤ width ≤ 64.
@@ -25,6 +25,7 @@ pub fn signed(width: u8, bits: u64) -> i64 {
 /// An instruction on integer components of `width` bits. Operands are components of that width, but
 /// for shifts, offsets and counts, which are unsigned whatever their width. `None` if the
 /// instruction is not one of these.
+#[inline(always)]
 pub fn core(op: Core, width: u8, args: &[u64], environment: Environment) -> Option<Computed> {
     let operand = |i: usize| args.get(i).copied().unwrap_or(0);
     let (a, b) = (operand(0), operand(1));
@@ -111,6 +112,7 @@ fn field(width: u8, offset: u64, count: u64) -> Option<u64> {
 
 /// OpIAddCarry, OpISubBorrow, OpUMulExtended and OpSMulExtended: the low bits, then the carry, the
 /// borrow or the high bits.
+#[inline(always)]
 pub fn pair(op: Core, width: u8, a: u64, b: u64) -> Option<[u64; 2]> {
     let low_and_high = |wide: u128| [wide as u64 & mask(width), (wide >> width) as u64 & mask(width)];
     Some(match op {
@@ -149,6 +151,7 @@ pub fn dot(width: u8, is_signed: bool, a: &[i128], b: &[i128], accumulator: Opti
 
 /// A function of GLSL.std.450 on integer components of `width` bits; `None` if it is
 /// not one of these.
+#[inline(always)]
 pub fn glsl(op: Glsl, width: u8, args: &[u64]) -> Option<Computed> {
     let operand = |i: usize| args.get(i).copied().unwrap_or(0);
     let [a, b, c] = [operand(0), operand(1), operand(2)];
@@ -174,6 +177,67 @@ pub fn glsl(op: Glsl, width: u8, args: &[u64]) -> Option<Computed> {
     Some(result)
 }
 
+/// A 32-bit integer of many executions side by side.
+pub(crate) type Wide = [u32; WIDE];
+const WIDE: usize = 64;
+
+/// What a function gives in each execution of a set, if that is a value in all of them.
+#[inline(always)]
+fn each(args: &[Wide], some: u64, of: impl Fn(&[u64; 4]) -> Option<Computed>) -> Option<Wide> {
+    const ZEROS: Wide = [0; WIDE];
+    let [a, b, c, d] = [0, 1, 2, 3].map(|k| args.get(k).unwrap_or(&ZEROS));
+    let (mut values, mut valued) = (ZEROS, 0u64);
+    for lane in 0..WIDE {
+        if let Some(Computed::Value(bits)) = of(&[a[lane].into(), b[lane].into(), c[lane].into(), d[lane].into()]) {
+            values[lane] = bits as u32;
+            valued |= 1 << lane;
+        }
+    }
+    (some & !valued == 0).then_some(values)
+}
+
+/// Chooses among instructions once for all executions, not in each of them.
+macro_rules! of_each {
+    ($op:expr, $all:ident, [$($name:ident)*], $each:expr) => {
+        match $op {
+            $($all::$name => $each($all::$name),)*
+            _ => None,
+        }
+    };
+}
+
+/// [`core`] and [`glsl`] of 32-bit integers in many executions side by side, if the result is a
+/// value in each of the set `some`, and for the instructions that are told so.
+pub(crate) fn side_by_side(instruction: Instruction, args: &[Wide], some: u64, environment: Environment) -> Option<Wide> {
+    match instruction {
+        Instruction::Core(opcode) => of_each!(
+            Core::from_u32(opcode.into())?,
+            Core,
+            [UDiv UMod SDiv SRem SMod BitFieldInsert BitFieldUExtract BitFieldSExtract BitReverse BitCount],
+            |op| each(args, some, |bits| core(op, 32, bits, environment))
+        ),
+        Instruction::Glsl(number) => of_each!(
+            Glsl::from_u32(number)?,
+            Glsl,
+            [SAbs SSign UMin SMin UMax SMax UClamp SClamp FindILsb FindUMsb FindSMsb],
+            |op| each(args, some, |bits| glsl(op, 32, bits))
+        ),
+    }
+}
+
+/// [`pair`] of 32-bit integers in many executions side by side.
+pub(crate) fn pairs_side_by_side(instruction: Instruction, a: &Wide, b: &Wide) -> Option<[Wide; 2]> {
+    let Instruction::Core(opcode) = instruction else { return None };
+    of_each!(Core::from_u32(opcode.into())?, Core, [IAddCarry ISubBorrow UMulExtended SMulExtended], |op| {
+        let mut values = [[0; WIDE]; 2];
+        for lane in 0..WIDE {
+            let [low, high] = pair(op, 32, a[lane].into(), b[lane].into())?;
+            (values[0][lane], values[1][lane]) = (low as u32, high as u32);
+        }
+        Some(values)
+    })
+}
+
 /// Whether an instruction decorated NoSignedWrap (`signed_wrap`) or NoUnsignedWrap overflows on
 /// components of `width` bits.
 pub fn wraps(op: Core, width: u8, signed_wrap: bool, a: u64, b: u64) -> bool {
@@ -196,4 +260,56 @@ pub fn wraps(op: Core, width: u8, signed_wrap: bool, a: u64, b: u64) -> bool {
     };
     let (least, greatest) = if signed_wrap { (-(1 << (width - 1)), (1 << (width - 1)) - 1) } else { (0, i128::from(mask(width))) };
     exact < least || exact > greatest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Side by side, each execution comes to what it comes to alone, and nothing is told where one
+    /// of the set is undefined.
+    #[test]
+    fn side_by_side_is_as_alone() {
+        let mut state = 0x9e37_79b9_7f4a_7c15u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let bits = (state >> 32) as u32;
+            if bits.is_multiple_of(4) { bits >> 2 } else { [0, 1, 7, 31, u32::MAX, 1 << 31][(bits >> 4) as usize % 6] }
+        };
+        let (mut told, mut untold) = (0, 0);
+        let cores = (0..=u16::MAX).filter(|&n| Core::from_u32(n.into()).is_some()).map(Instruction::Core);
+        let glsls = (0..128).filter(|&n| Glsl::from_u32(n).is_some()).map(Instruction::Glsl);
+        for instruction in cores.chain(glsls) {
+            let alone = |bits: &[u64]| match instruction {
+                Instruction::Core(n) => core(Core::from_u32(n.into())?, 32, bits, Environment::default()),
+                Instruction::Glsl(n) => glsl(Glsl::from_u32(n)?, 32, bits),
+            };
+            for _ in 0..20 {
+                let args: [Wide; 4] = [0; 4].map(|_| std::array::from_fn(|_| random()));
+                let expected: Vec<Option<Computed>> = (0..WIDE).map(|lane| alone(&args.map(|a| a[lane].into()))).collect();
+                let some =
+                    (0..WIDE).filter(|&lane| matches!(expected[lane], Some(Computed::Value(_)))).fold(0u64, |set, lane| set | 1 << lane);
+                if let Some(found) = side_by_side(instruction, &args, some, Environment::default()) {
+                    told += 1;
+                    for lane in (0..WIDE).filter(|lane| some >> lane & 1 == 1) {
+                        assert_eq!(Some(Computed::Value(found[lane].into())), expected[lane], "{instruction:?} in execution {lane}");
+                    }
+                    if some != u64::MAX {
+                        untold += 1;
+                        assert_eq!(side_by_side(instruction, &args, u64::MAX, Environment::default()), None, "{instruction:?}");
+                    }
+                }
+                if let Some(pairs) = pairs_side_by_side(instruction, &args[0], &args[1]) {
+                    let Instruction::Core(n) = instruction else { panic!("{instruction:?} has two results") };
+                    let op = Core::from_u32(n.into()).expect("an opcode");
+                    for lane in 0..WIDE {
+                        let alone = pair(op, 32, args[0][lane].into(), args[1][lane].into()).expect("two results");
+                        assert_eq!(pairs.map(|words| u64::from(words[lane])), alone, "{op:?} in execution {lane}");
+                    }
+                    told += 1;
+                }
+            }
+        }
+        assert!(told >= 500 && untold >= 100, "{told} told, {untold} of which are not where all are asked for");
+    }
 }

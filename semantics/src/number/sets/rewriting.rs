@@ -403,12 +403,15 @@ pub(super) fn by_component(instruction: Instruction) -> Option<Instruction> {
         (Some(Op::VectorTimesScalar | Op::MatrixTimesScalar), _) => return Some(Op::Mul.instruction()),
         (Some(Op::Negate | Op::Add | Op::Sub | Op::Mul | Op::Div), _) => true,
         (_, Instruction::Core(opcode)) => [spirv::Op::FRem as u16, spirv::Op::FMod as u16].contains(&opcode),
-        (_, Instruction::Glsl(number)) => match Glsl::from_u32(number)? {
-            Round | RoundEven | Trunc | FAbs | FSign | Floor | Ceil | Fract | Radians | Degrees | Sqrt | InverseSqrt => true,
-            Sin | Cos | Tan | Asin | Acos | Atan | Atan2 | Sinh | Cosh | Tanh | Asinh | Acosh | Atanh => true,
-            Pow | Exp | Log | Exp2 | Log2 | FMin | FMax | FClamp | NMin | NMax | NClamp | FMix | Step | SmoothStep | Fma => true,
-            _ => false,
-        },
+        (_, Instruction::Glsl(number)) => {
+            let function = Glsl::from_u32(number)?;
+            let rounds = matches!(function, Round | RoundEven | Trunc | Floor | Ceil | Fract | FAbs | FSign);
+            let turns = matches!(function, Radians | Degrees | Sin | Cos | Tan | Asin | Acos | Atan | Atan2);
+            let hyperbolic = matches!(function, Sinh | Cosh | Tanh | Asinh | Acosh | Atanh);
+            let exponential = matches!(function, Sqrt | InverseSqrt | Pow | Exp | Log | Exp2 | Log2);
+            let chooses = matches!(function, FMin | FMax | FClamp | NMin | NMax | NClamp | Step);
+            rounds || turns || hyperbolic || exponential || chooses || matches!(function, FMix | SmoothStep | Fma)
+        }
     };
     is.then_some(instruction)
 }

@@ -2,16 +2,21 @@
 
 use smallvec::SmallVec;
 
-use super::super::column::{self, LANES, Lanes};
+use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Site, Slot};
 use super::codes::Done;
 use super::warp::{Warp, kept};
 use super::{Broken, Shared};
-use crate::number::{Computed, Op, Trust, Wide};
+use crate::number::{Computed, Op, Trust, Wide, integer};
 use crate::spirv::operation::{Bits, Operand, Scalar as Component, Shape, Signature, Site as Where, component, pair, pure};
 use crate::spirv::report;
 use crate::spirv::value::{Origin, Scalar};
 use crate::undefined::Ub;
+
+/// Whether it is an integer of 32 bits.
+fn is_word(scalar: &Component) -> bool {
+    matches!(scalar, Component::Int { width: 32, .. })
+}
 
 impl Warp {
     /// An instruction lane by lane.
@@ -38,6 +43,15 @@ impl Warp {
         let (to, result) = (site.to[0], site.results[0].scalar);
         let (mut values, mut valued) = ([0; LANES], 0);
         let is_plain = !site.no_signed_wrap && !site.no_unsigned_wrap;
+        if simple == self.active
+            && is_plain
+            && from.iter().chain([&result]).all(is_word)
+            && let Some(args) = self.words_of(&slots)
+            && let Some(values) = integer::side_by_side(site.operation.instruction, &args, simple, environment)
+        {
+            self.put_words(to, &values);
+            return Ok(());
+        }
         for lane in column::lanes(self.active) {
             let bits = slots.map(|slot| self.bits(slot, lane));
             let computed = match simple >> lane & 1 == 1 && (is_plain || !site.may_wrap(&bits)) {
@@ -60,6 +74,14 @@ impl Warp {
     /// An operation on one component of each of two integers, with two results.
     fn compute_pair(&mut self, site: &Site, slots: [Slot; 2], simple: Lanes, shared: &Shared<'_>) -> Done {
         let width = site.args[0].0.scalar.width();
+        if simple == self.active
+            && site.args.iter().all(|(shape, _)| is_word(&shape.scalar))
+            && let Some(args) = self.words_of(&slots)
+            && let Some(values) = integer::pairs_side_by_side(site.operation.instruction, &args[0], &args[1])
+        {
+            site.to.iter().zip(&values).for_each(|(&to, values)| self.put_words(to, values));
+            return Ok(());
+        }
         let mut values = [[0; LANES]; 2];
         let mut valued = 0;
         for lane in column::lanes(self.active) {
@@ -135,16 +157,25 @@ impl Warp {
         });
         let args: SmallVec<[(&[Wide], usize); 2]> = args.collect();
         let results = Wide::value(op, &args)?;
-        for (&to, values) in site.to.iter().zip(&results) {
-            let Slot::Word(to) = to else { continue };
-            let column = &mut self.columns[to as usize];
-            match self.active {
-                Lanes::MAX => *column = values.0.map(f32::to_bits),
-                some => column::lanes(some).for_each(|lane| column[lane] = values.0[lane].to_bits()),
-            }
-            self.undefined[to as usize] &= !self.active;
-        }
+        site.to.iter().zip(&results).for_each(|(&to, values)| self.put_words(to, &values.0.map(f32::to_bits)));
         Some(())
+    }
+
+    /// The words of some columns; none where a slot is none.
+    fn words_of(&self, slots: &[Slot]) -> Option<SmallVec<[Column; 4]>> {
+        let column = |slot: &Slot| if let Slot::Word(column) = *slot { Some(self.columns[column as usize]) } else { None };
+        slots.iter().map(column).collect()
+    }
+
+    /// Puts words in their places in the lanes that run.
+    fn put_words(&mut self, to: Slot, words: &Column) {
+        let Slot::Word(to) = to else { return };
+        let column = &mut self.columns[to as usize];
+        match self.active {
+            Lanes::MAX => *column = *words,
+            some => column::lanes(some).for_each(|lane| column[lane] = words[lane]),
+        }
+        self.undefined[to as usize] &= !self.active;
     }
 
     #[inline]
