@@ -397,8 +397,8 @@ pub(super) fn inverse(matrix: &[Lane], columns: usize) -> Lanes {
 mod tests {
     use super::*;
 
-    /// Side by side, each execution comes to what it comes to alone, bit for bit, for numbers of all
-    /// kinds.
+    /// Side by side, each execution comes to what it comes to alone, bit for bit, for numbers of
+    /// all kinds.
     #[test]
     fn side_by_side_is_as_alone() {
         let mut state = 0x9e37_79b9_7f4a_7c15u64;

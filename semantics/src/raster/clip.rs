@@ -64,6 +64,39 @@ fn against(rules: &Rules, polygon: &Polygon, distance: impl Fn([f64; 4]) -> f64)
     kept
 }
 
+/// What is left of a polygon within the sides of the view volume, if every operation on the way is
+/// exact in 32-bit floats, so that all devices which cut it there have the same.
+pub(super) fn cut_exactly(polygon: &Polygon) -> Option<Polygon> {
+    let mut polygon = polygon.clone();
+    for (axis, sign) in [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)] {
+        let distance = |v: &Vertex| v.position[3] + sign * v.position[axis];
+        let mut kept = Polygon::new();
+        for (i, a) in polygon.iter().enumerate() {
+            let b = &polygon[(i + 1) % polygon.len()];
+            let (da, db) = (distance(a), distance(b));
+            if da >= 0.0 {
+                kept.push(*a);
+            }
+            if da < 0.0 && db > 0.0 || da > 0.0 && db < 0.0 {
+                kept.push(exact_crossing(a, b, da, db)?);
+            }
+        }
+        polygon = kept;
+    }
+    Some(polygon)
+}
+
+fn exact_crossing(a: &Vertex, b: &Vertex, da: f64, db: f64) -> Option<Vertex> {
+    let exact = |x: f64| (f64::from(x as f32) == x).then_some(x);
+    let whole = exact(exact(da)? - exact(db)?)?;
+    let t = exact(da / whole).filter(|t| t * whole == da)?;
+    let mut position = a.position;
+    for (c, at) in position.iter_mut().enumerate() {
+        *at = exact(*at + exact(t * exact(b.position[c] - *at)?)?)?;
+    }
+    Some(Vertex { position, scale: [0.0; 4] })
+}
+
 fn crossing(rules: &Rules, a: Vertex, b: Vertex, da: f64, db: f64) -> Vertex {
     let t = (rules.crossing)(da, db);
     let position = [0, 1, 2, 3].map(|c: usize| a.position[c] + t * (b.position[c] - a.position[c]));

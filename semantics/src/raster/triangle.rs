@@ -90,8 +90,8 @@ struct Corner {
     at: [i64; 2],
     /// How far away a device may have it, in pixels.
     error: f64,
-    /// Whether it is outside of the view volume. A device may cut the edges that end there, at the
-    /// volume or farther away, and has another vertex where it does, that far from the edge.
+    /// Whether it is outside of the view volume, and a device that cuts the edges which end there,
+    /// at the volume, has another vertex where it does, that far from the edge.
     outside: bool,
 }
 
@@ -256,11 +256,15 @@ impl Setup {
         }
         let clipped = polygon.len() != 3 || polygon.iter().any(|v| v.scale != [0.0; 4]);
         let mut corners: SmallVec<[Corner; 9]> = polygon.iter().map(|v| corner(rules, state, v)).collect();
-        let cut = cut_error(state, &polygon);
-        for (corner, Vertex { position: [x, y, _, w], .. }) in corners.iter_mut().zip(&polygon) {
-            corner.outside = x.abs() > *w || y.abs() > *w;
-            if corner.outside {
-                corner.error = corner.error.max(cut);
+        // What is cut to vertices on the grid, without rounding, stays where it is.
+        let is_there = |v: &Vertex| polygon.contains(v) || corner(rules, state, v).error == 0.0;
+        if clip::cut_exactly(&polygon).is_none_or(|cut| !cut.iter().all(is_there)) {
+            let error = cut_error(state, &polygon);
+            for (corner, Vertex { position: [x, y, _, w], .. }) in corners.iter_mut().zip(&polygon) {
+                corner.outside = x.abs() > *w || y.abs() > *w;
+                if corner.outside {
+                    corner.error = corner.error.max(error);
+                }
             }
         }
         let error = corners.iter().map(|c| c.error).fold(0.0, f64::max);

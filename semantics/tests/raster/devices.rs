@@ -105,6 +105,18 @@ fn within_view_volume(triangle: [[f32; 4]; 3]) -> Vec<[f32; 4]> {
     polygon
 }
 
+/// A triangle that covers the screen is cut to corners of the viewport, which are on the grid.
+#[test]
+fn a_triangle_over_the_screen_is_as_certain_as_a_square() {
+    let triangle = set_up(&Rules::default(), &State::of_size(8, 8), [[-1.0, -1.0, 0.5, 1.0], [3.0, -1.0, 0.5, 1.0], [-1.0, 3.0, 0.5, 1.0]]);
+    let triangle = triangle.expect("visible");
+    for (x, y) in (0..8).flat_map(|y| (0..8).map(move |x| (x, y))) {
+        assert_eq!(triangle.lane(x, y), Lane { covered: true, doubt: Doubt::None }, "{x}, {y}");
+    }
+    let allowed = triangle.fragment(3, 2).interpolate([0.0, 4.0, 8.0], Interpolation::Linear).allowed;
+    assert!(allowed.high - allowed.low < 1e-4, "{allowed:?}");
+}
+
 /// A device without a guard band, whose vertices are on the grid from the start: only what it cuts
 /// moves. It was seen to differ from one that cuts nothing, and must be allowed to.
 #[test]
