@@ -105,7 +105,7 @@ fn the_sample_of_a_helper_is_not_covered() {
 #[test]
 fn what_an_early_test_fails_may_be_covered() {
     // The left column nearer, then everything.
-    let column = [at(0.0, -4.0, 0.25, 1.0), at(1.0, -4.0, 0.25, 1.0), at(0.0, 1e6, 0.25, 1.0)];
+    let column = [at(0.0, -4.0, 0.25, 1.0), at(1.0, -4.0, 0.25, 1.0), at(0.0, 200.0, 0.25, 1.0)];
     let text = early(&seeing(SEEN));
     let observation = with_depth(scene(&text, &[&column[..], &ALL[..]].concat()), 1.0).observed();
     assert_eq!([0, 1].map(|c| exactly(&observation, 0, 0, c)), [1.0, -1.0], "of the column the right neighbour is a helper");
