@@ -225,12 +225,12 @@ pub(super) fn value<R: Real>(op: Op, args: &[(&[R], usize)]) -> Option<SmallVec<
     Some(values.into_iter().map(R::canonical).collect())
 }
 
-/// A component of many executions side by side.
+/// One 32-bit float for each of [`Wide::LANES`] executions of an instruction.
 #[derive(Clone, Copy)]
 pub(crate) struct Wide(pub(crate) [f32; Wide::LANES]);
 
 impl Wide {
-    /// How many.
+    /// As many as the lockstep machine runs side by side.
     pub(crate) const LANES: usize = 64;
 
     #[inline]
@@ -243,8 +243,8 @@ impl Wide {
         Wide(self.0.map(of))
     }
 
-    /// [`value`] of many executions at once, of the operations that are told here. A vector of
-    /// zeros, which has no direction, is not looked for.
+    /// What [`value`] gives in each execution, by the same formulas; `None` for operations that are
+    /// not among these. For a vector of zeros, Normalize gives NaN, where its result is undefined.
     pub(crate) fn value(op: Op, args: &[(&[Wide], usize)]) -> Option<SmallVec<[Wide; 4]>> {
         let (x, y) = (args.first()?.0, args.get(1).map_or(&[][..], |y| y.0));
         let length = |x: &mut dyn Iterator<Item = Wide>| sum_of_products(x.map(|x| (x, x))).map(f32::sqrt);
@@ -396,15 +396,15 @@ pub(super) fn inverse(matrix: &[Lane], columns: usize) -> Lanes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
-    /// Side by side, each execution comes to what it comes to alone, bit for bit, for numbers of
-    /// all kinds.
+    /// Each of 64 executions gives the bits that it gives alone, also for infinities, NaN and
+    /// subnormal numbers.
     #[test]
     fn side_by_side_is_as_alone() {
-        let mut state = 0x9e37_79b9_7f4a_7c15u64;
+        let mut source = Random::new(1);
         let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let bits = (state >> 32) as u32;
+            let bits = source.bits() as u32;
             match bits % 16 {
                 0 => f32::from_bits(bits),
                 1 => [0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-40, f32::MAX, 1.0][(bits >> 4) as usize % 8],

@@ -6,7 +6,7 @@
 
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 
-use super::{Computed, Environment, Instruction};
+use super::{Computed, Environment, Instruction, Wide};
 use crate::undefined::{Ub, Unspecified};
 
 /// The low `width` bits, all set; 1 ≤ width ≤ 64.
@@ -177,17 +177,16 @@ pub fn glsl(op: Glsl, width: u8, args: &[u64]) -> Option<Computed> {
     Some(result)
 }
 
-/// A 32-bit integer of many executions side by side.
-pub(crate) type Wide = [u32; WIDE];
-const WIDE: usize = 64;
+/// One 32-bit integer for each of [`Wide::LANES`] executions of an instruction.
+pub(crate) type Words = [u32; Wide::LANES];
 
-/// What a function gives in each execution of a set, if that is a value in all of them.
+/// What a function gives in each execution; `None` if in one of the set `some` it gives no value.
 #[inline(always)]
-fn each(args: &[Wide], some: u64, of: impl Fn(&[u64; 4]) -> Option<Computed>) -> Option<Wide> {
-    const ZEROS: Wide = [0; WIDE];
+fn each(args: &[Words], some: u64, of: impl Fn(&[u64; 4]) -> Option<Computed>) -> Option<Words> {
+    const ZEROS: Words = [0; Wide::LANES];
     let [a, b, c, d] = [0, 1, 2, 3].map(|k| args.get(k).unwrap_or(&ZEROS));
     let (mut values, mut valued) = (ZEROS, 0u64);
-    for lane in 0..WIDE {
+    for lane in 0..Wide::LANES {
         if let Some(Computed::Value(bits)) = of(&[a[lane].into(), b[lane].into(), c[lane].into(), d[lane].into()]) {
             values[lane] = bits as u32;
             valued |= 1 << lane;
@@ -206,9 +205,9 @@ macro_rules! of_each {
     };
 }
 
-/// [`core`] and [`glsl`] of 32-bit integers in many executions side by side, if the result is a
-/// value in each of the set `some`, and for the instructions that are told so.
-pub(crate) fn side_by_side(instruction: Instruction, args: &[Wide], some: u64, environment: Environment) -> Option<Wide> {
+/// What [`core`] or [`glsl`] gives for 32-bit integers in each execution. `None` if in one of the
+/// set `some` (bit i is execution i) it gives no value, and for instructions not listed here.
+pub(crate) fn side_by_side(instruction: Instruction, args: &[Words], some: u64, environment: Environment) -> Option<Words> {
     match instruction {
         Instruction::Core(opcode) => of_each!(
             Core::from_u32(opcode.into())?,
@@ -225,12 +224,12 @@ pub(crate) fn side_by_side(instruction: Instruction, args: &[Wide], some: u64, e
     }
 }
 
-/// [`pair`] of 32-bit integers in many executions side by side.
-pub(crate) fn pairs_side_by_side(instruction: Instruction, a: &Wide, b: &Wide) -> Option<[Wide; 2]> {
+/// What [`pair`] gives for 32-bit integers in each execution: all low words, then all high ones.
+pub(crate) fn pairs_side_by_side(instruction: Instruction, a: &Words, b: &Words) -> Option<[Words; 2]> {
     let Instruction::Core(opcode) = instruction else { return None };
     of_each!(Core::from_u32(opcode.into())?, Core, [IAddCarry ISubBorrow UMulExtended SMulExtended], |op| {
-        let mut values = [[0; WIDE]; 2];
-        for lane in 0..WIDE {
+        let mut values = [[0; Wide::LANES]; 2];
+        for lane in 0..Wide::LANES {
             let [low, high] = pair(op, 32, a[lane].into(), b[lane].into())?;
             (values[0][lane], values[1][lane]) = (low as u32, high as u32);
         }
@@ -265,15 +264,15 @@ pub fn wraps(op: Core, width: u8, signed_wrap: bool, a: u64, b: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
-    /// Side by side, each execution comes to what it comes to alone, and nothing is told where one
-    /// of the set is undefined.
+    /// Each of 64 executions gives the bits that it gives alone, and the whole gives nothing where
+    /// one that is asked for is undefined.
     #[test]
     fn side_by_side_is_as_alone() {
-        let mut state = 0x9e37_79b9_7f4a_7c15u64;
+        let mut source = Random::new(1);
         let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let bits = (state >> 32) as u32;
+            let bits = source.bits() as u32;
             if bits.is_multiple_of(4) { bits >> 2 } else { [0, 1, 7, 31, u32::MAX, 1 << 31][(bits >> 4) as usize % 6] }
         };
         let (mut told, mut untold) = (0, 0);
@@ -285,13 +284,14 @@ mod tests {
                 Instruction::Glsl(n) => glsl(Glsl::from_u32(n)?, 32, bits),
             };
             for _ in 0..20 {
-                let args: [Wide; 4] = [0; 4].map(|_| std::array::from_fn(|_| random()));
-                let expected: Vec<Option<Computed>> = (0..WIDE).map(|lane| alone(&args.map(|a| a[lane].into()))).collect();
-                let some =
-                    (0..WIDE).filter(|&lane| matches!(expected[lane], Some(Computed::Value(_)))).fold(0u64, |set, lane| set | 1 << lane);
+                let args: [Words; 4] = [0; 4].map(|_| std::array::from_fn(|_| random()));
+                let expected: Vec<Option<Computed>> = (0..Wide::LANES).map(|lane| alone(&args.map(|a| a[lane].into()))).collect();
+                let some = (0..Wide::LANES)
+                    .filter(|&lane| matches!(expected[lane], Some(Computed::Value(_))))
+                    .fold(0u64, |set, lane| set | 1 << lane);
                 if let Some(found) = side_by_side(instruction, &args, some, Environment::default()) {
                     told += 1;
-                    for lane in (0..WIDE).filter(|lane| some >> lane & 1 == 1) {
+                    for lane in (0..Wide::LANES).filter(|lane| some >> lane & 1 == 1) {
                         assert_eq!(Some(Computed::Value(found[lane].into())), expected[lane], "{instruction:?} in execution {lane}");
                     }
                     if some != u64::MAX {
@@ -302,7 +302,7 @@ mod tests {
                 if let Some(pairs) = pairs_side_by_side(instruction, &args[0], &args[1]) {
                     let Instruction::Core(n) = instruction else { panic!("{instruction:?} has two results") };
                     let op = Core::from_u32(n.into()).expect("an opcode");
-                    for lane in 0..WIDE {
+                    for lane in 0..Wide::LANES {
                         let alone = pair(op, 32, args[0][lane].into(), args[1][lane].into()).expect("two results");
                         assert_eq!(pairs.map(|words| u64::from(words[lane])), alone, "{op:?} in execution {lane}");
                     }

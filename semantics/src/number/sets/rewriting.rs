@@ -151,8 +151,8 @@ impl Polynomial {
         Polynomial { value: low / 2.0 + high / 2.0, spread: (high - low) / 2.0 + room, ..greatest }
     }
 
-    /// The quotient by a divisor whose evaluations are all within a span; `None` if that may be
-    /// zero.
+    /// The quotient by a divisor whose evaluations are all within `of_divisor`; `None` if zero may
+    /// be among them.
     pub fn over(self, divisor: &Polynomial, of_divisor: Span) -> Option<Polynomial> {
         let within = |x: f64| (LOST..=1.0 / LOST).contains(&x);
         let (low, high) = (of_divisor.low.abs().min(of_divisor.high.abs()), of_divisor.low.abs().max(of_divisor.high.abs()));

@@ -535,7 +535,7 @@ pub struct InterfaceVariable {
     pub id: u32,
     /// Its scalars in order.
     pub cells: Vec<Cell>,
-    /// Their types.
+    /// The types of its scalars, in the same order.
     pub types: Vec<Component>,
 }
 

@@ -278,7 +278,8 @@ impl<'m, 'd> Fragments<'m, 'd> {
             let [x, y] = place(lane);
             current.triangle.fragment_of_sample(x, y, sample).unwrap_or_else(|| current.triangle.fragment(x, y))
         };
-        // Depths are compared as they may be; nothing else of the definite answer comes of that.
+        // A depth test needs to know what a device may have. Without one, the definite answer
+        // needs definite values alone.
         let definite = !self.keeps_doubt && self.draw.depth.is_none() && count == 1;
         let of_pixel = || {
             [0, 1, 2, 3].map(|lane: usize| match definite {
