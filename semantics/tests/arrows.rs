@@ -14,7 +14,7 @@ const MODULES: &[(&str, &str)] = &[
     ("image", "number undefined"),
     ("interleavings", ""),
     ("lambda_v", "number outcome random rule text undefined"),
-    ("number", "outcome undefined"),
+    ("number", "outcome random undefined"),
     ("outcome", "undefined"),
     ("random", ""),
     ("raster", "image number"),
