@@ -15,6 +15,8 @@ mod lines;
 mod planted;
 #[path = "images/random.rs"]
 mod random;
+#[path = "raster/walk.rs"]
+mod walk;
 #[path = "raster/within.rs"]
 mod within;
 

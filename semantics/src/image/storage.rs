@@ -300,6 +300,13 @@ impl Image {
         self.levels.get(level as usize)?.shadow.get(index).map(|shadow| shadow >> 4)
     }
 
+    /// The texels of a level that are not all defined and exact: their places among those of the
+    /// level, and of each what [`Image::raw`] and [`Image::rounded`] say of its components.
+    pub fn inexact(&self, level: u32) -> impl Iterator<Item = (usize, u8, u8)> {
+        let shadows = self.levels.get(level as usize).map_or(&[][..], |level| &level.shadow);
+        shadows.iter().enumerate().filter(|(_, shadow)| **shadow != 0).map(|(index, shadow)| (index, shadow & 15, shadow >> 4))
+    }
+
     /// The texel, by these rules.
     pub(super) fn texel(&self, rules: &Rules, level: u32, at: [i64; 3]) -> Option<Texel> {
         let index = self.index_at(level, at)?;

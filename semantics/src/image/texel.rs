@@ -111,33 +111,27 @@ pub const CONVERSION: f64 = 0.6;
 /// - 16-bit floats: one of the two closest, beyond the greatest finite one that or an infinity;
 ///   subnormals may be flushed. A NaN: any NaN.
 pub fn pack(numeric: Numeric, width: u8, bits: u32) -> Codes {
+    let Some(best) = nearest(numeric, width, bits) else {
+        let best = if numeric.is_integer() { u64::from(bits) & mask(width) } else { 0 };
+        return Codes { any: Some(Unspecified::ImageConversion), ..Codes::one(best) };
+    };
     let number = f64::from(f32::from_bits(bits));
-    let undefined = |best| Codes { any: Some(Unspecified::ImageConversion), ..Codes::one(best) };
     match numeric {
-        Numeric::Unorm | Numeric::Snorm if number.is_nan() => undefined(0),
         Numeric::Unorm | Numeric::Snorm => {
-            let low = if numeric == Numeric::Snorm { -1.0 } else { 0.0 };
-            // 24 bits times 16 are exact.
-            let product = number.clamp(low, 1.0) * scale(numeric, width);
-            let code = |x: f64| x as i64 as u64 & mask(width);
-            let best = product.round_ties_even();
-            let within = |x: &f64| *x != best && (x - product).abs() <= CONVERSION;
-            let others = [product.floor(), product.ceil()].into_iter().filter(within).map(code).collect();
-            Codes { others, ..Codes::one(code(best)) }
+            let product = product(numeric, width, number);
+            let [low, high] = [product.floor(), product.ceil()];
+            let within = |x: &f64| code_of(width, *x) != best && (x - product).abs() <= CONVERSION;
+            let others = [low, high].into_iter().filter(within).map(|x| code_of(width, x)).collect();
+            Codes { others, ..Codes::one(best) }
         }
-        Numeric::Uint if width == 32 || bits >> width == 0 => Codes::one(bits.into()),
-        Numeric::Sint if signed(width, u64::from(bits)) == i64::from(bits as i32) => Codes::one(u64::from(bits) & mask(width)),
-        Numeric::Uint | Numeric::Sint => undefined(u64::from(bits) & mask(width)),
-        Numeric::Float if number.is_nan() => {
-            Codes { nan: width, ..Codes::one(if width == 16 { Half::of(number).bits() } else { bits.into() }) }
-        }
+        Numeric::Uint | Numeric::Sint => Codes::one(best),
+        Numeric::Float if number.is_nan() => Codes { nan: width, ..Codes::one(best) },
         Numeric::Float if width == 32 => {
             let flushed = number != 0.0 && number.abs() < f64::from(f32::MIN_POSITIVE);
-            Codes { others: if flushed { smallvec![0, 1 << 31] } else { SmallVec::new() }, ..Codes::one(bits.into()) }
+            Codes { others: if flushed { smallvec![0, 1 << 31] } else { SmallVec::new() }, ..Codes::one(best) }
         }
         Numeric::Float => {
             let sign = u64::from(bits >> 31) << 15;
-            let best = Half::of(number).bits();
             let mut others = SmallVec::new();
             let nearest = Half::of_bits(best).wide();
             if nearest != number {
@@ -154,6 +148,35 @@ pub fn pack(numeric: Numeric, width: u8, bits: u32) -> Codes {
             Codes { others, ..Codes::one(best) }
         }
     }
+}
+
+/// The preferred of the codes of [`pack`]; `None` where any code is allowed.
+#[inline]
+pub fn nearest(numeric: Numeric, width: u8, bits: u32) -> Option<u64> {
+    let number = f64::from(f32::from_bits(bits));
+    match numeric {
+        Numeric::Unorm | Numeric::Snorm if number.is_nan() => None,
+        Numeric::Unorm | Numeric::Snorm => {
+            // Between 2^52 and 2^53 the 64-bit floats are the integers, their last bits in order, and
+            // additions round to nearest, ties to even.
+            const INTEGERS: f64 = (3u64 << 51) as f64;
+            Some((product(numeric, width, number) + INTEGERS).to_bits() & mask(width))
+        }
+        Numeric::Uint => (width == 32 || bits >> width == 0).then_some(bits.into()),
+        Numeric::Sint => (signed(width, u64::from(bits)) == i64::from(bits as i32)).then_some(u64::from(bits) & mask(width)),
+        Numeric::Float if width == 16 => Some(Half::of(number).bits()),
+        Numeric::Float => Some(bits.into()),
+    }
+}
+
+/// A normalized component in units of its code; 24 bits times 16 are exact.
+fn product(numeric: Numeric, width: u8, number: f64) -> f64 {
+    let low = if numeric == Numeric::Snorm { -1.0 } else { 0.0 };
+    number.clamp(low, 1.0) * scale(numeric, width)
+}
+
+fn code_of(width: u8, integer: f64) -> u64 {
+    integer as i64 as u64 & mask(width)
 }
 
 /// The most codes that are told one by one.

@@ -8,6 +8,7 @@
 //! screen, up to a common factor.
 
 use super::bias::Slope;
+use super::state::MAX_SIDE;
 use super::within::Given;
 use super::{Rules, State};
 use crate::number::{Inexact, Interval};
@@ -45,6 +46,9 @@ pub(super) struct Planes {
     clipped: bool,
     /// How far away a device may have the vertices, in pixels.
     error: f64,
+    /// The determinants as functions of a pixel's centre, x · [0] + y · [1] + [2], if nothing is
+    /// rounded in any order of the operations.
+    exact: Option<[[f64; 3]; 3]>,
 }
 
 /// The determinant of three vectors of which the third components count as p = (x, y, 1): (v -
@@ -59,10 +63,20 @@ fn determinant(p: [f64; 2], v: [f64; 3], u: [f64; 3]) -> f64 {
 
 impl Planes {
     /// Of a triangle that was not clipped: by its snapped vertices.
-    pub(super) fn whole(_: &State, positions: [[f64; 4]; 3], at: [[f64; 2]; 3], error: f64) -> Planes {
+    pub(super) fn whole(state: &State, positions: [[f64; 4]; 3], at: [[f64; 2]; 3], error: f64) -> Planes {
         let vertices = at.map(|[x, y]| [x, y, 1.0]);
         let area = determinant(at[0], vertices[1], vertices[2]);
-        Planes { positions, vertices, factor: positions.map(|p| 1.0 / (area * p[3])), clipped: false, error }
+        // Coordinates are whole numbers of sub-pixels: products of two of less than 2^25, and the
+        // sum of eight, fit a 64-bit float.
+        let one = f64::from(1 << state.precision.sub_pixel_bits);
+        let is_near = |c: &f64| c.abs() + f64::from(MAX_SIDE) <= f64::from(1 << 24) / one && (c * one).fract() == 0.0;
+        let exact = at.iter().flatten().all(is_near).then(|| {
+            [(1, 2), (2, 0), (0, 1)].map(|(v, u)| {
+                let ([vx, vy], [ux, uy]) = (at[v], at[u]);
+                [vy - uy, ux - vx, vx * uy - vy * ux]
+            })
+        });
+        Planes { positions, vertices, factor: positions.map(|p| 1.0 / (area * p[3])), clipped: false, error, exact }
     }
 
     /// Of one that was: by its vertices on the projective screen.
@@ -70,7 +84,7 @@ impl Planes {
         let [[width, x], [height, y]] = state.viewport.axes().map(|axis| axis.map(f64::from));
         let vertices = positions.map(|p| [p[0] * (width / 2.0) + x * p[3], p[1] * (height / 2.0) + y * p[3], p[3]]);
         // Any sign will do, as numerator and denominator have it both; make w positive.
-        let mut planes = Planes { positions, vertices, factor: [1.0; 3], clipped: true, error };
+        let mut planes = Planes { positions, vertices, factor: [1.0; 3], clipped: true, error, exact: None };
         let [a, b, c] = vertices;
         let whole = a[0] * (b[1] * c[2] - c[1] * b[2]) - a[1] * (b[0] * c[2] - c[0] * b[2]) + a[2] * (b[0] * c[1] - c[0] * b[1]);
         planes.factor = [1.0 / whole; 3];
@@ -79,7 +93,7 @@ impl Planes {
 
     /// Of a line, which has two.
     pub(super) fn line([a, b]: [[f64; 4]; 2], error: f64) -> Planes {
-        Planes { positions: [a, b, b], vertices: [[0.0; 3]; 3], factor: [0.0; 3], clipped: false, error }
+        Planes { positions: [a, b, b], vertices: [[0.0; 3]; 3], factor: [0.0; 3], clipped: false, error, exact: None }
     }
 
     /// What the invocation at a pixel of a line is given.
@@ -94,7 +108,7 @@ impl Planes {
 
     /// Of a point, which has one vertex.
     pub(super) fn point(position: [f64; 4]) -> Planes {
-        Planes { positions: [position; 3], vertices: [[0.0; 3]; 3], factor: [0.0; 3], clipped: true, error: 0.0 }
+        Planes { positions: [position; 3], vertices: [[0.0; 3]; 3], factor: [0.0; 3], clipped: true, error: 0.0, exact: None }
     }
 
     /// What the invocation at a pixel of a point is given, with its PointCoord.
@@ -196,33 +210,25 @@ impl Planes {
         self.given(rules, state, p, (e, gradient, corners), (sure, front))
     }
 
-    /// What the invocation at a point is given, without what a device may be given instead.
-    pub(super) fn definite(&self, rules: &Rules, state: &State, p: [f64; 2], sure: bool, front: bool) -> Fragment {
-        let (w, e) = (self.positions.map(|p| p[3]), self.at(p));
-        let range = [state.viewport.min_depth, state.viewport.max_depth].map(f64::from);
-        let on_screen = |f: [f64; 3]| super::dot(e, f) / super::dot(e, w);
-        let unknown = |value: f64| Inexact { value, allowed: Interval::ANY };
-        let unlimited = unknown((rules.depth_range)(on_screen(self.positions.map(|p| p[2])), range[0], range[1]));
-        let depth = match sure || state.depth_clamp {
-            true => limited(unlimited, Interval::between(range[0], range[1])),
-            false => unlimited,
+    /// What the invocations of a quad inside of a triangle are given by definite values alone.
+    pub(super) fn inner(&self, rules: &Rules, state: &State, [x, y]: [u32; 2]) -> Inner {
+        let centres = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(dx, dy)| [f64::from(x + dx) + 0.5, f64::from(y + dy) + 0.5]);
+        let e = match &self.exact {
+            None => centres.map(|p| self.at(p)),
+            Some(exact) => {
+                let of = |p: [f64; 2], i: usize| (exact[i][0] * p[0] + exact[i][1] * p[1] + exact[i][2]) * self.factor[i];
+                centres.map(|p| [0, 1, 2].map(|i| of(p, i)))
+            }
         };
-        Fragment {
+        Inner {
             perspective: rules.perspective,
             linear: rules.linear,
-            w,
+            depth_range: rules.depth_range,
+            range: [state.viewport.min_depth, state.viewport.max_depth].map(f64::from),
+            z: self.positions.map(|p| p[2]),
+            w: self.positions.map(|p| p[3]),
             e,
-            gradient: [[0.0; 3]; 2],
-            corners: None,
-            sure: false,
-            clipped: self.clipped,
-            precision: 0.0,
-            p,
-            unlimited,
-            front,
-            within: None,
-            coordinate: [Inexact::exact(p[0]), Inexact::exact(p[1]), depth, unknown(on_screen([1.0; 3]))],
-            point: None,
+            centres,
         }
     }
 
@@ -298,6 +304,54 @@ pub struct Fragment {
     pub point: Option<[Inexact; 2]>,
     /// What all triangles give that have their vertices within bounds, if it is known so.
     within: Option<Box<Given>>,
+}
+
+/// What the four invocations of a quad are given by definite values alone, where every device
+/// covers all of its pixels.
+#[derive(Clone, Debug)]
+pub struct Inner {
+    perspective: Interpolated,
+    linear: Interpolated,
+    depth_range: fn(f64, f64, f64) -> f64,
+    range: [f64; 2],
+    z: [f64; 3],
+    w: [f64; 3],
+    e: [[f64; 3]; 4],
+    centres: [[f64; 2]; 4],
+}
+
+impl Inner {
+    /// A component of FragCoord in each of the four: the values of [`Fragment::coordinate`].
+    pub fn coordinate(&self, component: usize) -> [f32; 4] {
+        let on_screen = |e: [f64; 3], f: [f64; 3]| super::dot(e, f) / super::dot(e, self.w);
+        let [near, far] = self.range;
+        match component {
+            0 | 1 => self.centres.map(|centre| centre[component] as f32),
+            2 => self.e.map(|e| (self.depth_range)(on_screen(e, self.z), near, far).clamp(near.min(far), near.max(far)) as f32),
+            _ => self.e.map(|e| on_screen(e, [1.0; 3]) as f32),
+        }
+    }
+
+    /// An attribute in each of the four: the values of [`Fragment::interpolate`].
+    pub fn interpolate(&self, values: [f32; 3], how: Interpolation) -> [f32; 4] {
+        self.e.map(|e| definite((self.perspective, self.linear), (e, self.w), values, how))
+    }
+}
+
+/// The definite value of an attribute, by e and w.
+fn definite(
+    (perspective, linear): (Interpolated, Interpolated),
+    (e, w): ([f64; 3], [f64; 3]),
+    values: [f32; 3],
+    how: Interpolation,
+) -> f32 {
+    let f = values.map(f64::from);
+    match how {
+        Interpolation::Flat => values[0],
+        _ if f.iter().any(|x| !x.is_finite()) => linear(e, w, f) as f32,
+        Interpolation::Perspective => perspective(e, w, f) as f32,
+        Interpolation::Linear => linear(e, w, f) as f32,
+    }
 }
 
 /// What depths are in the depth range, with what arithmetic loses.
@@ -414,13 +468,7 @@ impl Fragment {
 
     /// The definite value of an attribute alone: that of [`Fragment::interpolate`].
     pub fn definite(&self, values: [f32; 3], how: Interpolation) -> f32 {
-        let f = values.map(f64::from);
-        match how {
-            Interpolation::Flat => values[0],
-            _ if f.iter().any(|x| !x.is_finite()) => (self.linear)(self.e, self.w, f) as f32,
-            Interpolation::Perspective => (self.perspective)(self.e, self.w, f) as f32,
-            Interpolation::Linear => (self.linear)(self.e, self.w, f) as f32,
-        }
+        definite((self.perspective, self.linear), (self.e, self.w), values, how)
     }
 
     /// What a device's arithmetic may lose of Σ e·f.

@@ -8,6 +8,7 @@
 //! | `state` | viewport, area, culling, precision |
 //! | `clip` | clipping a triangle against planes of clip space |
 //! | `triangle` | projection, snapping to sub-pixels, facing, coverage, quads; squares of points |
+//! | `walk` | the quads of a triangle in their order, and those that are inside for certain |
 //! | `within` | triangles whose vertices are known within bounds |
 //! | `line` | which pixels lines cover, by the three rules that devices draw them by |
 //! | `sample` | where the samples of a pixel are |
@@ -54,15 +55,17 @@ mod sample;
 mod state;
 mod stencil;
 mod triangle;
+mod walk;
 mod within;
 
 pub use assemble::Topology;
 pub use blend::{Blend, Equation, Factor, Operation};
 pub use depth::{Depth, DepthBuffer, Passed};
-pub use fragment::{Fragment, Interpolation};
+pub use fragment::{Fragment, Inner, Interpolation};
 pub use state::{Area, Cull, DepthBias, FrontFace, MAX_SIDE, Precision, State, StateError, Viewport};
 pub use stencil::{StencilBuffer, StencilFace, StencilOp};
 pub use triangle::{Doubt, Lane, Quad, Setup, Triangle};
+pub use walk::Walk;
 
 use crate::image::Compare;
 use crate::number::Interval;

@@ -2,10 +2,12 @@
 //! Polygon Rasterization, and quads with helper invocations (Shaders,
 //! Helper Invocations; Quad scope).
 
+use std::ops::{Range, RangeInclusive};
+
 use smallvec::SmallVec;
 
 use super::clip::{self, Vertex};
-use super::fragment::{Fragment, Planes};
+use super::fragment::{Fragment, Inner, Planes};
 use super::line::Segment;
 use super::within::{Bounds, Clipped};
 use super::{Cull, Rules, State, StateError, bias};
@@ -46,11 +48,13 @@ pub struct Lane {
 }
 
 impl Lane {
+    /// Every device covers the pixel.
+    pub const SURE: Lane = Lane { covered: true, doubt: Doubt::None };
+
     /// What is known of either.
     fn or(self, other: Lane) -> Lane {
-        let is_sure = |lane: Lane| lane == Lane { covered: true, doubt: Doubt::None };
         let doubt = match (self.doubt, other.doubt) {
-            _ if is_sure(self) || is_sure(other) => Doubt::None,
+            _ if self == Lane::SURE || other == Lane::SURE => Doubt::None,
             (Doubt::None, Doubt::None) => Doubt::None,
             _ => Doubt::SubPixel,
         };
@@ -85,11 +89,11 @@ pub enum Setup {
 
 /// A corner on the screen.
 #[derive(Clone, Copy, Debug)]
-struct Corner {
+pub(super) struct Corner {
     /// In sub-pixels.
-    at: [i64; 2],
+    pub(super) at: [i64; 2],
     /// How far away a device may have it, in pixels.
-    error: f64,
+    pub(super) error: f64,
     /// Whether it is outside of the view volume, and a device that cuts the edges which end there,
     /// at the volume, has another vertex where it does, that far from the edge.
     outside: bool,
@@ -98,11 +102,11 @@ struct Corner {
 /// A triangle, or what clipping left of it, on the screen.
 #[derive(Clone, Debug)]
 pub struct Triangle {
-    rules: Rules,
-    state: State,
-    corners: SmallVec<[Corner; 9]>,
+    pub(super) rules: Rules,
+    pub(super) state: State,
+    pub(super) corners: SmallVec<[Corner; 9]>,
     /// Twice the area, positive where it turns clockwise with y pointing down; in sub-pixels.
-    area: i128,
+    pub(super) area: i128,
     /// Whether it is front-facing.
     pub front: bool,
     /// Whether every device says so.
@@ -129,7 +133,7 @@ enum Shape {
 }
 
 /// The sizes of points that are told: those that every device with large points has.
-const POINT_SIZES: std::ops::RangeInclusive<f32> = 1.0..=64.0;
+const POINT_SIZES: RangeInclusive<f32> = 1.0..=64.0;
 
 impl Setup {
     /// A point by its clip-space position and its size in pixels: the square around it (Basic Point
@@ -426,13 +430,8 @@ impl Triangle {
 
     /// Every quad with a pixel that is covered or may be, row after row.
     pub fn quads(&self) -> impl Iterator<Item = Quad> + '_ {
-        self.places().filter_map(|place| self.quad(place))
-    }
-
-    /// The left column and the upper row of every quad that may have such a pixel, row after row.
-    pub fn places(&self) -> impl Iterator<Item = [i64; 2]> + use<> {
-        let [columns, rows] = self.bounds();
-        rows.step_by(2).flat_map(move |y| columns.clone().step_by(2).map(move |x| [x, y]))
+        let mut walk = self.walk();
+        std::iter::from_fn(move || walk.next(self)).flatten()
     }
 
     /// The quad at a place, if it has a pixel that is covered or may be.
@@ -447,16 +446,15 @@ impl Triangle {
         self.fragment_of_lane([x, y], self.lane(x, y))
     }
 
-    /// The same without what a device may be given instead: only definite values count of it. Of a
-    /// pixel of which that lane is known.
-    pub fn definite_fragment(&self, [x, y]: [i64; 2], lane: Lane) -> Fragment {
-        match self.shape {
-            Shape::Triangle if self.bounds.is_none() => {
-                let sure = self.state.samples == 1 && lane == Lane { covered: true, doubt: Doubt::None };
-                self.planes.definite(&self.rules, &self.state, [x, y].map(|c| c as f64 + 0.5), sure, self.front)
-            }
-            _ => self.fragment_of_lane([x, y], lane),
-        }
+    /// Whether every device covers the four pixels of one of its quads, by one triangle that it
+    /// knows the vertices of.
+    pub fn is_inner(&self, quad: &Quad) -> bool {
+        self.is_polygon() && self.bounds.is_none() && self.state.samples == 1 && quad.lanes == [Lane::SURE; 4]
+    }
+
+    /// What the invocations of such a quad are given by definite values alone.
+    pub fn inner(&self, at: [u32; 2]) -> Inner {
+        self.planes.inner(&self.rules, &self.state, at)
     }
 
     /// [`Triangle::fragment`] of a pixel of which the lane is known.
@@ -475,7 +473,7 @@ impl Triangle {
             });
             return self.planes.fragment_of_point(&self.rules, &self.state, [x, y], coordinate);
         }
-        let sure = self.state.samples == 1 && lane == Lane { covered: true, doubt: Doubt::None };
+        let sure = self.state.samples == 1 && lane == Lane::SURE;
         self.fragment_near(([x, y].map(|c| c as f64 + 0.5), self.state.spread()), sure)
     }
 
@@ -487,7 +485,7 @@ impl Triangle {
         }
         let at = (self.rules.sample)(self.state.samples, sample);
         let p = [0, 1].map(|axis| [x, y][axis] as f64 + at[axis] as f64 / 16.0);
-        let sure = self.sample(x, y, sample) == Lane { covered: true, doubt: Doubt::None };
+        let sure = self.sample(x, y, sample) == Lane::SURE;
         Some(self.fragment_near((p, 0.0), sure))
     }
 
@@ -531,7 +529,7 @@ impl Triangle {
     }
 
     /// Columns and rows from an even one on that hold all pixels in question.
-    fn bounds(&self) -> [std::ops::Range<i64>; 2] {
+    pub(super) fn bounds(&self) -> [Range<i64>; 2] {
         let one = f64::from(1 << self.state.precision.sub_pixel_bits);
         let error = self.corners.iter().map(|c| c.error).fold(0.0, f64::max) + 1.0;
         let area = [[self.state.area.x, self.state.area.end_x], [self.state.area.y, self.state.area.end_y]];
@@ -601,6 +599,36 @@ impl Triangle {
             }
         }
         doubt
+    }
+
+    /// The columns and the rows, of those, whose pixels are covered for certain by what is inside of
+    /// all edges: those in the area and away from the viewport's ends. `None` if what is inside is
+    /// not all that counts.
+    pub(super) fn seen_for_certain(&self, [columns, rows]: [&Range<i64>; 2]) -> Option<[Range<i64>; 2]> {
+        let is_plain = self.is_polygon() && self.bounds.is_none() && self.state.samples == 1;
+        if !is_plain || self.culled || self.culling_doubt {
+            return None;
+        }
+        let one = 1i64 << self.state.precision.sub_pixel_bits;
+        let (v, area) = (&self.state.viewport, &self.state.area);
+        let axes = [(v.x, v.width, area.x..area.end_x, columns), (v.y, v.height, area.y..area.end_y, rows)];
+        Some(axes.map(|(from, extent, area, pixels)| {
+            let (a, b) = (f64::from(from), f64::from(from) + f64::from(extent));
+            let (low, high) = (a.min(b), a.max(b));
+            let is_within = |pixel: i64| {
+                let centre = (self.rules.centre)(pixel, one) as f64 / one as f64;
+                low + 2.0 / (one as f64) < centre && centre < high - 2.0 / one as f64
+            };
+            let start = pixels.start.max(area.start.into()).max(low.floor() as i64 - 1);
+            let mut within = start..pixels.end.min(area.end.into()).min(high.ceil() as i64 + 1);
+            while within.start < within.end && !is_within(within.start) {
+                within.start += 1;
+            }
+            while within.start < within.end && !is_within(within.end - 1) {
+                within.end -= 1;
+            }
+            within
+        }))
     }
 
     /// How far a place lies within the viewport, in pixels; negative outside.

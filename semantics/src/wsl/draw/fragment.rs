@@ -196,9 +196,10 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
                     let definite = places.iter().flatten().all(|place| place.low == place.high);
                     let count = planes.len() as Plane;
                     let plane = definite.then(|| *planes.entry(places.map(|place| place.map(|c| c.low.to_bits()))).or_insert(count));
-                    for place in triangle.places() {
+                    let mut walk = triangle.walk();
+                    while let Some(quad) = walk.next(&triangle) {
                         self.engine.common().spend(1, first)?;
-                        let Some(quad) = triangle.quad(place) else { continue };
+                        let Some(quad) = quad else { continue };
                         let Some(running) = self.begin((&triangle, plane), &quad, corners, number) else { continue };
                         number += 1;
                         queue.push(Queued::Quad(Box::new(running)));

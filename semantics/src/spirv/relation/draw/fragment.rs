@@ -6,6 +6,7 @@
 //! within one, of quads: rasterisation order.
 
 mod explore;
+mod inner;
 mod interface;
 mod judged;
 mod operations;
@@ -29,10 +30,12 @@ use crate::spirv::step::Config;
 use crate::spirv::types::Type;
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::{Site, Unspecified};
+use inner::InnerQuad;
 use interface::Source;
 use operations::{Depths, Left, Role, Samples, of_samples};
 
 pub(super) use explore::Explorer;
+pub(super) use inner::Four;
 pub(super) use interface::Interface;
 pub(super) use judged::Judged;
 pub(super) use operations::Ended;
@@ -81,7 +84,7 @@ struct Current {
     front_certain: bool,
     /// The rows of its vertices, the provoking one first.
     rows: [u32; 3],
-    places: Box<dyn Iterator<Item = [i64; 2]>>,
+    walk: raster::Walk,
     /// A quad that is shaded once for each sample, and the next sample.
     pending: Option<(raster::Quad, u32)>,
 }
@@ -123,6 +126,9 @@ pub(super) struct Fragments<'m, 'd> {
     written_in_doubt: bool,
     /// Whether what a device may do differently is kept.
     keeps_doubt: bool,
+    /// Whether quads inside of triangles are run as [`InnerQuad`]s, and those that run.
+    tells_inner: bool,
+    inner: Vec<InnerQuad>,
     /// What runs quads over sets, if they are.
     explorer: Option<Explorer<'m>>,
     targets: Vec<Target>,
@@ -184,6 +190,8 @@ impl<'m, 'd> Fragments<'m, 'd> {
             queue: VecDeque::new(),
             written_in_doubt: false,
             keeps_doubt: true,
+            tells_inner: false,
+            inner: Vec::new(),
             explorer: None,
             targets: draw.targets.iter().map(Target::new).collect(),
             depth: draw.depth.map(|depth| depth.buffer.clone()),
@@ -195,6 +203,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
     /// what is undefined there.
     pub(super) fn without_doubt(mut self) -> Self {
         self.keeps_doubt = false;
+        self.tells_inner = inner::is_told(&self.interface, self.draw);
         self.targets.iter_mut().for_each(Target::forget_doubt);
         self
     }
@@ -261,6 +270,9 @@ impl<'m, 'd> Fragments<'m, 'd> {
     /// A quad of the current triangle, tested early where the stage asks for it; whether any of its
     /// invocations is for a fragment. It is for all samples, or for one.
     fn quad(&mut self, workgroup: u32, quad: raster::Quad, only: Option<u32>) -> bool {
+        if self.begins_inside(workgroup, &quad) {
+            return true;
+        }
         let Some(current) = &self.current else { return false };
         let (at, count) = ([quad.x, quad.y], self.draw.state.samples);
         let place = |lane: usize| [i64::from(quad.x) + lane as i64 % 2, i64::from(quad.y) + lane as i64 / 2];
@@ -278,15 +290,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
             let [x, y] = place(lane);
             current.triangle.fragment_of_sample(x, y, sample).unwrap_or_else(|| current.triangle.fragment(x, y))
         };
-        // A depth test needs to know what a device may have. Without one, the definite answer
-        // needs definite values alone.
-        let definite = !self.keeps_doubt && self.draw.depth.is_none() && count == 1;
-        let of_pixel = || {
-            [0, 1, 2, 3].map(|lane: usize| match definite {
-                true => current.triangle.definite_fragment(place(lane), quad.lanes[lane]),
-                false => current.triangle.fragment_of_lane(place(lane), quad.lanes[lane]),
-            })
-        };
+        let of_pixel = || [0, 1, 2, 3].map(|lane: usize| current.triangle.fragment_of_lane(place(lane), quad.lanes[lane]));
         let mut fragments = match only {
             Some(sample) => [0, 1, 2, 3].map(|lane| of_sample(lane, sample)),
             None => of_pixel(),
@@ -492,14 +496,14 @@ impl<'m> Fragments<'m, '_> {
                         let what = "points and lines with SampleId, SamplePosition, Sample or depths, of several samples";
                         return Err(Outcome::Unsupported(what.into()));
                     }
-                    let (places, front_certain) = (Box::new(triangle.places()), triangle.front_certain);
+                    let (walk, front_certain) = (triangle.walk(), triangle.front_certain);
                     let bias = match (self.draw.state.depth_bias.filter(|_| triangle.is_polygon()), &self.depth) {
                         (Some(_), Some(depth)) => triangle.depth_bias(depth.format()),
                         // What a depth attachment resolves is not known without one.
                         (Some(_), None) => Some(Inexact { value: 0.0, allowed: Interval::ANY }),
                         (None, _) => None,
                     };
-                    self.current = Some(Current { triangle, bias, number, front_certain, rows, places, pending: None });
+                    self.current = Some(Current { triangle, bias, number, front_certain, rows, walk, pending: None });
                 }
             }
         }
@@ -515,9 +519,8 @@ impl<'m> Fragments<'m, '_> {
             current.pending = Some((quad, sample + 1)).filter(|(_, sample)| *sample < samples);
             return Ok(Some((Some(quad), Some(sample))));
         }
-        let Some(place) = current.places.next() else { return Ok(None) };
+        let Some(quad) = current.walk.next(&current.triangle) else { return Ok(None) };
         *fuel = fuel.checked_sub(1).ok_or(Outcome::OutOfFuel)?;
-        let quad = current.triangle.quad(place);
         if !each_sample {
             return Ok(Some((quad, None)));
         }
@@ -570,6 +573,9 @@ impl<'m> Work<'m> for Fragments<'m, '_> {
     }
 
     fn global(&self, agent: Agent) -> [u32; 3] {
+        if let Some(InnerQuad { at: [x, y], triangle, .. }) = self.inner_quad(agent.workgroup) {
+            return [x + agent.local % 2, y + agent.local / 2, *triangle];
+        }
         let Some(quad) = self.running.get(&agent.workgroup) else { return [0; 3] };
         let [x, y] = quad.pixel(agent.local as usize);
         [x, y, quad.triangle]

@@ -3,7 +3,7 @@
 //! relation's own; only invocations are run by columns, 64 vertices or 16 quads at a time. Quads
 //! reach the attachments in their order.
 
-use super::fragment::{Ended, Fragments};
+use super::fragment::{Ended, Four, Fragments};
 use super::targets::DefiniteTarget;
 use super::vertex::Vertices;
 use super::{DrawObservation, before, dispatch};
@@ -150,6 +150,7 @@ fn all(module: &Module, fragments: &mut Fragments<'_, '_>, quads: &mut Quads<'_>
     let (mut first, mut more) = (0, true);
     while more {
         quads.begin(first);
+        fragments.forget_inner();
         let mut count = 0;
         while count < Quads::SIDE_BY_SIDE {
             let mut left = fuel - quads.executed();
@@ -164,7 +165,15 @@ fn all(module: &Module, fragments: &mut Fragments<'_, '_>, quads: &mut Quads<'_>
                 }
                 Err(ended) => return Err(ended.map(|_| Picture::default())),
             }
-            for of_quad in 0..4 {
+            let is_inner = fragments.give_inner(first + count, |variable, index, four| match four {
+                Four::Bits(bits) => quads.give_four(count, variable.id, index, bits),
+                Four::Undefined(kind) => {
+                    for (lane, scalar) in (4 * count as usize..).zip(Four::undefined(kind, variable, 4 * (first + count))) {
+                        quads.give_one(lane, variable.id, index, &scalar);
+                    }
+                }
+            });
+            for of_quad in (0..4).filter(|_| !is_inner) {
                 let lane = 4 * count as usize + of_quad;
                 if fragments.begins_as_helper(of_quad) {
                     quads.help(lane);
@@ -180,7 +189,11 @@ fn all(module: &Module, fragments: &mut Fragments<'_, '_>, quads: &mut Quads<'_>
         }
         for quad in 0..count {
             let lane = |of_quad| Lane { quads, lane: 4 * quad as usize + of_quad, number: 4 * (first + quad) + of_quad as u32 };
-            fragments.ended(first + quad, &[lane(0), lane(1), lane(2), lane(3)]);
+            let lanes = [lane(0), lane(1), lane(2), lane(3)];
+            if !fragments.end_inner(first + quad, &lanes, |variable, index| quads.left_of_four(quad, variable.id, index)) {
+                fragments.ended(first + quad, &lanes);
+                fragments.commit();
+            }
         }
         first += count;
     }

@@ -4,7 +4,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::image::{Channel, Codes, Format, Image, Numeric, pack, pack_within, unpack};
+use crate::image::{Channel, Codes, Format, Image, Numeric, nearest, pack, pack_within, unpack};
 use crate::number::integer::mask;
 use crate::number::sets::{Set, Span};
 use crate::number::{Expected, Interval, Profile, Why};
@@ -182,10 +182,9 @@ impl Target {
         let image = target.image.clone();
         let [width, height] = image.size(0).unwrap_or([0; 2]);
         let (mut inexact, mut made_undefined) = (FxHashMap::default(), FxHashMap::default());
-        for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
-            let texel = u64::from(y) * u64::from(width) + u64::from(x);
-            let undefined = image.raw(0, x.into(), y.into()).map_or(0, |(_, undefined)| undefined);
-            let rounded = image.rounded(0, x.into(), y.into()).unwrap_or(0);
+        let texels = width as usize * height as usize;
+        for (texel, undefined, rounded) in image.inexact(0).take_while(|(texel, ..)| *texel < texels) {
+            let texel = texel as u64;
             for c in 0..image.format().channels().len() as u64 {
                 if undefined >> c & 1 == 1 {
                     let made = MadeBy { kind: Unspecified::Uninitialised, instruction: None };
@@ -219,9 +218,6 @@ impl Target {
         edge: Option<Edge>,
         (profile, blend): (Profile, Option<(Blend, &raster::Rules)>),
     ) {
-        if presence == Presence::Sure && edge.is_none() && blend.is_none() && self.write_definite([x, y], &written).is_some() {
-            return;
-        }
         let size = self.format.bytes();
         let texel = y as usize * self.width as usize + x as usize;
         let Some(held) = self.texels.get(texel * size..(texel + 1) * size) else { return };
@@ -277,29 +273,38 @@ impl Target {
         }
     }
 
-    /// [`Target::write`] where only definite texels are kept, all are defined, and so is what is
-    /// written. None, and nothing is done, if it is not so.
-    fn write_definite(&mut self, [x, y]: [u32; 2], written: &[Written; 4]) -> Option<()> {
+    /// [`Target::write`] of the fragments of a quad, those that stay, by the bits of each component
+    /// in its lanes, where only definite texels are kept, all are defined, and so is what is written.
+    /// False, and nothing is done, if it is not so.
+    pub(super) fn write_quad(&mut self, [x, y]: [u32; 2], stays: [bool; 4], bits: impl Fn(usize) -> Option<[u32; 4]>) -> bool {
         if self.keeps_doubt || !(self.inexact.is_empty() && self.undefined.is_empty() && self.halves.is_empty()) {
-            return None;
+            return false;
         }
-        let size = self.format.bytes();
-        let texel = y as usize * self.width as usize + x as usize;
-        let held = self.texels.get_mut(texel * size..(texel + 1) * size)?;
-        let mut bytes = [0; 16];
-        bytes[..size].copy_from_slice(held);
-        let mut code_of_all = u128::from_le_bytes(bytes);
-        for (&written, &channel) in written.iter().zip(self.format.channels()) {
-            let Written::Scalar(scalar @ Scalar { undefined: None, .. }) = written else { return None };
-            let codes = pack(self.format.numeric(), channel.width, scalar.bits as u32);
-            if codes.any.is_some() {
-                return None;
+        let (size, numeric) = (self.format.bytes(), self.format.numeric());
+        // By halves of 64 bits: no channel is in both.
+        let (mut codes, mut kept) = ([[0u64; 2]; 4], [u64::MAX; 2]);
+        for (component, channel) in self.format.channels().iter().enumerate() {
+            let Some(bits) = bits(component) else { return false };
+            let (half, offset) = (channel.offset as usize / 64, channel.offset % 64);
+            for (code, bits) in codes.iter_mut().zip(bits) {
+                let Some(nearest) = nearest(numeric, channel.width, bits) else { return false };
+                code[half] |= nearest << offset;
             }
-            code_of_all &= !(u128::from(mask(channel.width)) << channel.offset);
-            code_of_all |= u128::from(codes.best) << channel.offset;
+            kept[half] &= !(mask(channel.width) << offset);
         }
-        held.copy_from_slice(&code_of_all.to_le_bytes()[..size]);
-        Some(())
+        for (lane, code) in codes.into_iter().enumerate().filter(|(lane, _)| stays[*lane]) {
+            let texel = (y as usize + lane / 2) * self.width as usize + x as usize + lane % 2;
+            let Some(held) = self.texels.get_mut(texel * size..(texel + 1) * size) else { continue };
+            for (held, (kept, code)) in held.chunks_mut(8).zip(kept.into_iter().zip(code)) {
+                match held.len() {
+                    8 => put::<8>(held, kept, code),
+                    4 => put::<4>(held, kept, code),
+                    2 => put::<2>(held, kept, code),
+                    _ => put::<1>(held, kept, code),
+                }
+            }
+        }
+        true
     }
 
     /// What is written to a texel of these bits where components are blended with it, and what made
@@ -441,6 +446,15 @@ fn either(old: Component, new: Component) -> Component {
         (_, Component::Undecided(why)) => Component::Undecided(why),
         _ => Component::Undecided(Why::Coverage),
     }
+}
+
+/// Replaces what is not kept of a little-endian number of N bytes.
+fn put<const N: usize>(held: &mut [u8], kept: u64, bits: u64) {
+    let Some(held) = held.first_chunk_mut::<N>() else { return };
+    let mut all = [0; 8];
+    all[..N].copy_from_slice(held);
+    let all = u64::from_le_bytes(all) & kept | bits;
+    held.copy_from_slice(&all.to_le_bytes()[..N]);
 }
 
 /// What made the definite answer, if that is an undefined value, after a fragment: what made the

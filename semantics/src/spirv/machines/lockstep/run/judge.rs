@@ -290,7 +290,7 @@ impl Ledger {
         self.notes[at][lane] = trust;
     }
 
-    fn forget(&mut self, kept: Kept, lanes: Lanes) {
+    pub(super) fn forget(&mut self, kept: Kept, lanes: Lanes) {
         let at = self.at(kept);
         self.noted[at] &= !lanes;
     }

@@ -181,6 +181,47 @@ impl Quads<'_> {
         }
     }
 
+    /// Gives the lane one scalar of an input, likewise.
+    pub(in crate::spirv) fn give_one(&mut self, lane: usize, variable: u32, index: usize, scalar: &Scalar) {
+        let held = held(self.shared.program, variable).and_then(|held| held.cells.get(index).zip(held.types.get(index)));
+        if let Some((&cell, &of)) = held {
+            self.warp.give(lane, cell, of, scalar);
+        }
+    }
+
+    /// Gives the lanes of a quad these bits of one scalar of an input, of which all devices have
+    /// the same.
+    pub(in crate::spirv) fn give_four(&mut self, quad: u32, variable: u32, index: usize, bits: [u32; 4]) {
+        let Some(&cell) = held(self.shared.program, variable).and_then(|held| held.cells.get(index)) else { return };
+        let lanes = 0xf << (4 * quad);
+        match cell {
+            Cell::Word(column) => self.warp.columns[column as usize].as_chunks_mut::<4>().0[quad as usize] = bits,
+            Cell::Truth(set) => {
+                let truth = (0..).zip(bits).fold(0, |set, (lane, bit)| set | u64::from(bit & 1) << lane);
+                let set = &mut self.warp.sets[set as usize];
+                *set = *set & !lanes | truth << (4 * quad);
+            }
+            Cell::Local(word) => self.warp.local[word as usize].as_chunks_mut::<4>().0[quad as usize] = bits,
+        }
+        *self.warp.undefined_mut(kept_in(cell)) &= !lanes;
+        if let Some(ledger) = &mut self.warp.ledger {
+            ledger.forget(kept_in(cell), lanes);
+        }
+    }
+
+    /// What one scalar of an output variable holds in the lanes of a quad that have ended; `None`
+    /// if one of them has an undefined value there, or nothing.
+    pub(in crate::spirv) fn left_of_four(&self, quad: u32, variable: u32, index: usize) -> Option<[u32; 4]> {
+        let &cell = held(self.shared.program, variable)?.cells.get(index)?;
+        let four = |columns: &[Column], at: u32| columns[at as usize].as_chunks::<4>().0[quad as usize];
+        let (bits, undefined) = match cell {
+            Cell::Word(column) => (four(&self.warp.columns, column), self.warp.undefined[column as usize]),
+            Cell::Local(word) => (four(&self.warp.local, word), self.warp.local_undefined[word as usize]),
+            Cell::Truth(_) => return None,
+        };
+        (undefined >> (4 * quad) & 0xf == 0).then_some(bits)
+    }
+
     /// Runs so many quads to their end, with so many instructions for all that ever run.
     ///
     /// # Errors

@@ -204,7 +204,7 @@ impl Fragments<'_, '_> {
     }
 
     /// Whatever can reach the attachments does.
-    pub(super) fn commit(&mut self) {
+    pub(in crate::spirv::relation::draw) fn commit(&mut self) {
         while let Some(&queued) = self.queue.front() {
             match queued {
                 Queued::Unknown => self.doubt_area(),

@@ -1,0 +1,123 @@
+//! Quads inside of their triangles, where only definite values count and nothing is tested: each of
+//! their invocations is for a fragment on every device, so that what they are given and what they
+//! leave is had for all four at once.
+
+use super::super::targets::{Presence, Written};
+use super::interface::Source;
+use super::{Current, Ended, Fragments, Interface};
+use crate::raster::{self, Interpolation};
+use crate::spirv::environment::Draw;
+use crate::spirv::module::Variable;
+use crate::spirv::value::{Origin, Scalar};
+use crate::undefined::Unspecified;
+
+/// A quad that is run so.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InnerQuad {
+    pub(super) number: u32,
+    pub(super) at: [u32; 2],
+    pub(super) triangle: u32,
+}
+
+/// What the lanes of a quad have of a scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::spirv::relation::draw) enum Four {
+    /// These bits.
+    Bits([u32; 4]),
+    /// An undefined value that was made so, in each of them.
+    Undefined(Unspecified),
+}
+
+/// Whether a stage with that interface is given nothing in its quads, and leaves nothing, that such
+/// a quad has no answer for.
+pub(super) fn is_told(interface: &Interface<'_>, draw: &Draw<'_>) -> bool {
+    let told = |source: &Source| matches!(source, Source::Coordinate(_) | Source::Front | Source::Helper | Source::Vertices(..));
+    let inputs = interface.inputs.iter().flat_map(|(_, sources)| sources).all(told);
+    inputs && interface.mask.is_none() && draw.depth.is_none() && draw.state.blend.is_none() && draw.state.samples == 1
+}
+
+impl<'m> Fragments<'m, '_> {
+    /// Begins a quad so, if it is one; whether it is.
+    pub(super) fn begins_inside(&mut self, number: u32, quad: &raster::Quad) -> bool {
+        let Some(current) = self.current.as_ref().filter(|_| self.tells_inner) else { return false };
+        if !current.triangle.is_inner(quad) {
+            return false;
+        }
+        self.inner.push(InnerQuad { number, at: [quad.x, quad.y], triangle: current.number });
+        true
+    }
+
+    /// Those that have begun have ended, and what they left is written.
+    pub(in crate::spirv::relation::draw) fn forget_inner(&mut self) {
+        self.inner.clear();
+    }
+
+    pub(super) fn inner_quad(&self, number: u32) -> Option<&InnerQuad> {
+        self.inner.binary_search_by_key(&number, |quad| quad.number).ok().map(|at| &self.inner[at])
+    }
+
+    /// Gives the quad that has just begun its inputs, scalar by scalar, with the variable and the
+    /// place in it; false if it did not begin so.
+    pub(in crate::spirv::relation::draw) fn give_inner(&self, number: u32, mut give: impl FnMut(&'m Variable, usize, Four)) -> bool {
+        let Some(quad) = self.inner.last().filter(|quad| quad.number == number) else { return false };
+        let Some(current) = &self.current else { return false };
+        let inner = current.triangle.inner(quad.at);
+        for (variable, sources) in &self.interface.inputs {
+            for (index, &source) in sources.iter().enumerate() {
+                give(variable, index, self.four(current, &inner, source));
+            }
+        }
+        true
+    }
+
+    fn four(&self, current: &Current, inner: &raster::Inner, source: Source) -> Four {
+        match source {
+            Source::Coordinate(component) => Four::Bits(inner.coordinate(component).map(f32::to_bits)),
+            Source::Front => Four::Bits([current.triangle.front.into(); 4]),
+            Source::Vertices(place, how, _) => {
+                let corners = current.rows.map(|row| self.vertices.left(row)[4 + place]);
+                let seen = if how == Interpolation::Flat { &corners[..1] } else { &corners[..] };
+                match seen.iter().find_map(|scalar| scalar.undefined) {
+                    Some(origin) => Four::Undefined(origin.kind),
+                    None if how == Interpolation::Flat => Four::Bits([corners[0].bits as u32; 4]),
+                    None => Four::Bits(inner.interpolate(corners.map(|s| f32::from_bits(s.bits as u32)), how).map(f32::to_bits)),
+                }
+            }
+            // None is a helper invocation. There is no other source, by `is_told`.
+            _ => Four::Bits([0; 4]),
+        }
+    }
+
+    /// Writes what a quad leaves: of its lanes, and of the scalars that have bits in all four. False
+    /// if it is no quad that began so.
+    pub(in crate::spirv::relation::draw) fn end_inner<E: Ended>(
+        &mut self,
+        number: u32,
+        lanes: &[E; 4],
+        bits: impl Fn(&Variable, usize) -> Option<[u32; 4]>,
+    ) -> bool {
+        let Some(at) = self.inner_quad(number).map(|quad| quad.at) else { return false };
+        let stays = lanes.each_ref().map(|lane| !lane.is_discarded() && !lane.is_helper());
+        for (target, places) in self.targets.iter_mut().zip(&self.interface.outputs) {
+            if target.write_quad(at, stays, |component| bits(places[component]?.0, places[component]?.1)) {
+                continue;
+            }
+            for (lane, ended) in lanes.iter().enumerate().filter(|(lane, _)| stays[*lane]) {
+                let written = places.map(|place| {
+                    let scalar = place.and_then(|(variable, index)| ended.output(variable).get(index).copied());
+                    scalar.map_or(Written::Nothing, Written::Scalar)
+                });
+                let pixel = [at[0] + lane as u32 % 2, at[1] + lane as u32 / 2];
+                target.write(pixel, written, Presence::Sure, None, (self.interface.profile, None));
+            }
+        }
+        true
+    }
+}
+
+impl Four {
+    /// As scalars of its lanes, of a variable in the invocations from that number on.
+    pub(in crate::spirv::relation::draw) fn undefined(kind: Unspecified, variable: &Variable, number: u32) -> [Scalar; 4] {
+        [0, 1, 2, 3].map(|lane| Scalar::undefined(Origin { kind, instruction: variable.instruction, invocation: number + lane }))
+    }
+}
