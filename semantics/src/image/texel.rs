@@ -111,14 +111,15 @@ pub const CONVERSION: f64 = 0.6;
 /// - 16-bit floats: one of the two closest, beyond the greatest finite one that or an infinity;
 ///   subnormals may be flushed. A NaN: any NaN.
 pub fn pack(numeric: Numeric, width: u8, bits: u32) -> Codes {
-    let Some(best) = nearest(numeric, width, bits) else {
+    let Some([best]) = nearest(numeric, width, [bits]) else {
         let best = if numeric.is_integer() { u64::from(bits) & mask(width) } else { 0 };
         return Codes { any: Some(Unspecified::ImageConversion), ..Codes::one(best) };
     };
     let number = f64::from(f32::from_bits(bits));
     match numeric {
         Numeric::Unorm | Numeric::Snorm => {
-            let product = product(numeric, width, number);
+            // 24 bits times 16 are exact.
+            let product = number.clamp(low(numeric), 1.0) * scale(numeric, width);
             let [low, high] = [product.floor(), product.ceil()];
             let within = |x: &f64| code_of(width, *x) != best && (x - product).abs() <= CONVERSION;
             let others = [low, high].into_iter().filter(within).map(|x| code_of(width, x)).collect();
@@ -150,29 +151,33 @@ pub fn pack(numeric: Numeric, width: u8, bits: u32) -> Codes {
     }
 }
 
-/// The preferred of the codes of [`pack`]; `None` where any code is allowed.
+/// The preferred of the codes of [`pack`], of several components; `None` where any code is allowed
+/// of one.
 #[inline]
-pub fn nearest(numeric: Numeric, width: u8, bits: u32) -> Option<u64> {
-    let number = f64::from(f32::from_bits(bits));
+pub fn nearest<const N: usize>(numeric: Numeric, width: u8, bits: [u32; N]) -> Option<[u64; N]> {
+    let floats = || bits.map(f32::from_bits);
     match numeric {
-        Numeric::Unorm | Numeric::Snorm if number.is_nan() => None,
         Numeric::Unorm | Numeric::Snorm => {
             // Between 2^52 and 2^53 the 64-bit floats are the integers, their last bits in order, and
             // additions round to nearest, ties to even.
             const INTEGERS: f64 = (3u64 << 51) as f64;
-            Some((product(numeric, width, number) + INTEGERS).to_bits() & mask(width))
+            let (low, scale, mask) = (low(numeric), scale(numeric, width), mask(width));
+            let code = |x: f32| (f64::from(x).clamp(low, 1.0) * scale + INTEGERS).to_bits() & mask;
+            (!floats().iter().any(|x| x.is_nan())).then(|| floats().map(code))
         }
-        Numeric::Uint => (width == 32 || bits >> width == 0).then_some(bits.into()),
-        Numeric::Sint => (signed(width, u64::from(bits)) == i64::from(bits as i32)).then_some(u64::from(bits) & mask(width)),
-        Numeric::Float if width == 16 => Some(Half::of(number).bits()),
-        Numeric::Float => Some(bits.into()),
+        Numeric::Uint => (width == 32 || bits.iter().all(|bits| bits >> width == 0)).then(|| bits.map(u64::from)),
+        Numeric::Sint => {
+            let fits = |&bits: &u32| signed(width, u64::from(bits)) == i64::from(bits as i32);
+            bits.iter().all(fits).then(|| bits.map(|bits| u64::from(bits) & mask(width)))
+        }
+        Numeric::Float if width == 16 => Some(floats().map(|x| Half::of(x.into()).bits())),
+        Numeric::Float => Some(bits.map(u64::from)),
     }
 }
 
-/// A normalized component in units of its code; 24 bits times 16 are exact.
-fn product(numeric: Numeric, width: u8, number: f64) -> f64 {
-    let low = if numeric == Numeric::Snorm { -1.0 } else { 0.0 };
-    number.clamp(low, 1.0) * scale(numeric, width)
+/// The least number of a normalized component.
+fn low(numeric: Numeric) -> f64 {
+    if numeric == Numeric::Snorm { -1.0 } else { 0.0 }
 }
 
 fn code_of(width: u8, integer: f64) -> u64 {

@@ -212,13 +212,17 @@ impl Planes {
 
     /// What the invocations of a quad inside of a triangle are given by definite values alone.
     pub(super) fn inner(&self, rules: &Rules, state: &State, [x, y]: [u32; 2]) -> Inner {
-        let centres = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(dx, dy)| [f64::from(x + dx) + 0.5, f64::from(y + dy) + 0.5]);
+        let [x, y] = [f64::from(x) + 0.5, f64::from(y) + 0.5];
+        let centres = [[x, x + 1.0, x, x + 1.0], [y, y, y + 1.0, y + 1.0]];
         let e = match &self.exact {
-            None => centres.map(|p| self.at(p)),
-            Some(exact) => {
-                let of = |p: [f64; 2], i: usize| (exact[i][0] * p[0] + exact[i][1] * p[1] + exact[i][2]) * self.factor[i];
-                centres.map(|p| [0, 1, 2].map(|i| of(p, i)))
+            None => {
+                let e = [0, 1, 2, 3].map(|lane| self.at([centres[0][lane], centres[1][lane]]));
+                [0, 1, 2].map(|i| e.map(|e| e[i]))
             }
+            Some(exact) => [0, 1, 2].map(|i| {
+                let ([dx, dy, constant], factor) = (exact[i], self.factor[i]);
+                [0, 1, 2, 3].map(|lane| (dx * centres[0][lane] + dy * centres[1][lane] + constant) * factor)
+            }),
         };
         Inner {
             perspective: rules.perspective,
@@ -316,25 +320,38 @@ pub struct Inner {
     range: [f64; 2],
     z: [f64; 3],
     w: [f64; 3],
-    e: [[f64; 3]; 4],
-    centres: [[f64; 2]; 4],
+    /// By vertex and lane.
+    e: [[f64; 4]; 3],
+    /// By axis and lane.
+    centres: [[f64; 4]; 2],
 }
 
 impl Inner {
     /// A component of FragCoord in each of the four: the values of [`Fragment::coordinate`].
     pub fn coordinate(&self, component: usize) -> [f32; 4] {
-        let on_screen = |e: [f64; 3], f: [f64; 3]| super::dot(e, f) / super::dot(e, self.w);
         let [near, far] = self.range;
         match component {
-            0 | 1 => self.centres.map(|centre| centre[component] as f32),
-            2 => self.e.map(|e| (self.depth_range)(on_screen(e, self.z), near, far).clamp(near.min(far), near.max(far)) as f32),
-            _ => self.e.map(|e| on_screen(e, [1.0; 3]) as f32),
+            0 | 1 => self.centres[component].map(|centre| centre as f32),
+            2 => self.on_screen(self.z).map(|z| (self.depth_range)(z, near, far).clamp(near.min(far), near.max(far)) as f32),
+            _ => self.on_screen([1.0; 3]).map(|reciprocal| reciprocal as f32),
         }
+    }
+
+    /// What is linear on the screen, in each of the four.
+    fn on_screen(&self, f: [f64; 3]) -> [f64; 4] {
+        // Inside of the triangle each e is a finite number of the same sign as w, and not zero.
+        if f == self.w {
+            return [1.0; 4];
+        }
+        let dot = |f: [f64; 3]| [0, 1, 2, 3].map(|lane| self.e[0][lane] * f[0] + self.e[1][lane] * f[1] + self.e[2][lane] * f[2]);
+        let (above, below) = (dot(f), dot(self.w));
+        [0, 1, 2, 3].map(|lane| above[lane] / below[lane])
     }
 
     /// An attribute in each of the four: the values of [`Fragment::interpolate`].
     pub fn interpolate(&self, values: [f32; 3], how: Interpolation) -> [f32; 4] {
-        self.e.map(|e| definite((self.perspective, self.linear), (e, self.w), values, how))
+        let e = |lane: usize| self.e.map(|e| e[lane]);
+        [0, 1, 2, 3].map(|lane| definite((self.perspective, self.linear), (e(lane), self.w), values, how))
     }
 }
 

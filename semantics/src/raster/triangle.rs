@@ -449,7 +449,13 @@ impl Triangle {
     /// Whether every device covers the four pixels of one of its quads, by one triangle that it
     /// knows the vertices of.
     pub fn is_inner(&self, quad: &Quad) -> bool {
-        self.is_polygon() && self.bounds.is_none() && self.state.samples == 1 && quad.lanes == [Lane::SURE; 4]
+        self.is_plain() && quad.lanes == [Lane::SURE; 4]
+    }
+
+    /// Whether it is one triangle, whose vertices are known, of pixels with one sample.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.is_polygon() && self.bounds.is_none() && self.state.samples == 1
     }
 
     /// What the invocations of such a quad are given by definite values alone.
@@ -605,8 +611,7 @@ impl Triangle {
     /// all edges: those in the area and away from the viewport's ends. `None` if what is inside is
     /// not all that counts.
     pub(super) fn seen_for_certain(&self, [columns, rows]: [&Range<i64>; 2]) -> Option<[Range<i64>; 2]> {
-        let is_plain = self.is_polygon() && self.bounds.is_none() && self.state.samples == 1;
-        if !is_plain || self.culled || self.culling_doubt {
+        if !self.is_plain() || self.culled || self.culling_doubt {
             return None;
         }
         let one = 1i64 << self.state.precision.sub_pixel_bits;

@@ -86,13 +86,31 @@ impl Walk {
         if y >= self.rows.end || self.columns.is_empty() {
             return None;
         }
-        let is_inside = self.inside.start <= x && x + 1 < self.inside.end;
+        let inside = self.next_inside();
+        if inside.is_none() {
+            self.go_on();
+        }
+        Some(inside.map_or_else(|| triangle.quad([x, y]), |[x, y]| Some(Quad { x, y, lanes: [Lane::SURE; 4] })))
+    }
+
+    /// The next place, if it has a quad whose pixels every device covers; otherwise the walk stays
+    /// before it.
+    #[inline]
+    pub fn next_inside(&mut self) -> Option<[u32; 2]> {
+        let [x, y] = self.next;
+        (self.inside.start <= x && x + 1 < self.inside.end).then(|| {
+            self.go_on();
+            [x as u32, y as u32]
+        })
+    }
+
+    #[inline]
+    fn go_on(&mut self) {
         self.next[0] += 2;
         if self.next[0] >= self.columns.end {
-            self.next = [self.columns.start, y + 2];
+            self.next = [self.columns.start, self.next[1] + 2];
             self.begin_row();
         }
-        Some(if is_inside { Some(Quad { x: x as u32, y: y as u32, lanes: [Lane::SURE; 4] }) } else { triangle.quad([x, y]) })
     }
 
     /// Which columns of a row of quads are inside.

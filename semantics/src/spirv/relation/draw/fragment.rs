@@ -457,6 +457,9 @@ impl Ended for Related<'_, '_> {
 impl<'m> Fragments<'m, '_> {
     /// Whether another quad begins, that of a number; what this costs is taken from the fuel.
     pub(super) fn advance(&mut self, workgroup: u32, fuel: &mut u64) -> Result<Begin, Outcome<Observation>> {
+        if self.advances_inside(workgroup, fuel) {
+            return Ok(Begin::Begins);
+        }
         self.commit();
         loop {
             if self.queue.len() >= WAITING {

@@ -284,10 +284,10 @@ impl Target {
         // By halves of 64 bits: no channel is in both.
         let (mut codes, mut kept) = ([[0u64; 2]; 4], [u64::MAX; 2]);
         for (component, channel) in self.format.channels().iter().enumerate() {
-            let Some(bits) = bits(component) else { return false };
+            let four = bits(component).and_then(|bits| nearest(numeric, channel.width, bits));
+            let Some(four) = four else { return false };
             let (half, offset) = (channel.offset as usize / 64, channel.offset % 64);
-            for (code, bits) in codes.iter_mut().zip(bits) {
-                let Some(nearest) = nearest(numeric, channel.width, bits) else { return false };
+            for (code, nearest) in codes.iter_mut().zip(four) {
                 code[half] |= nearest << offset;
             }
             kept[half] &= !(mask(channel.width) << offset);

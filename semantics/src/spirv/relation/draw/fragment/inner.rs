@@ -37,6 +37,18 @@ pub(super) fn is_told(interface: &Interface<'_>, draw: &Draw<'_>) -> bool {
 }
 
 impl<'m> Fragments<'m, '_> {
+    /// Begins the next quad so, if it is one and nothing waits to reach the attachments before it;
+    /// what this costs is taken from the fuel.
+    #[inline]
+    pub(super) fn advances_inside(&mut self, number: u32, fuel: &mut u64) -> bool {
+        let is_next = self.tells_inner && self.queue.is_empty() && *fuel > 0 && (u64::from(number) + 1) * 4 <= self.bound;
+        let Some(current) = self.current.as_mut().filter(|current| is_next && current.triangle.is_plain()) else { return false };
+        let Some(at) = current.walk.next_inside() else { return false };
+        *fuel -= 1;
+        self.inner.push(InnerQuad { number, at, triangle: current.number });
+        true
+    }
+
     /// Begins a quad so, if it is one; whether it is.
     pub(super) fn begins_inside(&mut self, number: u32, quad: &raster::Quad) -> bool {
         let Some(current) = self.current.as_ref().filter(|_| self.tells_inner) else { return false };
