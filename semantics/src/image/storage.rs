@@ -304,6 +304,8 @@ impl Image {
     /// level, and of each what [`Image::raw`] and [`Image::rounded`] say of its components.
     pub fn inexact(&self, level: u32) -> impl Iterator<Item = (usize, u8, u8)> {
         let shadows = self.levels.get(level as usize).map_or(&[][..], |level| &level.shadow);
+        let any = shadows.iter().fold(0, |any, shadow| any | shadow) != 0;
+        let shadows = if any { shadows } else { &[] };
         shadows.iter().enumerate().filter(|(_, shadow)| **shadow != 0).map(|(index, shadow)| (index, shadow & 15, shadow >> 4))
     }
 

@@ -343,6 +343,9 @@ impl Inner {
         if f == self.w {
             return [1.0; 4];
         }
+        if f.iter().all(|f| f.to_bits() == 0) {
+            return [0.0; 4];
+        }
         let dot = |f: [f64; 3]| [0, 1, 2, 3].map(|lane| self.e[0][lane] * f[0] + self.e[1][lane] * f[1] + self.e[2][lane] * f[2]);
         let (above, below) = (dot(f), dot(self.w));
         [0, 1, 2, 3].map(|lane| above[lane] / below[lane])

@@ -26,7 +26,7 @@ fn triangles(count: usize) -> impl Iterator<Item = Triangle> {
             1 => [number(-24, 24) / 8.0, number(-16, 16) / 8.0, number(0, 4) / 4.0, number(1, 3)],
             2 => [number(-9, 9), number(-9, 9), number(-2, 6) / 4.0, number(-1, 3)],
             3 => [number(-90, 90), number(-90, 90), 0.5, 1.0],
-            _ => [number(-24, 24) / 12.0, number(-16, 16) / 8.0, 0.25, 1.0],
+            _ => [number(-24, 24) / 12.0, number(-16, 16) / 8.0, 0.0, 1.0],
         });
         match Setup::new(&rules[n % 7 % 3], &state, positions).expect("a valid state") {
             Setup::Visible(triangle) => Some(*triangle),

@@ -153,7 +153,7 @@ impl Warp {
             self.local_undefined[scalar as usize] = 0;
         }
         self.all = if count as usize >= LANES { !0 } else { (1 << count) - 1 };
-        let locals = locals(program.size, first);
+        let locals = if program.inputs.is_empty() { [[0; LANES]; 3] } else { locals(program.size, first) };
         for &(column, input) in &program.inputs {
             let column = &mut self.columns[column as usize];
             for (lane, word) in column.iter_mut().enumerate() {
