@@ -158,8 +158,8 @@ pub fn nearest<const N: usize>(numeric: Numeric, width: u8, bits: [u32; N]) -> O
     let floats = || bits.map(f32::from_bits);
     match numeric {
         Numeric::Unorm | Numeric::Snorm => {
-            // Between 2^52 and 2^53 the 64-bit floats are the integers, their last bits in order, and
-            // additions round to nearest, ties to even.
+            // Between 2^52 and 2^53 the 64-bit floats are the integers, their last bits in order,
+            // and additions round to nearest, ties to even.
             const INTEGERS: f64 = (3u64 << 51) as f64;
             let (low, scale, mask) = (low(numeric), scale(numeric, width), mask(width));
             let code = |x: f32| (f64::from(x).clamp(low, 1.0) * scale + INTEGERS).to_bits() & mask;

@@ -607,9 +607,9 @@ impl Triangle {
         doubt
     }
 
-    /// The columns and the rows, of those, whose pixels are covered for certain by what is inside of
-    /// all edges: those in the area and away from the viewport's ends. `None` if what is inside is
-    /// not all that counts.
+    /// The columns and the rows, of those, whose pixels are covered for certain by what is inside
+    /// of all edges: those in the area and away from the viewport's ends. `None` if what is inside
+    /// is not all that counts.
     pub(super) fn seen_for_certain(&self, [columns, rows]: [&Range<i64>; 2]) -> Option<[Range<i64>; 2]> {
         if !self.is_plain() || self.culled || self.culling_doubt {
             return None;

@@ -13,7 +13,7 @@ fn triangles(count: usize) -> impl Iterator<Item = Triangle> {
         // Centres in no line.
         Rules { centre: |pixel, one| pixel * one + if pixel == 5 { one - 1 } else { one / 2 }, ..Rules::default() },
     ];
-    let mut one = move |n: usize| {
+    let one = move |n: usize| {
         let mut number = |low: i64, high: i64| random.between(low, high) as f32;
         let mut viewport = Viewport::of_size(24, 16);
         if n % 3 == 1 {
@@ -33,7 +33,7 @@ fn triangles(count: usize) -> impl Iterator<Item = Triangle> {
             Setup::Nothing | Setup::Unknown => None,
         }
     };
-    (0..count).filter_map(move |n| one(n))
+    (0..count).filter_map(one)
 }
 
 #[test]

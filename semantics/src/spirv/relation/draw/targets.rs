@@ -274,8 +274,8 @@ impl Target {
     }
 
     /// [`Target::write`] of the fragments of a quad, those that stay, by the bits of each component
-    /// in its lanes, where only definite texels are kept, all are defined, and so is what is written.
-    /// False, and nothing is done, if it is not so.
+    /// in its lanes, where only definite texels are kept, all are defined, and so is what is
+    /// written. False, and nothing is done, if it is not so.
     pub(super) fn write_quad(&mut self, [x, y]: [u32; 2], stays: [bool; 4], bits: impl Fn(usize) -> Option<[u32; 4]>) -> bool {
         if self.keeps_doubt || !(self.inexact.is_empty() && self.undefined.is_empty() && self.halves.is_empty()) {
             return false;

@@ -100,8 +100,8 @@ impl<'m> Fragments<'m, '_> {
         }
     }
 
-    /// Writes what a quad leaves: of its lanes, and of the scalars that have bits in all four. False
-    /// if it is no quad that began so.
+    /// Writes what a quad leaves: by its lanes, and by the scalars that have bits in all four.
+    /// False if it is no quad that began so.
     pub(in crate::spirv::relation::draw) fn end_inner<E: Ended>(
         &mut self,
         number: u32,
