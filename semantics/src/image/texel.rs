@@ -151,8 +151,8 @@ pub fn pack(numeric: Numeric, width: u8, bits: u32) -> Codes {
     }
 }
 
-/// The preferred of the codes of [`pack`], of several components; `None` where any code is allowed
-/// of one.
+/// The preferred codes of several components, each as [`pack`] has it; `None` if one of them may
+/// have any code.
 #[inline]
 pub fn nearest<const N: usize>(numeric: Numeric, width: u8, bits: [u32; N]) -> Option<[u64; N]> {
     let floats = || bits.map(f32::from_bits);

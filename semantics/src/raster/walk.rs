@@ -93,8 +93,7 @@ impl Walk {
         Some(inside.map_or_else(|| triangle.quad([x, y]), |[x, y]| Some(Quad { x, y, lanes: [Lane::SURE; 4] })))
     }
 
-    /// The next place, if it has a quad whose pixels every device covers; otherwise the walk stays
-    /// before it.
+    /// The next place, if every device covers its four pixels; if not, the walk does not go on.
     #[inline]
     pub fn next_inside(&mut self) -> Option<[u32; 2]> {
         let [x, y] = self.next;

@@ -189,8 +189,7 @@ impl Quads<'_> {
         }
     }
 
-    /// Gives the lanes of a quad these bits of one scalar of an input, of which all devices have
-    /// the same.
+    /// Gives each lane of a quad its bits of one scalar of an input; every device has these bits.
     pub(in crate::spirv) fn give_four(&mut self, quad: u32, variable: u32, index: usize, bits: [u32; 4]) {
         let Some(&cell) = held(self.shared.program, variable).and_then(|held| held.cells.get(index)) else { return };
         let lanes = 0xf << (4 * quad);

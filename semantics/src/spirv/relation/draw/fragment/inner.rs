@@ -22,14 +22,14 @@ pub(super) struct InnerQuad {
 /// What the lanes of a quad have of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::spirv::relation::draw) enum Four {
-    /// These bits.
+    /// The bits of each lane, all of them defined.
     Bits([u32; 4]),
     /// An undefined value that was made so, in each of them.
     Undefined(Unspecified),
 }
 
-/// Whether a stage with that interface is given nothing in its quads, and leaves nothing, that such
-/// a quad has no answer for.
+/// Whether quads inside of triangles can be run so: `Fragments::four` has each input of the stage,
+/// and no fragment is tested, masked or blended.
 pub(super) fn is_told(interface: &Interface<'_>, draw: &Draw<'_>) -> bool {
     let told = |source: &Source| matches!(source, Source::Coordinate(_) | Source::Front | Source::Helper | Source::Vertices(..));
     let inputs = interface.inputs.iter().flat_map(|(_, sources)| sources).all(told);
@@ -37,8 +37,8 @@ pub(super) fn is_told(interface: &Interface<'_>, draw: &Draw<'_>) -> bool {
 }
 
 impl<'m> Fragments<'m, '_> {
-    /// Begins the next quad so, if it is one and nothing waits to reach the attachments before it;
-    /// what this costs is taken from the fuel.
+    /// Begins the next quad, if it is inside of its triangle and no earlier quad waits to reach the
+    /// attachments; takes what this costs from the fuel. Whether a quad has begun.
     #[inline]
     pub(super) fn advances_inside(&mut self, number: u32, fuel: &mut u64) -> bool {
         let is_next = self.tells_inner && self.queue.is_empty() && *fuel > 0 && (u64::from(number) + 1) * 4 <= self.bound;
@@ -49,7 +49,7 @@ impl<'m> Fragments<'m, '_> {
         true
     }
 
-    /// Begins a quad so, if it is one; whether it is.
+    /// Begins this quad, if it is inside of its triangle. Whether it has begun.
     pub(super) fn begins_inside(&mut self, number: u32, quad: &raster::Quad) -> bool {
         let Some(current) = self.current.as_ref().filter(|_| self.tells_inner) else { return false };
         if !current.triangle.is_inner(quad) {
