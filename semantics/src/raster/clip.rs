@@ -24,8 +24,9 @@ pub(super) struct Vertex {
 /// Its vertices, in order; fewer than 3 if nothing is left.
 pub(super) type Polygon = SmallVec<[Vertex; 9]>;
 
-/// A triangle clipped; `guard` is the greatest |x|/w and |y|/w that is kept.
-pub(super) fn clip(rules: &Rules, positions: [[f64; 4]; 3], guard: f64, depth_clamp: bool) -> Polygon {
+/// A triangle clipped; `guard` is the greatest |x|/w and |y|/w that is kept. `None` if what is left
+/// has a vertex at w = 0: it is within the view volume there, and has no place on the screen.
+pub(super) fn clip(rules: &Rules, positions: [[f64; 4]; 3], guard: f64, depth_clamp: bool) -> Option<Polygon> {
     let mut polygon: Polygon = positions.iter().map(|&position| Vertex { position, scale: [0.0; 4] }).collect();
     if !depth_clamp {
         for plane in rules.depth_planes {
@@ -37,11 +38,8 @@ pub(super) fn clip(rules: &Rules, positions: [[f64; 4]; 3], guard: f64, depth_cl
             polygon = against(rules, &polygon, |p| guard * p[3] + sign * p[axis]);
         }
     }
-    if polygon.iter().any(|v| v.position[3] <= 0.0) {
-        // Only the origin of clip space has w = 0 within the guard band; what it spans has no area.
-        polygon.clear();
-    }
-    polygon
+    // Only where x and y are 0 too.
+    polygon.iter().all(|v| v.position[3] > 0.0).then_some(polygon)
 }
 
 /// What is left on the side where the distance is not negative.

@@ -80,8 +80,8 @@ pub struct Quad {
 pub enum Setup {
     /// Nothing: it is outside, culled, or has no area.
     Nothing,
-    /// Nothing is known: a coordinate is not finite, or errors are as large as the screen. Any
-    /// pixel may be covered.
+    /// Nothing is known: a coordinate is not finite, a vertex is within the view volume with w = 0,
+    /// or errors are as large as the screen. Any pixel may be covered.
     Unknown,
     /// Something, perhaps.
     Visible(Box<Triangle>),
@@ -135,6 +135,11 @@ enum Shape {
 /// The sizes of points that are told: those that every device with large points has.
 const POINT_SIZES: RangeInclusive<f32> = 1.0..=64.0;
 
+/// Whether a vertex is within the view volume and its w is 0: dividing by it leaves no place.
+fn has_no_place(state: &State, [x, y, z, w]: [f64; 4]) -> bool {
+    [x, y, w] == [0.0; 3] && (z == 0.0 || state.depth_clamp)
+}
+
 impl Setup {
     /// A point by its clip-space position and its size in pixels: the square around it (Basic Point
     /// Rasterization).
@@ -153,6 +158,9 @@ impl Setup {
         }
         let wide = position.map(f64::from);
         let [x, y, z, w] = wide;
+        if has_no_place(state, wide) {
+            return Ok(Setup::Unknown);
+        }
         if w <= 0.0 {
             return Ok(Setup::Nothing);
         }
@@ -197,6 +205,9 @@ impl Setup {
             return Ok(Setup::Unknown);
         }
         let wide = positions.map(|p| p.map(f64::from));
+        if wide.iter().any(|p| has_no_place(state, *p)) {
+            return Ok(Setup::Unknown);
+        }
         let beyond = |plane: fn([f64; 4]) -> bool| wide.iter().filter(|p| plane(**p)).count();
         let planes: [fn([f64; 4]) -> bool; 4] = [|p| p[0] < -p[3], |p| p[0] > p[3], |p| p[1] < -p[3], |p| p[1] > p[3]];
         let cut = planes.map(beyond);
@@ -254,7 +265,9 @@ impl Setup {
             return Ok(Setup::Unknown);
         }
         let wide = positions.map(|p| p.map(f64::from));
-        let polygon = clip::clip(rules, wide, GUARD, state.depth_clamp);
+        let Some(polygon) = clip::clip(rules, wide, GUARD, state.depth_clamp) else {
+            return Ok(Setup::Unknown);
+        };
         if polygon.len() < 3 {
             return Ok(Setup::Nothing);
         }

@@ -296,6 +296,39 @@ fn given(triangle: &Triangle, [x, y]: [i64; 2], e: [f64; 3], zw: [[f64; 2]; 3], 
     Ok(())
 }
 
+/// 0 / 0 is no place, and such a vertex is not clipped away: devices draw pixels of it or not.
+#[test]
+fn nothing_is_known_of_vertices_within_the_view_volume_with_w_of_0() {
+    for depth_clamp in [false, true] {
+        let state = State { depth_clamp, ..state() };
+        let (a, b) = ([-1.0, -1.0, 0.5, 1.0], [1.0, -1.0, 0.5, 1.0]);
+        for (vertex, is_within) in [
+            ([0.0; 4], true),
+            ([0.0, -0.0, -0.0, 0.0], true),
+            ([0.0, 0.0, 0.5, 0.0], depth_clamp),
+            ([0.0, 0.0, -0.5, 0.0], depth_clamp),
+            ([0.0, 0.0, 0.0, -1.0], false),
+            ([0.0, 0.25, 0.0, 1.0], false),
+        ] {
+            let of = [
+                Setup::new(&Rules::default(), &state, [a, b, vertex]),
+                Setup::new(&Rules::default(), &state, [vertex, a, b]),
+                Setup::new(&Rules::default(), &state, [vertex; 3]),
+                Setup::line(&Rules::default(), &state, [a, vertex]),
+                Setup::point(&Rules::default(), &state, vertex, 1.0),
+            ];
+            for (n, setup) in of.into_iter().enumerate() {
+                // Of a line behind the eye nothing is known either.
+                let is_unknown = is_within || n == 3 && vertex[3] <= 0.0;
+                assert_eq!(matches!(setup, Ok(Setup::Unknown)), is_unknown, "{vertex:?}, {n}, depth clamp {depth_clamp}");
+            }
+        }
+        // Beyond a side of the view volume nothing is left of it.
+        let gone = Setup::new(&Rules::default(), &state, [[0.5, 0.0, 0.0, 0.0]; 3]);
+        assert!(matches!(gone, Ok(Setup::Nothing)), "{gone:?}");
+    }
+}
+
 #[test]
 fn triangles_behind_the_eye_and_beyond_the_depth_range_are_clipped() {
     assert_eq!(clipped(&Rules::default(), 3_000), Ok(()));
