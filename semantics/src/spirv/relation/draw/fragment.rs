@@ -35,7 +35,7 @@ use interface::Source;
 use operations::{Depths, Left, Role, Samples, of_samples};
 
 pub(super) use explore::Explorer;
-pub(super) use inner::Four;
+pub(super) use inner::OfLanes;
 pub(super) use interface::Interface;
 pub(super) use judged::Judged;
 pub(super) use operations::Ended;
@@ -126,8 +126,8 @@ pub(super) struct Fragments<'m, 'd> {
     written_in_doubt: bool,
     /// Whether what a device may do differently is kept.
     keeps_doubt: bool,
-    /// Whether quads inside of triangles are run as [`InnerQuad`]s, and those that run.
-    tells_inner: bool,
+    /// The inputs, if quads inside of triangles are run as [`InnerQuad`]s, and those that run.
+    inner_inputs: Option<inner::Inputs<'m>>,
     inner: Vec<InnerQuad>,
     /// What runs quads over sets, if they are.
     explorer: Option<Explorer<'m>>,
@@ -190,7 +190,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
             queue: VecDeque::new(),
             written_in_doubt: false,
             keeps_doubt: true,
-            tells_inner: false,
+            inner_inputs: None,
             inner: Vec::new(),
             explorer: None,
             targets: draw.targets.iter().map(Target::new).collect(),
@@ -203,7 +203,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
     /// what is undefined there.
     pub(super) fn without_doubt(mut self) -> Self {
         self.keeps_doubt = false;
-        self.tells_inner = inner::is_told(&self.interface, self.draw);
+        self.inner_inputs = inner::Inputs::told(&self.interface, self.draw);
         self.targets.iter_mut().for_each(Target::forget_doubt);
         self
     }

@@ -3,7 +3,7 @@
 //! relation's own; only invocations are run by columns, 64 vertices or 16 quads at a time. Quads
 //! reach the attachments in their order.
 
-use super::fragment::{Ended, Four, Fragments};
+use super::fragment::{Ended, Fragments, OfLanes};
 use super::targets::DefiniteTarget;
 use super::vertex::Vertices;
 use super::{DrawObservation, before, dispatch};
@@ -166,10 +166,10 @@ fn all(module: &Module, fragments: &mut Fragments<'_, '_>, quads: &mut Quads<'_>
                 Err(ended) => return Err(ended.map(|_| Picture::default())),
             }
             let is_inner = fragments.give_inner(first + count, |variable, index, four| match four {
-                Four::Bits(bits) => quads.give_four(count, variable.id, index, bits),
-                Four::Undefined(kind) => {
-                    for (lane, scalar) in (4 * count as usize..).zip(Four::undefined(kind, variable, 4 * (first + count))) {
-                        quads.give_one(lane, variable.id, index, &scalar);
+                OfLanes::Bits(bits) => quads.give_four(count, variable.id, index, bits),
+                OfLanes::Undefined(scalars) => {
+                    for (lane, scalar) in (4 * count as usize..).zip(&scalars) {
+                        quads.give_one(lane, variable.id, index, scalar);
                     }
                 }
             });

@@ -20,20 +20,50 @@ pub(super) struct InnerQuad {
 }
 
 /// What the lanes of a quad have of a scalar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::spirv::relation::draw) enum Four {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::spirv::relation::draw) enum OfLanes {
     /// The bits of each lane, all of them defined.
     Bits([u32; 4]),
-    /// An undefined value that was made so, in each of them.
-    Undefined(Unspecified),
+    /// An undefined value in each of them.
+    Undefined([Scalar; 4]),
 }
 
-/// Whether quads inside of triangles can be run so: `Fragments::four` has each input of the stage,
-/// and no fragment is tested, masked or blended.
-pub(super) fn is_told(interface: &Interface<'_>, draw: &Draw<'_>) -> bool {
-    let told = |source: &Source| matches!(source, Source::Coordinate(_) | Source::Front | Source::Helper | Source::Vertices(..));
-    let inputs = interface.inputs.iter().flat_map(|(_, sources)| sources).all(told);
-    inputs && interface.mask.is_none() && draw.depth.is_none() && draw.state.blend.is_none() && draw.state.samples == 1
+/// Where the lanes of such a quad have a scalar of an input from.
+#[derive(Clone, Copy, Debug)]
+enum Told {
+    /// A component of FragCoord.
+    Coordinate(usize),
+    Front,
+    /// HelperInvocation: none is one.
+    NoHelper,
+    /// A scalar that the vertices leave, by its place.
+    Vertices(usize, Interpolation),
+}
+
+impl Told {
+    fn of(source: Source) -> Option<Told> {
+        match source {
+            Source::Coordinate(component) => Some(Told::Coordinate(component)),
+            Source::Front => Some(Told::Front),
+            Source::Helper => Some(Told::NoHelper),
+            Source::Vertices(place, how, _) => Some(Told::Vertices(place, how)),
+            _ => None,
+        }
+    }
+}
+
+/// The inputs of a stage whose quads inside of triangles are run so.
+#[derive(Clone, Debug)]
+pub(super) struct Inputs<'m>(Vec<(&'m Variable, Vec<Told>)>);
+
+impl<'m> Inputs<'m> {
+    /// `None` if an input comes from elsewhere, or fragments are tested, masked or blended.
+    pub(super) fn told(interface: &Interface<'m>, draw: &Draw<'_>) -> Option<Inputs<'m>> {
+        let is_plain = interface.mask.is_none() && draw.depth.is_none() && draw.state.blend.is_none() && draw.state.samples == 1;
+        let told = |sources: &[Source]| sources.iter().map(|&source| Told::of(source)).collect::<Option<Vec<Told>>>();
+        let inputs = interface.inputs.iter().map(|(variable, sources)| Some((*variable, told(sources)?)));
+        is_plain.then(|| inputs.collect::<Option<_>>())?.map(Inputs)
+    }
 }
 
 impl<'m> Fragments<'m, '_> {
@@ -41,7 +71,7 @@ impl<'m> Fragments<'m, '_> {
     /// attachments; takes what this costs from the fuel. Whether a quad has begun.
     #[inline]
     pub(super) fn advances_inside(&mut self, number: u32, fuel: &mut u64) -> bool {
-        let is_next = self.tells_inner && self.queue.is_empty() && *fuel > 0 && (u64::from(number) + 1) * 4 <= self.bound;
+        let is_next = self.inner_inputs.is_some() && self.queue.is_empty() && *fuel > 0 && (u64::from(number) + 1) * 4 <= self.bound;
         let Some(current) = self.current.as_mut().filter(|current| is_next && current.triangle.is_plain()) else { return false };
         let Some(at) = current.walk.next_inside() else { return false };
         *fuel -= 1;
@@ -51,7 +81,7 @@ impl<'m> Fragments<'m, '_> {
 
     /// Begins this quad, if it is inside of its triangle. Whether it has begun.
     pub(super) fn begins_inside(&mut self, number: u32, quad: &raster::Quad) -> bool {
-        let Some(current) = self.current.as_ref().filter(|_| self.tells_inner) else { return false };
+        let Some(current) = self.current.as_ref().filter(|_| self.inner_inputs.is_some()) else { return false };
         if !current.triangle.is_inner(quad) {
             return false;
         }
@@ -70,33 +100,35 @@ impl<'m> Fragments<'m, '_> {
 
     /// Gives the quad that has just begun its inputs, scalar by scalar, with the variable and the
     /// place in it; false if it did not begin so.
-    pub(in crate::spirv::relation::draw) fn give_inner(&self, number: u32, mut give: impl FnMut(&'m Variable, usize, Four)) -> bool {
+    pub(in crate::spirv::relation::draw) fn give_inner(&self, number: u32, mut give: impl FnMut(&'m Variable, usize, OfLanes)) -> bool {
         let Some(quad) = self.inner.last().filter(|quad| quad.number == number) else { return false };
-        let Some(current) = &self.current else { return false };
+        let (Some(current), Some(Inputs(inputs))) = (&self.current, &self.inner_inputs) else { return false };
         let inner = current.triangle.inner(quad.at);
-        for (variable, sources) in &self.interface.inputs {
-            for (index, &source) in sources.iter().enumerate() {
-                give(variable, index, self.four(current, &inner, source));
+        for (variable, of) in inputs {
+            for (index, &told) in of.iter().enumerate() {
+                let scalar = match told {
+                    Told::Coordinate(component) => Ok(inner.coordinate(component).map(f32::to_bits)),
+                    Told::Front => Ok([current.triangle.front.into(); 4]),
+                    Told::NoHelper => Ok([0; 4]),
+                    Told::Vertices(place, how) => self.of_vertices(current, &inner, place, how),
+                };
+                let undefined = |kind| {
+                    let origin = |lane| Origin { kind, instruction: variable.instruction, invocation: 4 * number + lane };
+                    [0, 1, 2, 3].map(|lane| Scalar::undefined(origin(lane)))
+                };
+                give(variable, index, scalar.map_or_else(|kind| OfLanes::Undefined(undefined(kind)), OfLanes::Bits));
             }
         }
         true
     }
 
-    fn four(&self, current: &Current, inner: &raster::Inner, source: Source) -> Four {
-        match source {
-            Source::Coordinate(component) => Four::Bits(inner.coordinate(component).map(f32::to_bits)),
-            Source::Front => Four::Bits([current.triangle.front.into(); 4]),
-            Source::Vertices(place, how, _) => {
-                let corners = current.rows.map(|row| self.vertices.left(row)[4 + place]);
-                let seen = if how == Interpolation::Flat { &corners[..1] } else { &corners[..] };
-                match seen.iter().find_map(|scalar| scalar.undefined) {
-                    Some(origin) => Four::Undefined(origin.kind),
-                    None if how == Interpolation::Flat => Four::Bits([corners[0].bits as u32; 4]),
-                    None => Four::Bits(inner.interpolate(corners.map(|s| f32::from_bits(s.bits as u32)), how).map(f32::to_bits)),
-                }
-            }
-            // None is a helper invocation. There is no other source, by `is_told`.
-            _ => Four::Bits([0; 4]),
+    fn of_vertices(&self, current: &Current, inner: &raster::Inner, place: usize, how: Interpolation) -> Result<[u32; 4], Unspecified> {
+        let corners = current.rows.map(|row| self.vertices.left(row)[4 + place]);
+        let seen = if how == Interpolation::Flat { &corners[..1] } else { &corners[..] };
+        match seen.iter().find_map(|scalar| scalar.undefined) {
+            Some(origin) => Err(origin.kind),
+            None if how == Interpolation::Flat => Ok([corners[0].bits as u32; 4]),
+            None => Ok(inner.interpolate(corners.map(|s| f32::from_bits(s.bits as u32)), how).map(f32::to_bits)),
         }
     }
 
@@ -124,12 +156,5 @@ impl<'m> Fragments<'m, '_> {
             }
         }
         true
-    }
-}
-
-impl Four {
-    /// As scalars of its lanes, of a variable in the invocations from that number on.
-    pub(in crate::spirv::relation::draw) fn undefined(kind: Unspecified, variable: &Variable, number: u32) -> [Scalar; 4] {
-        [0, 1, 2, 3].map(|lane| Scalar::undefined(Origin { kind, instruction: variable.instruction, invocation: number + lane }))
     }
 }
