@@ -20,8 +20,11 @@ pub fn apply(op: Op, args: &[Tuple<'_>]) -> Lanes {
     debug_assert_eq!(args.len(), op.arity(), "operands of {op:?}");
     debug_assert!(shapes_fit(op, args), "shapes of the operands of {op:?}");
     match op {
-        Op::Add | Op::Sub | Op::Mul => binary(args, |x, y| simple(op, x, y)),
-        Op::Negate => unary(args, |x| simple(op, x, x)),
+        Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Min | Op::Max => binary(args, |x, y| simple(op, x, y)),
+        Op::LessThan | Op::LessThanEqual | Op::GreaterThan | Op::GreaterThanEqual | Op::Equal | Op::NotEqual => {
+            binary(args, |x, y| simple(op, x, y))
+        }
+        Op::Negate | Op::Abs => unary(args, |x| simple(op, x, x)),
         Op::VectorTimesScalar | Op::MatrixTimesScalar => {
             let y = args[1].lanes[0];
             unary(args, |x| {
@@ -29,10 +32,7 @@ pub fn apply(op: Op, args: &[Tuple<'_>]) -> Lanes {
                 float(r, rules::scaled(x, y, r))
             })
         }
-        Op::LessThan | Op::LessThanEqual | Op::GreaterThan | Op::GreaterThanEqual | Op::Equal | Op::NotEqual => {
-            binary(args, |x, y| simple(op, x, y))
-        }
-        Op::Min | Op::Max | Op::Step => binary(args, |x, y| {
+        Op::Step => binary(args, |x, y| {
             let r = scalar::of_two(op, x.float(), y.float());
             float(r, rules::exact_of_two(op, x, y, r))
         }),
@@ -41,11 +41,11 @@ pub fn apply(op: Op, args: &[Tuple<'_>]) -> Lanes {
             let r = scalar::of_three(op, a, b, c);
             float(r, rules::clamped(x, low, high, scalar::in_domain_of_three(op, a, b, c), r))
         }),
-        Op::Abs | Op::Sign | Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::RoundEven | Op::Fract => unary(args, |x| {
+        Op::Sign | Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::RoundEven | Op::Fract => unary(args, |x| {
             let r = scalar::of_one(op, x.float());
             float(r, rules::exact_of_one(op, x, r))
         }),
-        Op::Div | Op::Mod | Op::Atan2 | Op::Pow => binary(args, |x, y| {
+        Op::Mod | Op::Atan2 | Op::Pow => binary(args, |x, y| {
             let (a, b) = (x.float(), y.float());
             let r = scalar::of_two(op, a, b);
             let faulty = rules::fault(x).or(rules::fault(y));
@@ -88,7 +88,7 @@ pub fn apply(op: Op, args: &[Tuple<'_>]) -> Lanes {
         Op::Any => one(truth(args[0].lanes.iter().any(|x| x.is_true()), rules::absorbed(args[0].lanes, true))),
         Op::All => one(truth(args[0].lanes.iter().all(|x| x.is_true()), rules::absorbed(args[0].lanes, false))),
         Op::Select => select(args[0].lanes, args[1].lanes, args[2].lanes),
-        Op::Dot => composite::dot(args[0].lanes, args[1].lanes),
+        Op::Dot => one(composite::dot(args[0].lanes, args[1].lanes)),
         Op::VectorTimesMatrix => composite::vector_times_matrix(args[0].lanes, args[1].lanes, args[1].columns),
         Op::MatrixTimesVector => composite::matrix_times_vector(args[0].lanes, args[0].columns, args[1].lanes),
         Op::MatrixTimesMatrix => composite::matrix_times_matrix(args[0].lanes, args[0].columns, args[1].lanes, args[1].columns),
@@ -104,8 +104,9 @@ pub fn apply(op: Op, args: &[Tuple<'_>]) -> Lanes {
     }
 }
 
-/// One component of a sum, a difference, a product, a negation (of x) or a comparison.
-#[inline]
+/// One component of a sum, a difference, a product, a quotient, a minimum, a maximum, a negation or
+/// a magnitude (of x), or a comparison.
+#[inline(always)]
 pub(super) fn simple(op: Op, x: Lane, y: Lane) -> Lane {
     let (a, b) = (x.float(), y.float());
     match op {
@@ -113,7 +114,19 @@ pub(super) fn simple(op: Op, x: Lane, y: Lane) -> Lane {
             let r = scalar::of_two(op, a, b);
             float(r, rules::rounded(op, x, y, r))
         }
+        Op::Div => {
+            let r = scalar::of_two(op, a, b);
+            float(r, rules::approximate(rules::fault(x).or(rules::fault(y)), scalar::in_domain_of_two(op, a, b), r))
+        }
+        Op::Min | Op::Max => {
+            let r = scalar::of_two(op, a, b);
+            float(r, rules::exact_of_two(op, x, y, r))
+        }
         Op::Negate => float(scalar::of_one(op, a), rules::moved(x)),
+        Op::Abs => {
+            let r = scalar::of_one(op, a);
+            float(r, rules::exact_of_one(op, x, r))
+        }
         _ => truth(scalar::comparison(op, a, b), rules::compared(x, y)),
     }
 }

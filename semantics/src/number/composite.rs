@@ -302,8 +302,8 @@ fn traced(lanes: &[Lane]) -> SmallVec<[Traced; 16]> {
 }
 
 /// OpDot: x0·y0 + x1·y1 + …, the sum from the left.
-pub(super) fn dot(x: &[Lane], y: &[Lane]) -> Lanes {
-    SmallVec::from_slice(&[dot_of(x.iter().copied().zip(y.iter().copied())).lane(true)])
+pub(super) fn dot(x: &[Lane], y: &[Lane]) -> Lane {
+    dot_of(x.iter().copied().zip(y.iter().copied())).lane(true)
 }
 
 /// OpVectorTimesMatrix: component c is the dot product of the vector and column c.

@@ -47,10 +47,10 @@ pub(super) fn moved(x: Lane) -> Trust {
 }
 
 /// OpFAdd, OpFSub and OpFMul, correctly rounded to r.
-#[inline]
+#[inline(always)]
 pub(super) fn rounded(op: Op, x: Lane, y: Lane, r: f32) -> Trust {
     let (a, b) = (x.float(), y.float());
-    let doubt = fault(x).or(fault(y)).or_else(|| out_of_range(op, a, b, r));
+    let doubt = doubt_of_rounded(op, (a, x.trust.doubt), (b, y.trust.doubt), r);
     let grid = match (x.trust.grid, y.trust.grid) {
         (Some(x), Some(y)) if op == Op::Mul => x.product(y),
         (Some(x), Some(y)) => x.sum(y),
@@ -67,6 +67,12 @@ pub(super) fn rounded(op: Op, x: Lane, y: Lane, r: f32) -> Trust {
             }
         };
     result(doubt, zero_sign, grid)
+}
+
+/// Why a correctly rounded result is in doubt, of operands and why those are.
+#[inline(always)]
+pub(super) fn doubt_of_rounded(op: Op, (a, x): (f32, Option<Why>), (b, y): (f32, Option<Why>), r: f32) -> Option<Why> {
+    x.or_else(|| special(a)).or(y).or_else(|| special(b)).or_else(|| out_of_range(op, a, b, r))
 }
 
 /// Why a correctly rounded result of operands without fault is in doubt: its true value may be

@@ -1,11 +1,12 @@
 //! A run over sets: the cells of components that are not decided, and how its branches go.
 
+mod simple;
+
 use super::moving::{self, Moved, Side};
 use super::passing::{self, Passed};
 use super::rewriting::{self, Bound, Polynomial, Polynomials};
 use super::rules::{self, Operand, Truth};
 use super::{Cause, Set};
-use crate::number::apply;
 use crate::number::{Arithmetic, Expected, Instruction, Lane, Lanes, Op, Profile, Trust, Tuple, Why};
 use crate::outcome::Outcome;
 use rspirv::spirv;
@@ -170,9 +171,13 @@ pub struct Sets {
     profile: Profile,
     budget: Budget,
     rules: Rules,
+    /// Whether no test has planted another rule: [`Rules::are_usual`].
+    is_usual: bool,
     cells: Vec<Content>,
     /// Those of the cells that are floats.
     floats: Vec<Float>,
+    /// Where [`Sets::keep_only`] puts what it keeps: the vectors before are there next time.
+    spare: (Vec<Content>, Vec<Float>),
     /// What has no bound though its operands do.
     causes: Vec<Cause>,
     /// How the undecided branches of this run go, in order; the run adds to it.
@@ -255,7 +260,19 @@ impl Left {
 impl Sets {
     /// A run that has done nothing.
     pub(crate) fn before(Exploration { profile, budget, rules }: Exploration) -> Sets {
-        Sets { profile, budget, rules, cells: Vec::new(), floats: Vec::new(), causes: Vec::new(), choices: Vec::new(), met: 0, place: 0 }
+        Sets {
+            profile,
+            budget,
+            rules,
+            is_usual: rules.are_usual(),
+            cells: Vec::new(),
+            floats: Vec::new(),
+            spare: (Vec::new(), Vec::new()),
+            causes: Vec::new(),
+            choices: Vec::new(),
+            met: 0,
+            place: 0,
+        }
     }
 
     /// How many cells there are.
@@ -266,10 +283,9 @@ impl Sets {
     /// Drops every cell but those that `visit` comes to, once or several times, and numbers them
     /// anew. It is not known any more what a Boolean was made of, nor why a float has no bound.
     pub(crate) fn keep_only(&mut self, visit: impl FnOnce(&mut dyn FnMut(&mut CellId))) {
-        // As many will be there again.
-        let (cells, floats) = (Vec::with_capacity(self.cells.len()), Vec::with_capacity(self.floats.len()));
-        let before = std::mem::replace(&mut self.cells, cells);
-        let floats_before = std::mem::replace(&mut self.floats, floats);
+        std::mem::swap(&mut self.cells, &mut self.spare.0);
+        std::mem::swap(&mut self.floats, &mut self.spare.1);
+        let (mut before, mut floats_before) = std::mem::take(&mut self.spare);
         let mut numbers: Vec<Option<CellId>> = vec![None; before.len()];
         let Sets { cells, floats, causes, .. } = self;
         visit(&mut |id| {
@@ -289,6 +305,9 @@ impl Sets {
             *id = numbers[at].unwrap_or(*id);
         });
         causes.truncate(1);
+        before.clear();
+        floats_before.clear();
+        self.spare = (before, floats_before);
     }
 
     /// The environment.
@@ -439,56 +458,8 @@ impl Sets {
         Some(Lane { trust: Trust { cell: Some(cell), ..x.trust.in_doubt(Why::Control) }, ..x })
     }
 
-    /// Whether [`Sets::simple`] computes such an operation.
-    pub(crate) fn is_simple(&self, op: Op) -> bool {
-        use Op::{Add, Equal, GreaterThan, GreaterThanEqual, LessThan, LessThanEqual, Mul, Negate, NotEqual, Sub};
-        let simple = [Add, Sub, Mul, Negate, LessThan, LessThanEqual, GreaterThan, GreaterThanEqual, Equal, NotEqual];
-        self.rewrites() && simple.contains(&op)
-    }
-
-    /// [`Sets::apply`] of a simple operation on one component of each operand; of a negation, twice
-    /// the same. A comparison that comes out one way is decided.
-    pub(crate) fn simple(&mut self, op: Op, x: Lane, y: Lane) -> Result<Lane, Unsettled> {
-        let mut result = apply::simple(op, x, y);
-        if result.trust.is_decided(self.profile) {
-            return Ok(result);
-        }
-        let (instruction, args) = (op.instruction(), [([x], 1), ([y], 1)]);
-        let args: [(&[Lane], usize); 2] = [(&args[0].0, 1), (&args[1].0, 1)];
-        let args = if op == Op::Negate { &args[..1] } else { &args };
-        if let Some(form) = Form::of(instruction) {
-            let truth = match form {
-                // No branch narrows what it compares.
-                Form::Comparison => self.compared_rewritten(instruction, x, y),
-                _ => self.boolean(form, instruction, args, 0).0,
-            };
-            if truth != Truth::BOTH {
-                return Ok(Lane::truth(truth.may_hold));
-            }
-            result.trust.cell = Some(self.new_cell(Content::Boolean(truth, Made::Otherwise))?);
-            return Ok(result);
-        }
-        let is_leaf = |lane: Lane| lane.trust.grid.is_some_and(|grid| grid.leaf);
-        let polynomials = (self.polynomial(x), self.polynomial(y));
-        let (Some(p), Some(q), false) = (polynomials.0, polynomials.1, is_leaf(x) && is_leaf(y)) else {
-            self.widen(instruction, args, std::slice::from_mut(&mut result))?;
-            return Ok(result);
-        };
-        let polynomial = if std::ptr::fn_addr_eq(self.rules.polynomials, rewriting::polynomials as Computed) {
-            Some(rewriting::simple(op, p, q))
-        } else {
-            let operands: [(&[Polynomial], usize); 2] = [(&[p], 1), (&[q], 1)];
-            let made = (self.rules.polynomials)(instruction, &operands[..args.len()]);
-            made.and_then(|made| made.first().copied())
-        };
-        match polynomial {
-            Some(polynomial) => self.give_polynomial(&mut result, polynomial, instruction, args)?,
-            None => self.give(&mut result, Passed { set: Set::ANY, polynomial, moved: None }, instruction, args)?,
-        }
-        Ok(result)
-    }
-
     /// Gives a component of a result that is a polynomial its cell.
+    #[inline(always)]
     fn give_polynomial(
         &mut self,
         result: &mut Lane,
@@ -496,7 +467,7 @@ impl Sets {
         instruction: Instruction,
         args: &[(&[Lane], usize)],
     ) -> Result<(), Unsettled> {
-        if polynomial.error().is_none() {
+        if !polynomial.is_bounded() {
             let set = (self.rules.bound)(&polynomial);
             return self.give(result, Passed { set, polynomial: Some(polynomial), moved: None }, instruction, args);
         }
@@ -558,12 +529,13 @@ impl Sets {
     /// Whether what makes a result may be rewritten together with what is made of it. Then no rule
     /// of a single instruction bounds that, and nothing that a branch has told: another place may
     /// evaluate the same expression otherwise.
-    fn rewrites(&self) -> bool {
+    pub(crate) fn rewrites(&self) -> bool {
         !self.profile.controls().no_contraction
     }
 
     /// The polynomial that a float comes from, of which such a rewriting is bounded; `None` if
     /// anything may come of it.
+    #[inline(always)]
     fn polynomial(&self, lane: Lane) -> Option<Polynomial> {
         match (lane.trust.grid, lane.trust.cell) {
             (Some(grid), _) => Some(Polynomial::certified(lane.float(), grid)),
@@ -590,7 +562,7 @@ impl Sets {
         let mut by_polynomials = None;
         for (i, result) in results.iter_mut().enumerate().filter(|(_, result)| result.trust.grid.is_none()) {
             let polynomial = made.as_ref().map(|made| made[i]);
-            let anything = Passed { set: Set::ANY, polynomial: None, moved: None };
+            let anything = Passed::ANYTHING;
             let passed = match (&by_rule, polynomial) {
                 (Some(sets), Some(_)) => Passed { set: sets[i], polynomial, moved: None },
                 (Some(sets), None) => self.function(instruction, args, i, sets[i]),
@@ -823,6 +795,7 @@ impl Sets {
         }
     }
 
+    #[inline(always)]
     fn content(&self, id: CellId) -> &Content {
         &self.cells[id.0.get() as usize - 1]
     }
@@ -831,6 +804,7 @@ impl Sets {
         &mut self.cells[id.0.get() as usize - 1]
     }
 
+    #[inline(always)]
     fn new_cell(&mut self, content: Content) -> Result<CellId, Unsettled> {
         if self.cells.len() >= self.budget.cells as usize {
             return Err(Unsettled::Cells);

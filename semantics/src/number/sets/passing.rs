@@ -144,7 +144,10 @@ fn whole(profile: Profile, polynomial: &Polynomial, op: Op, bound: Bound) -> Opt
 }
 
 impl Passed {
-    fn negated(self) -> Passed {
+    /// Nothing is known of it.
+    pub(super) const ANYTHING: Passed = Passed { set: Set::ANY, polynomial: None, moved: None };
+
+    pub(super) fn negated(self) -> Passed {
         let negative = self.set.spans().iter().fold(Set::NONE, |set, span| set.with(Span { low: -span.high, high: -span.low }));
         Passed { set: negative, polynomial: self.polynomial.map(|polynomial| -polynomial), ..self }
     }
@@ -193,7 +196,9 @@ pub(super) fn chosen(x: Passed, y: Passed, is_x: Option<bool>) -> Passed {
 
 /// What a quotient of polynomials may come out as.
 pub(super) fn quotient(x: &Polynomial, y: &Polynomial, bound: Bound) -> Option<Passed> {
-    let hull = bound(y).hull()?;
+    // A leaf is itself.
+    let is_point = y.operations() == 0.0 && y.spread == 0.0 && y.value != 0.0;
+    let hull = if is_point { Span::point(y.value) } else { bound(y).hull()? };
     let polynomial = x.over(y, hull)?;
     let set = bound(&polynomial);
     let rho = (hull.low - y.value).abs().max((hull.high - y.value).abs()) / y.value.abs() + UNIT;

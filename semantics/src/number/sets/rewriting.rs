@@ -193,6 +193,7 @@ impl Polynomial {
 
     /// The difference from another one, as it is compared with zero.
     #[must_use]
+    #[inline]
     pub fn compared_with(self, other: Polynomial) -> Polynomial {
         let difference = self - other;
         if difference.factor == 1.0 {
@@ -204,6 +205,7 @@ impl Polynomial {
     }
 
     /// A value that is exact by its certificate.
+    #[inline(always)]
     pub fn certified(value: f32, grid: Grid) -> Polynomial {
         let Grid { bound, high, terms, degree, .. } = grid;
         let degree = if degree == u8::MAX { u16::MAX } else { degree.into() };
@@ -217,11 +219,13 @@ impl Polynomial {
     }
 
     /// The most that the magnitudes of its monomials sum to.
+    #[inline(always)]
     pub(super) fn most(&self) -> f64 {
         self.magnitude + self.spread
     }
 
     /// R, the most operations on a monomial's way.
+    #[inline(always)]
     pub(super) fn operations(&self) -> f64 {
         f64::from(2 * (u32::from(self.terms) - 1) + (u32::from(self.degree) - 1))
     }
@@ -239,6 +243,36 @@ impl Polynomial {
         (high * (1.0 + gamma) + lost < TOO_HIGH).then_some(gamma * self.most() + self.spread + lost)
     }
 
+    /// Whether there is a bound: whether [`Polynomial::error`] gives one.
+    #[inline(always)]
+    pub(super) fn is_bounded(&self) -> bool {
+        let plainly = self.terms < u16::MAX && self.degree < u16::MAX && self.high < TOO_HIGH / 16.0 && self.spread < TOO_HIGH / 16.0;
+        plainly || self.error().is_some()
+    }
+
+    /// Whether every evaluation is negative, or every one is positive, if that is plain: without
+    /// the division of [`Polynomial::error`], and where nothing subnormal is near.
+    #[inline(always)]
+    pub(super) fn is_plainly_negative(&self) -> Option<bool> {
+        if self.terms == u16::MAX || self.degree == u16::MAX {
+            return None;
+        }
+        // 1/(1 - x) is no more than 1 + 16/15·x up to 1/16.
+        let all = self.operations() * UNIT;
+        let gamma = all * (1.0 + 1.125 * all);
+        let lost = 2.0 * self.operations() * LOST * self.high;
+        let is_small = (self.high + self.spread) * 2.0 + lost < TOO_HIGH;
+        let is_apart = self.value.abs() > gamma * self.most() + self.spread + lost + 4.0 * LOST;
+        (is_small && is_apart).then_some(self.value < 0.0)
+    }
+
+    /// Whether negative and positive numbers may come of it, if that is plain, in the same way.
+    #[inline(always)]
+    pub(super) fn is_plainly_open(&self) -> bool {
+        let least = self.operations() * UNIT * self.most() + self.spread;
+        self.is_bounded() && self.value.abs() + 4.0 * LOST < least * (1.0 - f64::from(f32::EPSILON))
+    }
+
     /// What a device may have; any value if there is no bound.
     pub fn set(&self) -> Set {
         let Some(error) = self.error() else { return Set::ANY };
@@ -253,6 +287,7 @@ impl Polynomial {
 impl Neg for Polynomial {
     type Output = Polynomial;
 
+    #[inline(always)]
     fn neg(self) -> Polynomial {
         Polynomial { value: -self.value, ..self }
     }
@@ -261,6 +296,7 @@ impl Neg for Polynomial {
 impl Add for Polynomial {
     type Output = Polynomial;
 
+    #[inline(always)]
     fn add(self, other: Polynomial) -> Polynomial {
         Polynomial {
             value: self.value + other.value,
@@ -277,6 +313,7 @@ impl Add for Polynomial {
 impl Sub for Polynomial {
     type Output = Polynomial;
 
+    #[inline(always)]
     fn sub(self, other: Polynomial) -> Polynomial {
         self + -other
     }
@@ -285,6 +322,7 @@ impl Sub for Polynomial {
 impl Mul for Polynomial {
     type Output = Polynomial;
 
+    #[inline]
     fn mul(self, other: Polynomial) -> Polynomial {
         match (self.terms, other.terms) {
             (1, _) | (_, 1) => self.multiplied_out(other),
@@ -301,6 +339,7 @@ impl Mul for Polynomial {
 
 impl Polynomial {
     /// The product, each monomial with each.
+    #[inline(always)]
     pub(super) fn multiplied_out(self, other: Polynomial) -> Polynomial {
         Polynomial {
             value: self.value * other.value,
@@ -386,6 +425,7 @@ pub fn polynomials(instruction: Instruction, args: &[(&[Polynomial], usize)]) ->
 }
 
 /// [`polynomials`] of a sum, a difference, a product or a negation (of x) of one component.
+#[inline(always)]
 pub(super) fn simple(op: Op, x: Polynomial, y: Polynomial) -> Polynomial {
     match op {
         Op::Add => x + y,

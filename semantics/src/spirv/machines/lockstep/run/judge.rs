@@ -13,7 +13,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::super::column::{self, LANES, Lanes};
+use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Code, End, Move, NONE, Op, Program, Site, Slot, Slots};
 use super::codes::Done;
 use super::quads::{DIFFERENCES, whole};
@@ -591,8 +591,33 @@ impl Warp {
         }
     }
 
-    /// An instruction that computes: by columns where nothing is noted and nothing will be, else
-    /// lane by lane.
+    fn is_planted(&self) -> bool {
+        self.calculator.planted.is_some() || self.calculator.arithmetic.planted.is_some()
+    }
+
+    /// The active lanes in which the bits of the operands tell all of a result: none of them is
+    /// noted, and Booleans come of Booleans, or a number is converted that the other type has.
+    fn told_by_bits(&self, code: &Code, plain: bool, noted: Lanes, undefined: Lanes) -> Lanes {
+        let fits = |fits: &dyn Fn(u32) -> bool| {
+            let column = &self.columns[code.a as usize];
+            column::lanes(self.active & !noted & !undefined).filter(|&lane| fits(column[lane])).fold(0, |set, lane| set | 1 << lane)
+        };
+        // A zero that was an integer has no sign that a device must keep.
+        let is_exact = |magnitude: u32| (1..=1 << 24).contains(&magnitude);
+        let is_within = |float: f32, low: f32, high: f32| float.is_normal() && low < float && float < high;
+        match code.op {
+            _ if plain => self.active & !noted,
+            _ if self.is_planted() => 0,
+            Op::FloatOfSigned => fits(&|bits| is_exact((bits as i32).unsigned_abs())),
+            Op::FloatOfUnsigned => fits(&is_exact),
+            Op::SignedOfFloat => fits(&|bits| is_within(f32::from_bits(bits), -2_147_483_648.0, 2_147_483_648.0)),
+            Op::UnsignedOfFloat => fits(&|bits| is_within(f32::from_bits(bits), -1.0, 4_294_967_296.0)),
+            _ => 0,
+        }
+    }
+
+    /// An instruction that computes: by columns in the lanes where nothing is noted and nothing
+    /// will be, and one by one in the others.
     fn judged_site(
         &mut self,
         ledger: &mut Ledger,
@@ -602,48 +627,186 @@ impl Warp {
         group: &mut super::Group,
     ) -> Done {
         let site = &shared.program.sites[number as usize];
-        let noted = site.args.iter().flat_map(|(_, slots)| slots).flat_map(|&slot| kept(slot));
-        let noted = noted.fold(0, |set, kept| set | ledger.noted(kept)) & self.active;
-        if plain && noted == 0 {
-            let active = self.active;
-            site.to.iter().flat_map(|&slot| kept(slot)).for_each(|kept| ledger.forget(kept, active));
-            return self.execute(code, shared, group);
+        let slots = || site.args.iter().flat_map(|(_, slots)| slots).flat_map(|&slot| kept(slot));
+        let noted = slots().fold(0, |set, kept| set | ledger.noted(kept)) & self.active;
+        let undefined = slots().fold(0, |set, kept| set | *self.undefined_mut(kept)) & self.active;
+        let told = self.told_by_bits(code, plain, noted, undefined);
+        if told != 0 {
+            let others = self.active & !told;
+            site.to.iter().flat_map(|&slot| kept(slot)).for_each(|kept| ledger.forget(kept, told));
+            if others == 0 {
+                return self.execute(code, shared, group);
+            }
+            self.activate(told);
+            let done = self.execute(&Code { masked: true, ..*code }, shared, group);
+            // What behaves as undefined is left, and the rest comes here again.
+            self.activate(if done.is_ok() { others } else { told | others });
+            done?;
+            let done = self.judged_lanes_of(ledger, site, undefined);
+            self.activate((told | others) & !ledger.left);
+            return done;
         }
-        let planted = self.calculator.planted.is_some() || self.calculator.arithmetic.planted.is_some();
-        let undefined = site.args.iter().flat_map(|(_, slots)| slots).flat_map(|&slot| kept(slot));
-        let undefined = undefined.fold(0, |set, kept| set | *self.undefined_mut(kept)) & self.active;
+        self.judged_lanes_of(ledger, site, undefined)
+    }
+
+    /// An instruction that computes, one active lane after the other.
+    fn judged_lanes_of(&mut self, ledger: &mut Ledger, site: &Site, undefined: Lanes) -> Done {
         // What an operation of lanes gives, of operands that are all defined.
         let by_lanes = match site.operation.op {
-            Some(op) if !planted && site.args.iter().all(|(shape, _)| shape.is_lanes()) => Some(op),
+            Some(op) if !self.is_planted() && site.args.iter().all(|(shape, _)| shape.is_lanes()) => Some(op),
             _ => None,
         };
         let mut lost = 0;
-        if let (Some(op), 0, [to]) = (by_lanes, undefined, site.to.as_slice())
-            && ledger.sets.is_simple(op)
-            && site.args.iter().all(|(_, slots)| slots.len() == 1)
-        {
-            let (x, y) = (site.args[0].1[0], site.args[site.args.len() - 1].1[0]);
-            for lane in column::lanes(self.active) {
-                let (x, y) = (self.float_in(ledger, x, lane), self.float_in(ledger, y, lane));
-                match ledger.sets.simple(op, x, y) {
-                    Ok(result) => self.put_lane(ledger, *to, lane, result),
-                    Err(_) => lost |= 1 << lane,
+        let word = |slots: &Slots| if let [Slot::Word(word)] = *slots.as_slice() { Some(word) } else { None };
+        let words = match site.args.as_slice() {
+            [(_, x), .., (_, y)] | [(_, x @ y)] => word(x).zip(word(y)),
+            [] => None,
+        };
+        match (by_lanes, words, site.args.as_slice(), site.to.as_slice()) {
+            (Some(op), Some((x, y)), _, &[to]) if undefined & self.active == 0 && ledger.sets.is_simple(op) => {
+                use number::Op::{Abs, Add, Max, Min, Mul, Sub};
+                // Those that are most are compiled by themselves.
+                let others = match (op, to) {
+                    (Add, Slot::Word(to)) => self.judged_plainly(ledger, |sets, x, y| sets.plainly(Add, x, y), [x, y, to]),
+                    (Sub, Slot::Word(to)) => self.judged_plainly(ledger, |sets, x, y| sets.plainly(Sub, x, y), [x, y, to]),
+                    (Mul, Slot::Word(to)) => self.judged_plainly(ledger, |sets, x, y| sets.plainly(Mul, x, y), [x, y, to]),
+                    (Abs, Slot::Word(to)) => self.judged_plainly(ledger, |sets, x, y| sets.plainly(Abs, x, y), [x, y, to]),
+                    (Max | Min, Slot::Word(to)) => self.judged_plainly(ledger, |sets, x, y| sets.plainly(op, x, y), [x, y, to]),
+                    (_, Slot::Truth(to)) => self.compared_plainly(ledger, op, [x, y], to),
+                    _ => self.active,
+                };
+                for lane in column::lanes(others) {
+                    let (x, y) = (self.float_in(ledger, Slot::Word(x), lane), self.float_in(ledger, Slot::Word(y), lane));
+                    match ledger.sets.simple(op, x, y) {
+                        Ok(result) => self.put_lane(ledger, to, lane, result),
+                        Err(_) => lost |= 1 << lane,
+                    }
                 }
             }
-            self.leave(ledger, lost);
-            return Ok(());
-        }
-        for lane in column::lanes(self.active) {
-            let done = match by_lanes {
-                Some(op) if undefined >> lane & 1 == 0 => self.judged_lanes(ledger, site, op, lane),
-                _ => None,
-            };
-            if done.or_else(|| self.judged_lane(ledger, site, lane)).is_none() {
-                lost |= 1 << lane;
+            (None, Some((x, _)), [(from, _)], &[Slot::Word(to)])
+                if undefined & self.active == 0
+                    && converts_to(site.operation.instruction).is_some()
+                    && !self.is_planted()
+                    && from.is_lanes()
+                    && site.results[0].scalar.width() == 32 =>
+            {
+                let signed = converts_to(site.operation.instruction) == Some(true);
+                for lane in column::lanes(self.active) {
+                    let float = self.float_in(ledger, Slot::Word(x), lane);
+                    if float.trust.is_decided(ledger.sets.profile()) {
+                        lost |= Lanes::from(self.judged_lane(ledger, site, lane).is_none()) << lane;
+                        continue;
+                    }
+                    match converted(&ledger.sets, signed, 32, float) {
+                        Some(bits) => {
+                            self.put(Slot::Word(to), lane, bits);
+                            ledger.forget(Kept::Column(to), 1 << lane);
+                        }
+                        None => lost |= 1 << lane,
+                    }
+                }
+            }
+            (Some(number::Op::Dot), _, [(_, x), (_, y)], &[Slot::Word(to)]) if undefined & self.active == 0 && ledger.sets.rewrites() => {
+                for lane in column::lanes(self.dotted_plainly(ledger, [x, y], to)) {
+                    let of = |slots: &Slots| -> number::Lanes { slots.iter().map(|&slot| self.float_in(ledger, slot, lane)).collect() };
+                    let (x, y) = (of(x), of(y));
+                    match ledger.sets.dot(&x, &y) {
+                        Ok(result) => self.put_lane(ledger, Slot::Word(to), lane, result),
+                        Err(_) => lost |= 1 << lane,
+                    }
+                }
+            }
+            _ => {
+                for lane in column::lanes(self.active) {
+                    let done = match by_lanes {
+                        Some(op) if undefined >> lane & 1 == 0 => self.judged_lanes(ledger, site, op, lane),
+                        _ => None,
+                    };
+                    if done.or_else(|| self.judged_lane(ledger, site, lane)).is_none() {
+                        lost |= 1 << lane;
+                    }
+                }
             }
         }
         self.leave(ledger, lost);
         Ok(())
+    }
+
+    /// An operation on floats of two registers, the same twice for one of one operand, that gives
+    /// one of a third, in the active lanes where what comes of it is plain. Gives the others.
+    #[inline(always)]
+    fn judged_plainly(
+        &mut self,
+        ledger: &mut Ledger,
+        compute: impl Fn(&mut Sets, (f32, Option<&Trust>), (f32, Option<&Trust>)) -> Option<(f32, Trust)>,
+        registers: [u32; 3],
+    ) -> Lanes {
+        let [x, y, to] = registers;
+        let to = to as usize;
+        let Ledger { sets, noted, notes, .. } = ledger;
+        let mut others = 0;
+        for lane in column::lanes(self.active) {
+            let [x, y] = [x, y].map(|register| noted_float(&self.columns, (noted, notes), register, lane));
+            match compute(sets, x, y) {
+                Some((value, trust)) => {
+                    self.columns[to][lane] = value.to_bits();
+                    noted[to] |= 1 << lane;
+                    notes[to][lane] = trust;
+                }
+                None => others |= 1 << lane,
+            }
+        }
+        self.undefined[to] &= !(self.active & !others);
+        others
+    }
+
+    /// A comparison of floats of two registers, likewise.
+    fn compared_plainly(&mut self, ledger: &mut Ledger, op: number::Op, registers: [u32; 2], to: u32) -> Lanes {
+        let at = ledger.at(Kept::Set(to));
+        let (mut truth, mut open, mut others) = (0, 0, 0);
+        for lane in column::lanes(self.active) {
+            let Ledger { sets, noted, notes, .. } = ledger;
+            let [x, y] = registers.map(|register| noted_float(&self.columns, (noted, notes), register, lane));
+            match sets.compared_plainly(op, x, y) {
+                Some((holds, trust)) => {
+                    truth |= Lanes::from(holds) << lane;
+                    if let Some(trust) = trust {
+                        open |= 1 << lane;
+                        notes[at][lane] = trust;
+                    }
+                }
+                None => others |= 1 << lane,
+            }
+        }
+        let told = self.active & !others;
+        let set = &mut self.sets[to as usize];
+        *set = *set & !told | truth;
+        self.sets_undefined[to as usize] &= !told;
+        ledger.noted[at] = ledger.noted[at] & !told | open;
+        others
+    }
+
+    /// A dot product of floats, likewise.
+    fn dotted_plainly(&mut self, ledger: &mut Ledger, [x, y]: [&Slots; 2], to: u32) -> Lanes {
+        let Ledger { sets, noted, notes, .. } = ledger;
+        let to = to as usize;
+        let mut others = 0;
+        for lane in column::lanes(self.active) {
+            let operand = |slot: Slot| match slot {
+                Slot::Word(register) => noted_float(&self.columns, (noted, notes), register, lane),
+                _ => (f32::NAN, None),
+            };
+            match sets.dot_plainly(x.iter().zip(y).map(|(&x, &y)| [operand(x), operand(y)])) {
+                Some((value, trust)) => {
+                    self.columns[to][lane] = value.to_bits();
+                    noted[to] |= 1 << lane;
+                    notes[to][lane] = trust;
+                }
+                None => others |= 1 << lane,
+            }
+        }
+        self.undefined[to] &= !(self.active & !others);
+        others
     }
 
     /// The differences in quads of a column, as the relation has them. Gives the lanes that are
@@ -683,7 +846,7 @@ impl Warp {
     }
 
     /// A float of 32 bits that is defined.
-    #[inline]
+    #[inline(always)]
     pub(super) fn float_in(&self, ledger: &Ledger, slot: Slot, lane: usize) -> Lane {
         let Slot::Word(column) = slot else { return Lane::exact(0.0) };
         let float = f32::from_bits(self.columns[column as usize][lane]);
@@ -705,13 +868,21 @@ impl Warp {
     }
 
     /// Puts a float or Boolean in its place; one that is decided to be true or false has no note.
-    #[inline]
+    #[inline(always)]
     fn put_lane(&mut self, ledger: &mut Ledger, slot: Slot, lane: usize, result: Lane) {
-        self.put(slot, lane, result.bits.into());
         match slot {
-            Slot::Word(column) => ledger.note(Kept::Column(column), lane, result.trust),
-            Slot::Truth(set) if result.trust.is_decided(ledger.sets.profile()) => ledger.forget(Kept::Set(set), 1 << lane),
-            Slot::Truth(set) => ledger.note(Kept::Set(set), lane, result.trust),
+            Slot::Word(column) => {
+                self.columns[column as usize][lane] = result.bits;
+                self.undefined[column as usize] &= !(1 << lane);
+                ledger.note(Kept::Column(column), lane, result.trust);
+            }
+            Slot::Truth(set) => {
+                self.put(slot, lane, result.bits.into());
+                match result.trust.is_decided(ledger.sets.profile()) {
+                    true => ledger.forget(Kept::Set(set), 1 << lane),
+                    false => ledger.note(Kept::Set(set), lane, result.trust),
+                }
+            }
             Slot::Wide(..) => {}
         }
     }
@@ -787,8 +958,10 @@ impl Warp {
         if any_open && (site.operation.signature == Signature::Select || site.no_signed_wrap || site.no_unsigned_wrap) {
             return None;
         }
-        if any_open && let Some(bits) = converted(ledger, site, &scalars) {
-            let scalar = Scalar { bits: bits?, trust: Trust::CERTAIN, undefined: None };
+        if any_open && let Some(signed) = converts_to(site.operation.instruction) {
+            let ([float, ..], [result]) = (scalars.first()?.as_slice(), site.results.as_slice()) else { return None };
+            let bits = converted(&ledger.sets, signed, result.scalar.width(), lane_of(float))?;
+            let scalar = Scalar { bits, trust: Trust::CERTAIN, undefined: None };
             self.put_scalar(ledger, site.results[0].scalar, site.to[0], lane, scalar);
             return Some(());
         }
@@ -848,6 +1021,19 @@ impl Warp {
     }
 }
 
+/// A float of a register, and what is noted of its trust.
+#[inline(always)]
+fn noted_float<'n>(
+    columns: &[Column],
+    (noted, notes): (&[Lanes], &'n [[Trust; LANES]]),
+    register: u32,
+    lane: usize,
+) -> (f32, Option<&'n Trust>) {
+    let register = register as usize;
+    let note = if noted[register] >> lane & 1 == 1 { Some(&notes[register][lane]) } else { None };
+    (f32::from_bits(columns[register][lane]), note)
+}
+
 /// A difference in a quad. Nothing that is declared holds it to a zero's sign, or to more than
 /// finite numbers.
 fn difference(arithmetic: &Arithmetic, sets: &mut Sets, to: Lane, from: Lane) -> Result<Lane, Unsettled> {
@@ -900,20 +1086,21 @@ fn widen(ledger: &mut Ledger, site: &Site, args: &[Scalars], results: &mut Scala
     Some(())
 }
 
-/// Of a conversion of an open float to an integer: its bits, if all that the float may be has one
-/// whole part, which the integer can be. The outer `None`: it is no such conversion.
-fn converted(ledger: &Ledger, site: &Site, args: &[Scalars]) -> Option<Option<u64>> {
-    let number::Instruction::Core(opcode) = site.operation.instruction else { return None };
-    let signed = match Core::from_u32(opcode.into())? {
-        Core::ConvertFToS => true,
-        Core::ConvertFToU => false,
-        _ => return None,
-    };
-    let ([operand], [result]) = (args.first()?.as_slice(), site.results.as_slice()) else { return Some(None) };
-    let (width, set) = (result.scalar.width(), ledger.sets.operand(lane_of(operand)).set);
-    let limit = f64::from(width);
+/// The type of integer that an instruction converts floats to, if it does: whether it is signed.
+fn converts_to(instruction: number::Instruction) -> Option<bool> {
+    match instruction {
+        number::Instruction::Core(opcode) if opcode == Core::ConvertFToS as u16 => Some(true),
+        number::Instruction::Core(opcode) if opcode == Core::ConvertFToU as u16 => Some(false),
+        _ => None,
+    }
+}
+
+/// An open float as an integer of that width: its bits, if all that the float may be has one whole
+/// part, which the integer can be.
+fn converted(sets: &Sets, signed: bool, width: u8, float: Lane) -> Option<u64> {
+    let (limit, set) = (f64::from(width), sets.operand(float).set);
     let (low, high) = if signed { (-(limit - 1.0).exp2(), (limit - 1.0).exp2()) } else { (-1.0, limit.exp2()) };
-    let hull = set.hull().filter(|hull| set.is_bounded() && low < hull.low && hull.high < high);
-    let one = hull.filter(|hull| hull.low.trunc() == hull.high.trunc() && hull.low.abs() < 9e18);
-    Some(one.map(|hull| hull.low.trunc() as i64 as u64 & integer::mask(width)))
+    let hull = set.hull().filter(|hull| set.is_bounded() && low < hull.low && hull.high < high)?;
+    let is_one = hull.low.trunc() == hull.high.trunc() && hull.low.abs() < 9e18;
+    is_one.then(|| hull.low.trunc() as i64 as u64 & integer::mask(width))
 }

@@ -1,0 +1,447 @@
+//! Operations of one component each, and dot products, where results may be rewritten: what
+//! [`Sets::widen`] gives of them, without its lists of operands. A sign that is plain is told
+//! without a set.
+
+use smallvec::SmallVec;
+
+use super::super::moving::Side;
+use super::super::passing::{self, Passed};
+use super::super::rewriting::{self, Polynomial};
+use super::super::rules::{self, Truth};
+use super::{Content, Made, Rules, Set, Sets, Unsettled};
+use crate::number::rules::doubt_of_rounded;
+use crate::number::{Instruction, Lane, Op, Trust, Why, apply, composite, scalar, trust};
+
+impl Rules {
+    /// Whether no test has planted another rule for what is told here by itself.
+    pub(super) fn are_usual(&self) -> bool {
+        let usual = Rules::default();
+        std::ptr::fn_addr_eq(self.polynomials, usual.polynomials)
+            && std::ptr::fn_addr_eq(self.bound, usual.bound)
+            && std::ptr::fn_addr_eq(self.passed, usual.passed)
+            && std::ptr::fn_addr_eq(self.compared_moved, usual.compared_moved)
+    }
+}
+
+impl Sets {
+    /// What is known of an operand by its value and its trust, if that is noted: its polynomial, why
+    /// it is in doubt, and whether it is open.
+    #[inline(always)]
+    fn part(&self, value: f32, noted: Option<&Trust>) -> Option<(Polynomial, Option<Why>, bool)> {
+        let Some(trust) = noted else { return Some((Polynomial::leaf(value), None, false)) };
+        if let Some(grid) = trust.grid {
+            return Some((Polynomial::certified(value, grid), trust.doubt, false));
+        }
+        let polynomial = match self.content(trust.cell?) {
+            Content::Polynomial(polynomial) => *polynomial,
+            Content::Float(at) => self.floats[*at as usize].polynomial?,
+            Content::Boolean(..) => return None,
+        };
+        Some((polynomial, trust.doubt, true))
+    }
+
+    /// [`Sets::simple`] where an operand is open and the result is plain: a float with its trust.
+    /// Operands are values and what is noted of their trust, if that is not [`Trust::of_exact`].
+    /// `None` if it is not plain.
+    #[inline(always)]
+    pub(crate) fn plainly(&mut self, op: Op, x: (f32, Option<&Trust>), y: (f32, Option<&Trust>)) -> Option<(f32, Trust)> {
+        let ((p, p_doubt, p_open), (q, q_doubt, q_open)) = (self.part(x.0, x.1)?, self.part(y.0, y.1)?);
+        if !(p_open || q_open) || !self.is_usual {
+            return None;
+        }
+        let (a, b) = (x.0, y.0);
+        match op {
+            Op::Add | Op::Sub | Op::Mul => {
+                let value = match op {
+                    Op::Add => a + b,
+                    Op::Sub => a - b,
+                    _ => a * b,
+                };
+                let polynomial = rewriting::simple(op, p, q);
+                // The sign of a zero has rules of its own.
+                if value == 0.0 || value.is_nan() || !polynomial.is_bounded() {
+                    return None;
+                }
+                let doubt = doubt_of_rounded(op, (a, p_doubt), (b, q_doubt), value);
+                let cell = self.new_cell(Content::Polynomial(polynomial)).ok()?;
+                Some((value, Trust { doubt, zero_sign: true, grid: None, cell: Some(cell) }))
+            }
+            Op::Abs | Op::Min | Op::Max => {
+                let of_one = op == Op::Abs;
+                let below = if of_one { p } else { p.compared_with(q) }.is_plainly_negative()?;
+                let is_x = of_one || below == (op == Op::Min);
+                let (value, chosen) = if is_x { (a, x.1) } else { (b, y.1) };
+                let value = if of_one { value.abs() } else { value };
+                let id = chosen.filter(|trust| trust.grid.is_none())?.cell?;
+                let &Content::Polynomial(polynomial) = self.content(id) else { return None };
+                let cell = if of_one && below { self.new_cell(Content::Polynomial(-polynomial)).ok()? } else { id };
+                if value == 0.0 || value.is_nan() {
+                    return None;
+                }
+                let doubt = p_doubt.or_else(|| trust::special(a)).or(q_doubt).or_else(|| trust::special(b));
+                Some((value, Trust { doubt, zero_sign: true, grid: None, cell: Some(cell) }))
+            }
+            _ => None,
+        }
+    }
+
+    /// What a comparison of two floats comes out as, where an operand is open and that is plain;
+    /// operands as for [`Sets::plainly`]. With the trust, of one that may come out either way.
+    #[inline(always)]
+    pub(crate) fn compared_plainly(&mut self, op: Op, x: (f32, Option<&Trust>), y: (f32, Option<&Trust>)) -> Option<(bool, Option<Trust>)> {
+        let ((p, p_doubt, p_open), (q, q_doubt, q_open)) = (self.part(x.0, x.1)?, self.part(y.0, y.1)?);
+        if !(p_open || q_open) || !self.is_usual {
+            return None;
+        }
+        let difference = p.compared_with(q);
+        if let Some(is_below) = difference.is_plainly_negative() {
+            let holds = match op {
+                Op::LessThan | Op::LessThanEqual => is_below,
+                Op::GreaterThan | Op::GreaterThanEqual => !is_below,
+                _ => op == Op::NotEqual,
+            };
+            return Some((holds, None));
+        }
+        // Of polynomials, what may be moved says no more than their difference.
+        let is_polynomial = |noted: Option<&Trust>| match noted.and_then(|trust| trust.cell.filter(|_| trust.grid.is_none())) {
+            Some(id) => matches!(self.content(id), Content::Polynomial(_)),
+            None => true,
+        };
+        if !is_polynomial(x.1) || !is_polynomial(y.1) || !difference.is_plainly_open() {
+            return None;
+        }
+        let doubt = p_doubt.or_else(|| trust::special(x.0)).or(q_doubt).or_else(|| trust::special(y.0));
+        let cell = self.new_cell(Content::Boolean(Truth::BOTH, Made::Otherwise)).ok()?;
+        Some((scalar::comparison(op, x.0, y.0), Some(Trust { doubt, zero_sign: true, grid: None, cell: Some(cell) })))
+    }
+
+    /// A dot product of floats, where an operand is open and the result is plain; operands as for
+    /// [`Sets::plainly`].
+    #[inline]
+    pub(crate) fn dot_plainly<'a>(&mut self, pairs: impl Iterator<Item = [(f32, Option<&'a Trust>); 2]>) -> Option<(f32, Trust)> {
+        let (mut sum, mut doubt, mut any_open): (Option<(f32, Polynomial)>, _, _) = (None, None, false);
+        for [x, y] in pairs {
+            let ((p, p_doubt, p_open), (q, q_doubt, q_open)) = (self.part(x.0, x.1)?, self.part(y.0, y.1)?);
+            any_open |= p_open || q_open;
+            doubt = doubt.or(p_doubt).or_else(|| trust::special(x.0)).or(q_doubt).or_else(|| trust::special(y.0));
+            let term = (x.0 * y.0, p * q);
+            sum = Some(sum.map_or(term, |(value, of)| (value + term.0, of + term.1)));
+        }
+        let (value, polynomial) = sum?;
+        // Without a fault it is a matter of certificates.
+        let is_plain = any_open && self.is_usual && doubt.is_some() && value != 0.0 && !value.is_nan() && polynomial.is_bounded();
+        if !is_plain {
+            return None;
+        }
+        let cell = self.new_cell(Content::Polynomial(polynomial)).ok()?;
+        Some((value, Trust { doubt, zero_sign: true, grid: None, cell: Some(cell) }))
+    }
+
+    /// Whether [`Sets::simple`] computes such an operation.
+    pub(crate) fn is_simple(&self, op: Op) -> bool {
+        use Op::{Abs, Add, Div, Equal, GreaterThan, GreaterThanEqual, LessThan, LessThanEqual, Max, Min, Mul, Negate, NotEqual, Sub};
+        let arithmetic = matches!(op, Add | Sub | Mul | Div | Negate | Abs | Min | Max);
+        let compares = matches!(op, LessThan | LessThanEqual | GreaterThan | GreaterThanEqual | Equal | NotEqual);
+        self.rewrites() && (arithmetic || compares)
+    }
+
+    /// [`Sets::apply`] of a simple operation on one component of each operand; of an operation of
+    /// one operand, twice the same. A comparison that comes out one way is decided.
+    #[inline(always)]
+    pub(crate) fn simple(&mut self, op: Op, x: Lane, y: Lane) -> Result<Lane, Unsettled> {
+        let result = apply::simple(op, x, y);
+        if result.trust.is_decided(self.profile) {
+            return Ok(result);
+        }
+        match op {
+            Op::Add | Op::Sub | Op::Mul | Op::Negate => self.polynomial_of(op, x, y, result),
+            Op::Abs | Op::Min | Op::Max => self.chosen(op, x, y, result),
+            Op::Div => self.divided(x, y, result),
+            _ => self.compared(op, x, y, result),
+        }
+    }
+
+    #[inline(always)]
+    fn is_leaf(lane: Lane) -> bool {
+        lane.trust.grid.is_some_and(|grid| grid.leaf)
+    }
+
+    /// [`Sets::widen`] of the one result.
+    #[cold]
+    #[inline(never)]
+    fn widened(&mut self, op: Op, x: Lane, y: Lane, mut result: Lane) -> Result<Lane, Unsettled> {
+        let args: [(&[Lane], usize); 2] = [(&[x], 1), (&[y], 1)];
+        self.widen(op.instruction(), &args[..op.arity()], std::slice::from_mut(&mut result))?;
+        Ok(result)
+    }
+
+    #[inline(always)]
+    fn polynomial_of(&mut self, op: Op, x: Lane, y: Lane, mut result: Lane) -> Result<Lane, Unsettled> {
+        let polynomials = (self.polynomial(x), self.polynomial(y));
+        let (Some(p), Some(q), true, false) = (polynomials.0, polynomials.1, self.is_usual, Sets::is_leaf(x) && Sets::is_leaf(y)) else {
+            return self.widened(op, x, y, result);
+        };
+        let args: [(&[Lane], usize); 2] = [(&[x], 1), (&[y], 1)];
+        self.give_polynomial(&mut result, rewriting::simple(op, p, q), op.instruction(), &args[..op.arity()])?;
+        Ok(result)
+    }
+
+    /// Whether x < y, if that is plain by the polynomial of the difference.
+    #[inline(always)]
+    fn is_plainly_below(&self, x: Lane, y: Lane) -> Option<bool> {
+        self.is_usual.then_some(())?;
+        self.polynomial(x)?.compared_with(self.polynomial(y)?).is_plainly_negative()
+    }
+
+    /// The one that Abs, Min or Max choose, if that is plain: it is the result, with all that is
+    /// known of it, or its negation is.
+    #[inline(always)]
+    fn chosen(&mut self, op: Op, x: Lane, y: Lane, mut result: Lane) -> Result<Lane, Unsettled> {
+        let (chosen, negated) = match (op, self.is_plainly_below(x, if op == Op::Abs { Lane::exact(0.0) } else { y })) {
+            (_, None) => return self.widened(op, x, y, result),
+            (Op::Abs, Some(below)) => (x, below),
+            (_, Some(below)) => (if below == (op == Op::Min) { x } else { y }, false),
+        };
+        if let (None, Some(id)) = (chosen.trust.grid, chosen.trust.cell)
+            && let &Content::Polynomial(polynomial) = self.content(id)
+        {
+            result.trust.cell = Some(if negated { self.new_cell(Content::Polynomial(-polynomial))? } else { id });
+            return Ok(result);
+        }
+        let args: [(&[Lane], usize); 2] = [(&[x], 1), (&[y], 1)];
+        let passed = self.passable(chosen);
+        self.give(&mut result, if negated { passed.negated() } else { passed }, op.instruction(), &args[..op.arity()])?;
+        Ok(result)
+    }
+
+    fn divided(&mut self, x: Lane, y: Lane, mut result: Lane) -> Result<Lane, Unsettled> {
+        let (Some(p), Some(q), true) = (self.polynomial(x), self.polynomial(y), self.is_usual) else {
+            return self.widened(Op::Div, x, y, result);
+        };
+        let instruction = Op::Div.instruction();
+        let passed = if Sets::is_leaf(x) && Sets::is_leaf(y) {
+            let (x, y) = ([self.operand(x)], [self.operand(y)]);
+            let sets = rules::allowed_alone(self.profile, instruction, &[(&x, 1), (&y, 1)]);
+            sets.map(|sets| self.of_leaves(instruction, [&[p], &[q]], sets[0]))
+        } else {
+            passing::quotient(&p, &q, self.rules.bound)
+        };
+        self.give(&mut result, passed.unwrap_or(Passed::ANYTHING), instruction, &[(&[x], 1), (&[y], 1)])?;
+        Ok(result)
+    }
+
+    /// What a function of two leaves gives, which is within that set.
+    fn of_leaves(&self, instruction: Instruction, operands: [&[Polynomial]; 2], set: Set) -> Passed {
+        let moved = if set.is_bounded() { (self.rules.moved)(instruction, &operands, 0, &set) } else { None };
+        let polynomial = moved.and_then(|moved| Side { set, moved }.polynomial());
+        Passed { set, polynomial, moved }
+    }
+
+    #[inline(always)]
+    fn compared(&mut self, op: Op, x: Lane, y: Lane, mut result: Lane) -> Result<Lane, Unsettled> {
+        let truth = match self.is_plainly_below(x, y) {
+            Some(is_below) => Truth::from(match op {
+                Op::LessThan | Op::LessThanEqual => is_below,
+                Op::GreaterThan | Op::GreaterThanEqual => !is_below,
+                _ => op == Op::NotEqual,
+            }),
+            // No branch narrows what it compares.
+            None => self.compared_rewritten(op.instruction(), x, y),
+        };
+        if truth != Truth::BOTH {
+            return Ok(Lane::truth(truth.may_hold));
+        }
+        result.trust.cell = Some(self.new_cell(Content::Boolean(truth, Made::Otherwise))?);
+        Ok(result)
+    }
+
+    /// [`Sets::apply`] of a dot product, where results may be rewritten.
+    pub(crate) fn dot(&mut self, x: &[Lane], y: &[Lane]) -> Result<Lane, Unsettled> {
+        let mut result = composite::dot(x, y);
+        let args = [(x, 1), (y, 1)];
+        if !result.trust.is_decided(self.profile) {
+            let of = |lane: &Lane| self.polynomial(*lane);
+            let pairs: Option<SmallVec<[(Polynomial, Polynomial); 4]>> = x.iter().zip(y).map(|(x, y)| of(x).zip(of(y))).collect();
+            match pairs.filter(|_| self.is_usual) {
+                Some(pairs) => {
+                    let sum = composite::sum_of_products(pairs.into_iter());
+                    self.give_polynomial(&mut result, sum, Op::Dot.instruction(), &args)?;
+                }
+                None => self.widen(Op::Dot.instruction(), &args, std::slice::from_mut(&mut result))?,
+            }
+        }
+        Ok(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::sets::{Exploration, Set, Span};
+    use crate::number::{Arithmetic, Profile, Tuple};
+    use crate::random::Random;
+
+    type Simple = fn(&mut Sets, Op, Lane, Lane) -> Result<Lane, Unsettled>;
+
+    const OPS: [Op; 14] = [
+        Op::Add,
+        Op::Sub,
+        Op::Mul,
+        Op::Div,
+        Op::Negate,
+        Op::Abs,
+        Op::Min,
+        Op::Max,
+        Op::LessThan,
+        Op::LessThanEqual,
+        Op::GreaterThan,
+        Op::GreaterThanEqual,
+        Op::Equal,
+        Op::NotEqual,
+    ];
+
+    /// A constant, or an input that devices may have differently.
+    fn input(random: &mut Random, sets: &mut Sets) -> Lane {
+        const STRANGE: [f32; 8] = [0.0, -0.0, 1e-40, f32::INFINITY, f32::NAN, f32::MAX, 2.0, 1e-20];
+        let bits = random.bits();
+        let value = match bits % 8 {
+            0 => STRANGE[(bits >> 8) as usize % STRANGE.len()],
+            1 => (bits >> 8 & 7) as f32 - 4.0,
+            _ => ((bits >> 8 & 0xffff) as f32 / 8192.0 - 4.0) * if bits >> 40 & 3 == 0 { 1000.0 } else { 1.0 },
+        };
+        if bits >> 60 < 6 || !value.is_finite() {
+            return Lane::exact(value);
+        }
+        let apart = value.abs() * if bits >> 50 & 1 == 0 { f32::EPSILON } else { 0.125 };
+        let set = Set::of(Span::between((value - apart).into(), (value + apart).into()));
+        sets.any_of(value, set, Why::Interpolated).expect("room for a cell")
+    }
+
+    /// What is known of a lane. What the polynomials of what may be moved come out as means nothing.
+    fn known(sets: &Sets, lane: Lane) -> String {
+        let Passed { set, polynomial, moved } = sets.passable(lane);
+        let moved = format!("{moved:?}")
+            .split("value: ")
+            .map(|part| part.split_once(',').map_or(part, |(_, rest)| rest).to_string())
+            .collect::<String>();
+        let Trust { doubt, zero_sign, grid, .. } = lane.trust;
+        format!("{:x} {doubt:?} {zero_sign} {grid:?} {set} {} {polynomial:?} {moved}", lane.bits, sets.operand(lane).set)
+    }
+
+    /// What is taken for noted of a lane.
+    fn noted(lane: &Lane) -> (f32, Option<&Trust>) {
+        (lane.float(), Some(&lane.trust).filter(|trust| **trust != Trust::of_exact(lane.float())))
+    }
+
+    fn by_hand_or_plainly(sets: &mut Sets, op: Op, x: Lane, y: Lane) -> Result<Lane, Unsettled> {
+        if let Some((value, trust)) = sets.plainly(op, noted(&x), noted(&y)) {
+            return Ok(Lane { bits: value.to_bits(), trust });
+        }
+        let compares = !matches!(op, Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Negate | Op::Abs | Op::Min | Op::Max);
+        match if compares { sets.compared_plainly(op, noted(&x), noted(&y)) } else { None } {
+            Some((holds, trust)) => Ok(Lane { trust: trust.unwrap_or(Trust::CERTAIN), ..Lane::truth(holds) }),
+            None => sets.simple(op, x, y),
+        }
+    }
+
+    /// Whether operations on what came of others give what [`Sets::apply`] does; and how many were
+    /// of open operands.
+    fn as_in_general(simple: Simple, cases: u64) -> Result<u64, String> {
+        let mut open = 0;
+        for case in 0..cases {
+            let mut random = Random::new(case);
+            let mut sets = Sets::before(Exploration::under(Profile::VulkanDefault));
+            let mut lanes: Vec<Lane> = (0..6).map(|_| input(&mut random, &mut sets)).collect();
+            for _ in 0..24 {
+                let bits = random.bits() as usize;
+                let op = OPS[bits % OPS.len()];
+                let [x, y] = [bits >> 8, bits >> 24].map(|bits| lanes[bits % lanes.len()]);
+                let y = if op.arity() == 1 { x } else { y };
+                open += u64::from(!x.trust.is_decided(sets.profile));
+                let mut general = sets.clone();
+                let args = [[x], [y]];
+                let args = [0, 1].map(|k: usize| Tuple { lanes: &args[k], columns: 1 });
+                let expected = general.apply(&Arithmetic::default(), op, &args[..op.arity()]);
+                let found = simple(&mut sets, op, x, y);
+                let (expected, found) = match (expected, found) {
+                    (Ok(expected), Ok(found)) => (expected[0], found),
+                    (Err(_), Err(_)) => break,
+                    (expected, found) => return Err(format!("{op:?} of {x:?}, {y:?}: {found:?}, not {expected:?}")),
+                };
+                let is_boolean = !matches!(op, Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Negate | Op::Abs | Op::Min | Op::Max);
+                if is_boolean {
+                    if (general.truth(expected), expected.bits) != (sets.truth(found), found.bits) && general.truth(expected) == Truth::BOTH
+                        || general.truth(expected) != sets.truth(found)
+                    {
+                        let [x, y] = [x, y].map(|lane| known(&sets, lane));
+                        return Err(format!("{op:?} of {x} and {y}: {:?}, not {:?}", sets.truth(found), general.truth(expected)));
+                    }
+                    continue;
+                }
+                let [a, b] = [known(&general, expected), known(&sets, found)];
+                if a != b {
+                    let [x, y] = [x, y].map(|lane| known(&sets, lane));
+                    return Err(format!("case {case}, {op:?} of {x} and {y}:\n{b}, not\n{a}"));
+                }
+                lanes.push(found);
+            }
+        }
+        Ok(open)
+    }
+
+    #[test]
+    fn what_is_told_by_itself_is_what_is_told_in_general() {
+        for simple in [Sets::simple as Simple, by_hand_or_plainly] {
+            let open = as_in_general(simple, 4_000).unwrap_or_else(|difference| panic!("{difference}"));
+            assert!(open > 40_000, "{open}");
+        }
+    }
+
+    /// The operation that is planted in the place of another.
+    fn instead(sets: &mut Sets, op: Op, [from, to]: [Op; 2], [x, y]: [Lane; 2]) -> Result<Lane, Unsettled> {
+        let result = sets.simple(op, x, y)?;
+        let planted = if op == from { sets.simple(to, x, y)?.trust.cell } else { result.trust.cell };
+        Ok(Lane { trust: Trust { cell: result.trust.cell.and(planted), ..result.trust }, ..result })
+    }
+
+    #[test]
+    fn what_is_told_wrong_is_caught() {
+        let bugs: [(&str, Simple); 4] = [
+            ("the polynomial of a sum for a difference", |sets, op, x, y| instead(sets, op, [Op::Sub, Op::Add], [x, y])),
+            ("the lesser for the greater", |sets, op, x, y| instead(sets, op, [Op::Max, Op::Min], [x, y])),
+            ("a magnitude that is the operand", |sets, op, x, y| match op {
+                Op::Abs => sets.simple(op, x, y).map(|result| Lane { trust: Trust { cell: x.trust.cell, ..result.trust }, ..result }),
+                _ => sets.simple(op, x, y),
+            }),
+            ("a comparison decided by definite values", |sets, op, x, y| match op {
+                Op::LessThan => Ok(Lane::truth(x.float() < y.float())),
+                _ => sets.simple(op, x, y),
+            }),
+        ];
+        for (what, bug) in bugs {
+            assert!(as_in_general(bug, 4_000).is_err(), "{what}");
+        }
+    }
+
+    #[test]
+    fn dot_products_are_what_they_are_in_general() {
+        let mut plain = 0;
+        for case in 0..4_000 {
+            let mut random = Random::new(case);
+            let mut sets = Sets::before(Exploration::under(Profile::VulkanDefault));
+            let count = 2 + case as usize % 3;
+            let [x, y] = [0; 2].map(|_| (0..count).map(|_| input(&mut random, &mut sets)).collect::<Vec<Lane>>());
+            let mut general = sets.clone();
+            let args = [&x, &y].map(|lanes| Tuple { lanes, columns: 1 });
+            let expected = general.apply(&Arithmetic::default(), Op::Dot, &args).expect("room for a cell")[0];
+            let mut plainly = sets.clone();
+            if let Some((value, trust)) = plainly.dot_plainly(x.iter().zip(&y).map(|(x, y)| [noted(x), noted(y)])) {
+                plain += 1;
+                assert_eq!(known(&plainly, Lane { bits: value.to_bits(), trust }), known(&general, expected), "case {case}");
+            }
+            let found = sets.dot(&x, &y).expect("room for a cell");
+            assert_eq!(known(&sets, found), known(&general, expected), "case {case}");
+        }
+        assert!(plain > 1_000, "{plain}");
+    }
+}
