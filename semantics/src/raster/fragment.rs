@@ -115,7 +115,7 @@ impl Planes {
     pub(super) fn fragment_of_point(&self, rules: &Rules, state: &State, pixel: [i64; 2], coordinate: [Inexact; 2]) -> Fragment {
         let p = pixel.map(|c| c as f64 + 0.5);
         let [.., z, w] = self.positions[0];
-        let precision = (-f64::from(state.precision.interpolation_bits)).exp2();
+        let precision = state.precision.of_interpolation();
         let range = [f64::from(state.viewport.min_depth), f64::from(state.viewport.max_depth)];
         let near = |value: f64, exact: bool| match exact {
             true => Inexact::exact(value),
@@ -158,7 +158,7 @@ impl Planes {
             return None;
         }
         let [near, far] = [state.viewport.min_depth, state.viewport.max_depth].map(f64::from);
-        let lost = (-f64::from(state.precision.interpolation_bits)).exp2();
+        let lost = state.precision.of_interpolation();
         let depths = self.positions.map(|[.., z, w]| {
             let normalized = (rules.divide)(z, w);
             // Exact where nothing is rounded.
@@ -248,7 +248,7 @@ impl Planes {
         (sure, front): (bool, bool),
     ) -> Fragment {
         let w = self.positions.map(|p| p[3]);
-        let precision = (-f64::from(state.precision.interpolation_bits)).exp2();
+        let precision = state.precision.of_interpolation();
         let mut fragment = Fragment {
             perspective: rules.perspective,
             linear: rules.linear,

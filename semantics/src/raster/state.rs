@@ -96,6 +96,13 @@ pub struct Precision {
     pub interpolation_bits: u8,
 }
 
+impl Precision {
+    /// What interpolation may lose, relative to what it rounds: 2^-[`Precision::interpolation_bits`].
+    pub(super) fn of_interpolation(self) -> f64 {
+        f64::from_bits((1023 - u64::from(self.interpolation_bits)) << 52)
+    }
+}
+
 impl Default for Precision {
     /// 8 bits of sub-pixels as devices have, and 20 bits in interpolation.
     fn default() -> Precision {

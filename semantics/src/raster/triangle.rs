@@ -487,7 +487,7 @@ impl Triangle {
             let coordinate = [0, 1].map(|axis| {
                 let centre = [x, y][axis] as f64 + 0.5;
                 let value = 0.5 + (centre - at[axis] as f64 / one) / size;
-                let lost = (-f64::from(self.state.precision.interpolation_bits)).exp2() + (error + self.state.spread()) / size;
+                let lost = self.state.precision.of_interpolation() + (error + self.state.spread()) / size;
                 Inexact { value, allowed: Interval::point(value).widened(lost).of_f32() }
             });
             return self.planes.fragment_of_point(&self.rules, &self.state, [x, y], coordinate);

@@ -181,7 +181,7 @@ impl Bounds {
         };
         let reach = reach.filter(|reach| reach.is_finite()).map(|reach| reach * ROOM + state.spread());
         Given {
-            precision: (-f64::from(state.precision.interpolation_bits)).exp2() * ROOM,
+            precision: state.precision.of_interpolation() * ROOM,
             place,
             w: self.w,
             z: self.z,

@@ -105,3 +105,45 @@ impl VertexProgram {
         &self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::FragmentProgram;
+    use crate::spirv::{Module, Options, assemble};
+
+    /// Which scalars of the input %in are read by what stands in the entry point's block.
+    fn read(code: &str) -> Vec<bool> {
+        let text = format!(
+            "OpCapability Shader OpMemoryModel Logical GLSL450 OpEntryPoint Fragment %main \"main\" %in %out
+             OpExecutionMode %main OriginUpperLeft OpDecorate %in BuiltIn FragCoord OpDecorate %out Location 0
+             %void = OpTypeVoid %fn = OpTypeFunction %void %float = OpTypeFloat 32 %v2 = OpTypeVector %float 2
+             %v4 = OpTypeVector %float 4 %uint = OpTypeInt 32 0 %1 = OpConstant %uint 1 %pf = OpTypePointer Input %float
+             %pi = OpTypePointer Input %v4 %po = OpTypePointer Output %v4 %pv = OpTypePointer Function %v4
+             %in = OpVariable %pi Input %out = OpVariable %po Output
+             %main = OpFunction %void None %fn %entry = OpLabel %kept = OpVariable %pv Function {code} OpReturn OpFunctionEnd"
+        );
+        let module = Module::load(&assemble(&text, Options::default()).expect("the test's text")).expect("a valid module");
+        let program = FragmentProgram::compile(&module, "main").expect("a stage that the machine takes");
+        program.program.interface.iter().find(|held| held.cells.len() == 4).expect("the input").read.clone()
+    }
+
+    #[test]
+    fn it_is_known_which_scalars_of_an_input_are_read() {
+        assert_eq!(read("%x = OpLoad %v4 %in OpStore %out %x"), [true; 4]);
+        assert_eq!(read("%x = OpLoad %v4 %in"), [false; 4]);
+        let of_two = "%x = OpLoad %v4 %in %xy = OpVectorShuffle %v2 %x %x 0 1 %s = OpFAdd %v2 %xy %xy
+                      %r = OpVectorShuffle %v4 %s %s 0 1 1 0 OpStore %out %r";
+        assert_eq!(read(of_two), [true, true, false, false]);
+        let of_one = "%at = OpAccessChain %pf %in %1 %x = OpLoad %float %at %r = OpCompositeConstruct %v4 %x %x %x %x OpStore %out %r";
+        assert_eq!(read(of_one), [false, true, false, false]);
+        // A number that is the input's id, too.
+        let numbered = "%at = OpAccessChain %pf %in %1 %x = OpLoad %float %at %i = OpConvertFToU %uint %x
+                        OpSelectionMerge %end None OpSwitch %i %end 1 %end 2 %end 3 %end 4 %end 5 %end 6 %end 7 %end 8 %end 9 %end 10 %end
+                        11 %end 12 %end 13 %end 14 %end 15 %end %end = OpLabel";
+        assert_eq!(read(numbered), [false, true, false, false]);
+        // What is kept and never loaded is not read.
+        let kept = "%x = OpLoad %v4 %in OpStore %kept %x %y = OpLoad %v4 %kept %z = OpCompositeExtract %float %y 2
+                    %r = OpCompositeConstruct %v4 %z %z %z %z OpStore %out %r";
+        assert_eq!(read(kept), [false, false, true, false]);
+    }
+}

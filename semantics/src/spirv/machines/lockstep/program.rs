@@ -537,6 +537,9 @@ pub struct InterfaceVariable {
     pub cells: Vec<Cell>,
     /// The types of its scalars, in the same order.
     pub types: Vec<Component>,
+    /// By scalar: whether anything is made of it. A load alone, or a copy that nothing reads, makes
+    /// nothing of it.
+    pub read: Vec<bool>,
 }
 
 /// A compiled entry point: of compute, or within a [`FragmentProgram`] or [`VertexProgram`] of a

@@ -35,7 +35,6 @@ use interface::Source;
 use operations::{Depths, Left, Role, Samples, of_samples};
 
 pub(super) use explore::Explorer;
-pub(super) use inner::OfLanes;
 pub(super) use interface::Interface;
 pub(super) use judged::Judged;
 pub(super) use operations::Ended;
@@ -158,6 +157,12 @@ impl Begun {
     }
 }
 
+/// A Boolean that depends on coverage, if that is not certain.
+fn boolean(value: bool, certain: bool) -> Scalar {
+    let scalar = exact(Type::Bool, value.into());
+    if certain { scalar } else { Scalar { trust: scalar.trust.in_doubt(Why::Coverage), ..scalar } }
+}
+
 /// A conditional answer: the value where every device has it.
 fn scalar_of(inexact: Inexact) -> Scalar {
     let value = exact(Type::Float { width: 32 }, u64::from((inexact.value as f32).to_bits()));
@@ -203,7 +208,6 @@ impl<'m, 'd> Fragments<'m, 'd> {
     /// what is undefined there.
     pub(super) fn without_doubt(mut self) -> Self {
         self.keeps_doubt = false;
-        self.inner_inputs = inner::Inputs::told(&self.interface, self.draw);
         self.targets.iter_mut().for_each(Target::forget_doubt);
         self
     }
@@ -270,9 +274,11 @@ impl<'m, 'd> Fragments<'m, 'd> {
     /// A quad of the current triangle, tested early where the stage asks for it; whether any of its
     /// invocations is for a fragment. It is for all samples, or for one.
     fn quad(&mut self, workgroup: u32, quad: raster::Quad, only: Option<u32>) -> bool {
-        if self.begins_inside(workgroup, &quad) {
-            return true;
-        }
+        self.begins_inside(workgroup, &quad) || self.begins(workgroup, quad, only)
+    }
+
+    /// The same of a quad whatever its place in its triangle.
+    fn begins(&mut self, workgroup: u32, quad: raster::Quad, only: Option<u32>) -> bool {
         let Some(current) = &self.current else { return false };
         let (at, count) = ([quad.x, quad.y], self.draw.state.samples);
         let place = |lane: usize| [i64::from(quad.x) + lane as i64 % 2, i64::from(quad.y) + lane as i64 / 2];
@@ -361,15 +367,11 @@ impl<'m, 'd> Fragments<'m, 'd> {
 
     fn input(&self, begun: &Begun, lane: usize, source: Source, unwritten: Origin) -> Scalar {
         let fragment = &begun.fragments[lane];
-        let number = |type_, value: bool, certain: bool| {
-            let scalar = exact(type_, value.into());
-            if certain { scalar } else { Scalar { trust: scalar.trust.in_doubt(Why::Coverage), ..scalar } }
-        };
         let role = begun.roles[lane];
         let sure = matches!(role, Role::Helper | Role::Fragment(Presence::Sure));
         match source {
             Source::Coordinate(component) => scalar_of(begun.coordinate(lane, component)),
-            Source::Front => number(Type::Bool, fragment.front, begun.front_certain),
+            Source::Front => boolean(fragment.front, begun.front_certain),
             Source::Sample(type_) => exact(type_, begun.sample.as_ref().map_or(0, |(sample, _)| (self.rules.sample_id)(*sample)).into()),
             // That a device has its samples there is an assumption (Vulkan, Standard Sample
             // Locations).
@@ -378,7 +380,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
                 let at = if count == 1 { 0.5 } else { (self.rules.sample)(count, sample)[component] as f32 / 16.0 };
                 exact(Type::Float { width: 32 }, at.to_bits().into())
             }
-            Source::Helper => number(Type::Bool, role.is_helper(), sure),
+            Source::Helper => boolean(role.is_helper(), sure),
             // A sample is covered for this invocation, or it is not; nothing says so of one that
             // rasterisation covers and an early test takes away
             // (Vulkan, Built-In Variables, SampleMask).
@@ -403,25 +405,42 @@ impl<'m, 'd> Fragments<'m, 'd> {
                 let corners = begun.rows.map(|row| self.vertices.left(row)[4 + place]);
                 // A point has the values of its vertex.
                 let how = if fragment.point.is_some() { Interpolation::Flat } else { how };
-                let seen = if how == Interpolation::Flat { &corners[..1] } else { &corners[..] };
-                if let Some(origin) = seen.iter().find_map(|scalar| scalar.undefined) {
-                    return Scalar::undefined(Origin { kind: origin.kind, ..unwritten });
-                }
-                if how == Interpolation::Flat {
-                    return corners[0];
-                }
-                if !self.keeps_doubt {
-                    let value = fragment.definite(corners.map(|s| f32::from_bits(s.bits as u32)), how);
-                    return Scalar { bits: value.to_bits().into(), trust: Trust::CERTAIN, undefined: None };
-                }
-                let found = scalar_of(begun.interpolated(lane, corners.map(|s| f32::from_bits(s.bits as u32)), (how, at_sample)));
-                let doubt = corners.iter().find_map(|s| match s.lane().judge(self.vertex_profile) {
-                    Expected::Undecided(why) => Some(why),
-                    _ => None,
-                });
-                doubt.map_or(found, |why| Scalar { trust: found.trust.in_doubt(why), ..found })
+                let floats = corners.map(|s| f32::from_bits(s.bits as u32));
+                let inexact = match how {
+                    Interpolation::Flat => Inexact::exact(0.0),
+                    _ if !self.keeps_doubt => Inexact::exact(fragment.definite(floats, how).into()),
+                    _ => begun.interpolated(lane, floats, (how, at_sample)),
+                };
+                self.interpolated(&corners, how, inexact, unwritten)
             }
         }
+    }
+
+    /// A scalar that is interpolated so between what the vertices leave; flat, it is the first of
+    /// those.
+    fn interpolated(&self, corners: &[Scalar; 3], how: Interpolation, inexact: Inexact, unwritten: Origin) -> Scalar {
+        let seen = if how == Interpolation::Flat { &corners[..1] } else { &corners[..] };
+        if let Some(origin) = seen.iter().find_map(|scalar| scalar.undefined) {
+            return Scalar::undefined(Origin { kind: origin.kind, ..unwritten });
+        }
+        if how == Interpolation::Flat {
+            return corners[0];
+        }
+        if !self.keeps_doubt {
+            return Scalar { bits: (inexact.value as f32).to_bits().into(), trust: Trust::CERTAIN, undefined: None };
+        }
+        let found = scalar_of(inexact);
+        let doubt = corners.iter().find_map(|s| match s.lane().judge(self.vertex_profile) {
+            Expected::Undecided(why) => Some(why),
+            _ => None,
+        });
+        doubt.map_or(found, |why| Scalar { trust: found.trust.in_doubt(why), ..found })
+    }
+
+    /// What devices may interpolate, if what the vertices leave is known.
+    fn bound_of(&self, corners: &[Scalar; 3], inexact: Inexact) -> Option<Interval> {
+        let is_open = |s: &Scalar| matches!(s.lane().judge(self.vertex_profile), Expected::Undecided(_));
+        if corners.iter().any(is_open) { None } else { Some(inexact.allowed) }
     }
 
     /// The attachments after all fragments.
@@ -474,6 +493,10 @@ impl<'m> Fragments<'m, '_> {
                     }
                     return Ok(Begin::Begins);
                 }
+            }
+            if self.keeps_doubt && !self.inner.is_empty() {
+                // They may need their triangle when they have ended.
+                return Ok(Begin::NotYet);
             }
             self.current = None;
             let number = self.next as u32;

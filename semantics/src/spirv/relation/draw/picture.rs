@@ -3,7 +3,7 @@
 //! relation's own; only invocations are run by columns, 64 vertices or 16 quads at a time. Quads
 //! reach the attachments in their order.
 
-use super::fragment::{Ended, Fragments, OfLanes};
+use super::fragment::{Ended, Fragments};
 use super::targets::DefiniteTarget;
 use super::vertex::Vertices;
 use super::{DrawObservation, before, dispatch};
@@ -18,7 +18,7 @@ use crate::spirv::grid::work::Work;
 use crate::spirv::lockstep::{Broken, FragmentProgram, Quads, VertexProgram};
 use crate::spirv::module::{EntryPoint, Module, Variable};
 use crate::spirv::step::Relation;
-use crate::spirv::value::{Origin, Scalars};
+use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::{Undefined, Unspecified};
 
 /// What the lockstep machine shows of a draw: definite values, and what is undefined. What a device
@@ -94,6 +94,7 @@ fn drawn(
     };
     dispatch.limits.instructions -= instructions;
     let mut quads = fragment.quads(&dispatch, exact, fragments.quads());
+    fragments.run_inside(|variable, index| quads.reads(variable.id, index));
     if let Err(ended) = all(fragment.module(), &mut fragments, &mut quads, dispatch.limits.instructions) {
         return Ok(ended);
     }
@@ -150,6 +151,7 @@ fn all(module: &Module, fragments: &mut Fragments<'_, '_>, quads: &mut Quads<'_>
     let (mut first, mut more) = (0, true);
     while more {
         quads.begin(first);
+        fragments.give_unread(quads);
         fragments.forget_inner();
         let mut count = 0;
         while count < Quads::SIDE_BY_SIDE {
@@ -166,10 +168,11 @@ fn all(module: &Module, fragments: &mut Fragments<'_, '_>, quads: &mut Quads<'_>
                 Err(ended) => return Err(ended.map(|_| Picture::default())),
             }
             let is_inner = fragments.give_inner(first + count, |variable, index, four| match four {
-                OfLanes::Bits(bits) => quads.give_four(count, variable.id, index, bits),
-                OfLanes::Undefined(scalars) => {
-                    for (lane, scalar) in (4 * count as usize..).zip(&scalars) {
-                        quads.give_one(lane, variable.id, index, scalar);
+                Ok(bits) => quads.give_four(count, variable.id, index, bits),
+                Err(kind) => {
+                    for of_quad in 0..4 {
+                        let origin = Origin { kind, instruction: variable.instruction, invocation: 4 * (first + count) + of_quad };
+                        quads.give_one((4 * count + of_quad) as usize, variable.id, index, &Scalar::undefined(origin));
                     }
                 }
             });

@@ -224,6 +224,21 @@ impl Target {
         let mut bytes = [0; 16];
         bytes[..size].copy_from_slice(held);
         let mut code_of_all = u128::from_le_bytes(bytes);
+        if presence == Presence::Sure && edge.is_none() && blend.is_none() {
+            if !self.halves.is_empty() {
+                self.halves.remove(&texel);
+            }
+            for (c, &channel) in self.format.channels().iter().enumerate() {
+                let (code, shown) = assess(self.format.numeric(), channel, written[c], profile);
+                if let Some(code) = code {
+                    code_of_all &= !(u128::from(mask(channel.width)) << channel.offset);
+                    code_of_all |= u128::from(code) << channel.offset;
+                }
+                self.show(4 * texel as u64 + c as u64, shown);
+            }
+            self.texels[texel * size..(texel + 1) * size].copy_from_slice(&code_of_all.to_le_bytes()[..size]);
+            return;
+        }
         let opposite = |half: &Half| edge.is_some_and(|edge| half.edge.ends == edge.ends && half.edge.side != edge.side);
         let other = self.halves.remove(&texel).filter(opposite);
         let mut shown_of_all = [None, None, None, None];
@@ -270,6 +285,22 @@ impl Target {
         self.texels[texel * size..(texel + 1) * size].copy_from_slice(&code_of_all.to_le_bytes()[..size]);
         if let (Some(edge), None) = (edge, other) {
             self.halves.insert(texel, Half { edge, shown: shown_of_all });
+        }
+    }
+
+    /// What every device shows of a component now, by its key.
+    fn show(&mut self, key: u64, shown: Component) {
+        match &shown {
+            Component::Undefined(made) => drop(self.undefined.insert(key, *made)),
+            _ if self.undefined.is_empty() => {}
+            _ => drop(self.undefined.remove(&key)),
+        }
+        match shown {
+            Component::Undefined(_) => drop(self.inexact.insert(key, shown)),
+            Component::Exactly(_) if self.inexact.is_empty() => {}
+            Component::Exactly(_) => drop(self.inexact.remove(&key)),
+            _ if !self.keeps_doubt => drop(self.inexact.remove(&key)),
+            _ => drop(self.inexact.insert(key, shown)),
         }
     }
 

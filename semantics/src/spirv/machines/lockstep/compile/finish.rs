@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::program::{Block, Code, Edge, End, Move, NONE, Op, Program, Slot};
+use super::super::program::{Block, Cell, Code, Edge, End, Move, NONE, Op, Program, Slot};
 use super::{Compiled, Compiler, Ends, Home};
 use crate::outcome::Limit;
 use crate::spirv::error::LoadError;
@@ -185,7 +185,52 @@ impl Compiler<'_> {
         }
         self.mask();
         self.program.blocks = blocks;
+        self.find_read();
         Ok(self.program)
+    }
+
+    /// Which scalars of the interface are read. A copy reads what it copies where that is read in
+    /// turn; one to nowhere only asks whether there is a value.
+    fn find_read(&mut self) {
+        let program = &self.program;
+        let register = |cell: &Cell| match *cell {
+            Cell::Word(column) => Some((false, column)),
+            Cell::Truth(set) => Some((true, set)),
+            Cell::Local(_) => None,
+        };
+        // Outputs are read when the stage has ended.
+        let outputs = program.interface.iter().flat_map(|held| held.cells.iter().zip(&held.read)).filter(|(_, read)| **read);
+        let mut found: Vec<Register> = outputs.filter_map(|(cell, _)| register(cell)).collect();
+        let mut copied: FxHashMap<Register, Vec<Register>> = FxHashMap::default();
+        for step in &program.moves {
+            registers(step.to).zip(registers(step.from)).for_each(|(to, from)| copied.entry(to).or_default().push(from));
+        }
+        let (mut defines, mut uses) = (Vec::new(), Vec::new());
+        for code in &program.codes {
+            registers_of(program, code, &mut defines, &mut uses);
+            match (code.op, defines.first()) {
+                (Op::Copy | Op::CopySet, Some(&to)) => copied.entry(to).or_default().append(&mut uses),
+                (Op::Copy | Op::CopySet, None) => {}
+                _ => found.append(&mut uses),
+            }
+        }
+        for block in &program.blocks {
+            match &block.ends {
+                End::Conditional { condition, .. } => found.push((true, *condition)),
+                End::Switch { selector, .. } => found.extend(registers(*selector)),
+                End::Call { link, .. } | End::Return { link, .. } if *link != NONE => found.push((false, *link)),
+                _ => {}
+            }
+        }
+        let mut read: FxHashSet<Register> = FxHashSet::default();
+        while let Some(register) = found.pop() {
+            if read.insert(register) {
+                found.extend(copied.get(&register).into_iter().flatten());
+            }
+        }
+        let is_read = |cell: &Cell| register(cell).is_none_or(|register| read.contains(&register));
+        let of: Vec<Vec<bool>> = program.interface.iter().map(|held| held.cells.iter().map(is_read).collect()).collect();
+        self.program.interface.iter_mut().zip(of).for_each(|(held, read)| held.read = read);
     }
 
     fn terminator(&mut self, label: u32, function: u32, entry: u32, number_of: &FxHashMap<u32, u32>) -> Compiled<End> {

@@ -31,8 +31,10 @@ fn addressed(module: &Module, functions: &[u32]) -> Numbers {
                 _ => module.variable(id).map(|v| v.id),
             };
             match i.op {
-                Core::Variable | Core::Line | Core::NoLine => {}
-                Core::Load => {}
+                Core::Variable | Core::Line | Core::NoLine | Core::Load => {}
+                // Their other operands are numbers, which are no ids.
+                Core::Switch | Core::BranchConditional | Core::SelectionMerge | Core::LoopMerge => {}
+                Core::CompositeExtract | Core::CompositeInsert | Core::VectorShuffle => {}
                 Core::Store => root(&roots, operands[1]).into_iter().for_each(|root| addressed.insert(root)),
                 Core::AccessChain | Core::InBoundsAccessChain | Core::PtrAccessChain => {
                     if let Some(root) = root(&roots, operands[0]) {
@@ -44,7 +46,11 @@ fn addressed(module: &Module, functions: &[u32]) -> Numbers {
                         }
                     }
                 }
-                _ => operands.iter().filter_map(|&id| root(&roots, id)).for_each(|root| addressed.insert(root)),
+                _ => {
+                    // The number of an extended instruction is none either.
+                    let ids = if i.is(Core::ExtInst) { &operands[2..] } else { operands };
+                    ids.iter().filter_map(|&id| root(&roots, id)).for_each(|root| addressed.insert(root));
+                }
             }
         }
     }
@@ -234,7 +240,12 @@ impl Compiler<'_> {
                 _ => Component::Other,
             });
         });
-        self.program.interface.push(InterfaceVariable { id: variable.id, cells, types });
+        self.program.interface.push(InterfaceVariable {
+            id: variable.id,
+            read: vec![variable.class == StorageClass::Output; cells.len()],
+            cells,
+            types,
+        });
         Ok(())
     }
 

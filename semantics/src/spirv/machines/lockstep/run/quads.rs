@@ -181,6 +181,11 @@ impl Quads<'_> {
         }
     }
 
+    /// Whether the stage reads a scalar of an input.
+    pub(in crate::spirv) fn reads(&self, variable: u32, index: usize) -> bool {
+        held(self.shared.program, variable).and_then(|held| held.read.get(index)).copied().unwrap_or(false)
+    }
+
     /// Gives the lane one scalar of an input, likewise.
     pub(in crate::spirv) fn give_one(&mut self, lane: usize, variable: u32, index: usize, scalar: &Scalar) {
         let held = held(self.shared.program, variable).and_then(|held| held.cells.get(index).zip(held.types.get(index)));
@@ -190,6 +195,7 @@ impl Quads<'_> {
     }
 
     /// Gives each lane of a quad its bits of one scalar of an input; every device has these bits.
+    #[inline(always)]
     pub(in crate::spirv) fn give_four(&mut self, quad: u32, variable: u32, index: usize, bits: [u32; 4]) {
         let Some(&cell) = held(self.shared.program, variable).and_then(|held| held.cells.get(index)) else { return };
         let lanes = 0xf << (4 * quad);
@@ -205,6 +211,13 @@ impl Quads<'_> {
         *self.warp.undefined_mut(kept_in(cell)) &= !lanes;
         if let Some(ledger) = &mut self.warp.ledger {
             ledger.forget(kept_in(cell), lanes);
+        }
+    }
+
+    /// Takes a scalar of an input that nothing reads for given in all lanes.
+    pub(in crate::spirv) fn give_unread(&mut self, variable: u32, index: usize) {
+        if let Some(&cell) = held(self.shared.program, variable).and_then(|held| held.cells.get(index)) {
+            *self.warp.undefined_mut(kept_in(cell)) = 0;
         }
     }
 
@@ -258,6 +271,12 @@ impl Quads<'_> {
         let held = held(self.shared.program, variable).into_iter();
         let cells = held.flat_map(|held| held.cells.iter().zip(&held.types));
         cells.map(move |(&cell, &of)| self.warp.left(lane, cell, of, unwritten))
+    }
+
+    /// One scalar of it.
+    pub(in crate::spirv) fn left_one(&self, lane: usize, variable: u32, index: usize, unwritten: Origin) -> Option<Scalar> {
+        let held = held(self.shared.program, variable)?;
+        Some(self.warp.left(lane, *held.cells.get(index)?, *held.types.get(index)?, unwritten))
     }
 
     /// Keeps what a device may show of the runs that follow; false if this program
@@ -327,6 +346,14 @@ impl Quads<'_> {
     /// Whether a lane is left to the relation.
     pub(in crate::spirv) fn is_left(&self, lane: usize) -> bool {
         self.warp.ledger.as_ref().is_some_and(|ledger| ledger.left >> lane & 1 == 1)
+    }
+
+    /// Whether the four lanes from one on have ended and each of them is a fragment that has gone
+    /// one way, which is told here.
+    pub(in crate::spirv) fn ended_plainly(&self, first: usize) -> bool {
+        let Some(ledger) = &self.warp.ledger else { return false };
+        let others = ledger.left | ledger.parted | ledger.unsettled | self.warp.discarded | self.warp.helpers;
+        others >> first & 0xf == 0
     }
 
     /// Whether a lane has come to an open branch or an open selection.

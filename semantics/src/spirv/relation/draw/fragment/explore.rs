@@ -14,8 +14,9 @@ use super::operations::{Left, Role, Samples, of_samples};
 use super::{Begun, Fragments};
 use crate::concurrency::{Agent, Begin, Topology};
 use crate::number::sets::{Exploration, Set, Sets, Unsettled, follow};
-use crate::number::{Expected, Why};
+use crate::number::{Expected, Interval, Profile, Why};
 use crate::outcome::{Limit, Outcome};
+use crate::raster::Interpolation;
 use crate::spirv::environment::Observation;
 use crate::spirv::grid::prepare::Prepared;
 use crate::spirv::grid::work::{Finished, Work};
@@ -106,6 +107,29 @@ impl Explorer<'_> {
     }
 }
 
+/// Whether what is written is open, so that sets may tell it.
+pub(super) fn is_open(scalar: &Scalar, profile: Profile) -> bool {
+    scalar.undefined.is_none() && !scalar.trust.is_decided(profile)
+}
+
+/// What is written where a scalar is open that may be any of a set.
+pub(super) fn told(scalar: Scalar, set: Set) -> Written {
+    match Expected::of(set, Why::Approximate) {
+        Expected::Undecided(_) => Written::Scalar(scalar),
+        _ => Written::Within(scalar, set),
+    }
+}
+
+/// A scalar with a cell, if devices may have another that is within known bounds.
+pub(super) fn in_cell(scalar: Scalar, allowed: Option<Interval>, sets: &mut Sets) -> Result<Scalar, Unsettled> {
+    let (None, Some(why), Some(allowed)) = (scalar.undefined, scalar.trust.doubt, allowed) else { return Ok(scalar) };
+    let set = Set::of_f32(allowed);
+    match set.is_bounded() {
+        true => Ok(sets.any_of(f32::from_bits(scalar.bits as u32), set, why)?.into()),
+        false => Ok(scalar),
+    }
+}
+
 impl<'m> Fragments<'m, '_> {
     /// The draw whose quads run over sets where definite values leave something open, if that can
     /// be told.
@@ -117,14 +141,6 @@ impl<'m> Fragments<'m, '_> {
         self
     }
 
-    /// Whether a fragment leaves something open that sets may tell.
-    fn is_open(&self, written: &Written) -> bool {
-        match written {
-            Written::Scalar(scalar) => scalar.undefined.is_none() && !scalar.trust.is_decided(self.interface.profile),
-            _ => false,
-        }
-    }
-
     /// What an input of a lane is, with a cell where devices may differ.
     pub(super) fn given(
         &self,
@@ -134,25 +150,17 @@ impl<'m> Fragments<'m, '_> {
         unwritten: Origin,
         sets: &mut Sets,
     ) -> Result<Scalar, Unsettled> {
-        let scalar = self.input(begun, lane, source, unwritten);
-        let (None, Some(why)) = (scalar.undefined, scalar.trust.doubt) else { return Ok(scalar) };
         let allowed = match source {
-            Source::Coordinate(component) => begun.coordinate(lane, component).allowed,
+            Source::Coordinate(component) => Some(begun.coordinate(lane, component).allowed),
+            Source::Vertices(_, Interpolation::Flat, _) => None,
             Source::Vertices(place, how, at_sample) => {
                 let corners = begun.rows.map(|row| self.vertices.left(row)[4 + place]);
-                let open = |s: &Scalar| matches!(s.lane().judge(self.vertex_profile), Expected::Undecided(_));
-                if corners.iter().any(open) {
-                    return Ok(scalar);
-                }
-                begun.interpolated(lane, corners.map(|s| f32::from_bits(s.bits as u32)), (how, at_sample)).allowed
+                let floats = corners.map(|s| f32::from_bits(s.bits as u32));
+                self.bound_of(&corners, begun.interpolated(lane, floats, (how, at_sample)))
             }
-            _ => return Ok(scalar),
+            _ => None,
         };
-        let set = Set::of_f32(allowed);
-        if !set.is_bounded() {
-            return Ok(scalar);
-        }
-        Ok(sets.any_of(f32::from_bits(scalar.bits as u32), set, why)?.into())
+        in_cell(self.input(begun, lane, source, unwritten), allowed, sets)
     }
 
     /// The quad with its definite inputs.
@@ -186,7 +194,9 @@ impl<'m> Fragments<'m, '_> {
     pub(super) fn explore(&mut self, explorer: &mut Explorer<'m>, workgroup: u32) {
         let (Some(quad), Some(left)) = (self.running.get(&workgroup), self.left.get(&workgroup)) else { return };
         let Some(begun) = &quad.begun else { return };
-        let any_open = left.iter().any(|left| left.role != Role::Helper && left.written.iter().flatten().any(|w| self.is_open(w)));
+        let profile = self.interface.profile;
+        let is_left_open = |written: &Written| matches!(written, Written::Scalar(scalar) if is_open(scalar, profile));
+        let any_open = left.iter().any(|left| left.role != Role::Helper && left.written.iter().flatten().any(is_left_open));
         let Ok(topology) = explorer.topology() else { return };
         if !any_open || explorer.left == 0 || self.draw.limits.time.is_some_and(|time| time.passed().is_some()) {
             return;
@@ -234,9 +244,8 @@ impl<'m> Fragments<'m, '_> {
             for ((written, sets), _) in left.written.iter_mut().zip(&seen.written).zip(&floats).filter(|(_, is_float)| **is_float) {
                 for (written, set) in written.iter_mut().zip(sets) {
                     let (Written::Scalar(scalar), Some(set)) = (*written, *set) else { continue };
-                    let open = scalar.undefined.is_none() && !scalar.trust.is_decided(profile);
-                    if open && !matches!(Expected::of(set, Why::Approximate), Expected::Undecided(_)) {
-                        *written = Written::Within(scalar, set);
+                    if is_open(&scalar, profile) {
+                        *written = told(scalar, set);
                     }
                 }
             }

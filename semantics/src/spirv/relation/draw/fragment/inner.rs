@@ -1,14 +1,20 @@
-//! Quads inside of their triangles, where only definite values count and nothing is tested: each of
-//! their invocations is for a fragment on every device, so that what they are given and what they
-//! leave is had for all four at once.
+//! Quads inside of their triangles where nothing is tested: each of their invocations is for a
+//! fragment on every device. Where only definite values count, what they are given and what they
+//! leave is had for all four at once. Where sets do, nothing is kept of a quad while it runs, and
+//! what it leaves is written at once, but where a lane of it goes several ways, is discarded or is
+//! left to the relation: then it is a quad as any other ([`Fragments::begins_again`]).
+
+use std::cell::LazyCell;
 
 use super::super::targets::{Presence, Written};
+use super::explore::{in_cell, is_open, told};
 use super::interface::Source;
-use super::{Current, Ended, Fragments, Interface};
+use super::{Current, Ended, Fragments, Interface, Queued, boolean, judged, judged::unwritten, scalar_of};
+use crate::number::Inexact;
 use crate::raster::{self, Interpolation};
 use crate::spirv::environment::Draw;
+use crate::spirv::lockstep::Quads;
 use crate::spirv::module::Variable;
-use crate::spirv::value::{Origin, Scalar};
 use crate::undefined::Unspecified;
 
 /// A quad that is run so.
@@ -17,15 +23,6 @@ pub(super) struct InnerQuad {
     pub(super) number: u32,
     pub(super) at: [u32; 2],
     pub(super) triangle: u32,
-}
-
-/// What the lanes of a quad have of a scalar.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::spirv::relation::draw) enum OfLanes {
-    /// The bits of each lane, all of them defined.
-    Bits([u32; 4]),
-    /// An undefined value in each of them.
-    Undefined([Scalar; 4]),
 }
 
 /// Where the lanes of such a quad have a scalar of an input from.
@@ -38,6 +35,8 @@ enum Told {
     NoHelper,
     /// A scalar that the vertices leave, by its place.
     Vertices(usize, Interpolation),
+    /// Nowhere: nothing reads it ([`Fragments::give_unread`]).
+    Unread,
 }
 
 impl Told {
@@ -57,21 +56,30 @@ impl Told {
 pub(super) struct Inputs<'m>(Vec<(&'m Variable, Vec<Told>)>);
 
 impl<'m> Inputs<'m> {
-    /// `None` if an input comes from elsewhere, or fragments are tested, masked or blended.
-    pub(super) fn told(interface: &Interface<'m>, draw: &Draw<'_>) -> Option<Inputs<'m>> {
+    /// By whether the stage reads a scalar of a variable. `None` if an input comes from elsewhere,
+    /// or fragments are tested, masked or blended.
+    pub(super) fn told(interface: &Interface<'m>, draw: &Draw<'_>, reads: impl Fn(&Variable, usize) -> bool) -> Option<Inputs<'m>> {
         let is_plain = interface.mask.is_none() && draw.depth.is_none() && draw.state.blend.is_none() && draw.state.samples == 1;
-        let told = |sources: &[Source]| sources.iter().map(|&source| Told::of(source)).collect::<Option<Vec<Told>>>();
-        let inputs = interface.inputs.iter().map(|(variable, sources)| Some((*variable, told(sources)?)));
+        let inputs = interface.inputs.iter().map(|(variable, sources)| {
+            let told = |(index, &source)| if reads(variable, index) { Told::of(source) } else { Some(Told::Unread) };
+            Some((*variable, sources.iter().enumerate().map(told).collect::<Option<Vec<Told>>>()?))
+        });
         is_plain.then(|| inputs.collect::<Option<_>>())?.map(Inputs)
     }
 }
 
 impl<'m> Fragments<'m, '_> {
-    /// Begins the next quad, if it is inside of its triangle and no earlier quad waits to reach the
-    /// attachments; takes what this costs from the fuel. Whether a quad has begun.
+    /// Quads inside of triangles are run so from now on, if they can be, by whether the stage reads
+    /// a scalar of a variable.
+    pub(in crate::spirv::relation::draw) fn run_inside(&mut self, reads: impl Fn(&Variable, usize) -> bool) {
+        self.inner_inputs = Inputs::told(&self.interface, self.draw, reads);
+    }
+
+    /// Begins the next quad, if it is inside of its triangle; takes what this costs from the fuel.
+    /// Whether a quad has begun.
     #[inline]
     pub(super) fn advances_inside(&mut self, number: u32, fuel: &mut u64) -> bool {
-        let is_next = self.inner_inputs.is_some() && self.queue.is_empty() && *fuel > 0 && (u64::from(number) + 1) * 4 <= self.bound;
+        let is_next = *fuel > 0 && (u64::from(number) + 1) * 4 <= self.bound && self.may_begin_inside(number);
         let Some(current) = self.current.as_mut().filter(|current| is_next && current.triangle.is_plain()) else { return false };
         let Some(at) = current.walk.next_inside() else { return false };
         *fuel -= 1;
@@ -81,12 +89,87 @@ impl<'m> Fragments<'m, '_> {
 
     /// Begins this quad, if it is inside of its triangle. Whether it has begun.
     pub(super) fn begins_inside(&mut self, number: u32, quad: &raster::Quad) -> bool {
-        let Some(current) = self.current.as_ref().filter(|_| self.inner_inputs.is_some()) else { return false };
+        let may_begin = self.may_begin_inside(number);
+        let Some(current) = self.current.as_ref().filter(|_| may_begin) else { return false };
         if !current.triangle.is_inner(quad) {
             return false;
         }
         self.inner.push(InnerQuad { number, at: [quad.x, quad.y], triangle: current.number });
         true
+    }
+
+    /// Whether a quad of the current triangle may reach the attachments before those that wait: no
+    /// pixel is in two quads of one triangle. And none that the relation runs too is run so.
+    #[inline]
+    fn may_begin_inside(&self, number: u32) -> bool {
+        let in_order = match (self.queue.front(), &self.current) {
+            (None, _) => true,
+            (Some(Queued::Quad(first)), Some(current)) => {
+                self.keeps_doubt && self.running.get(first).is_some_and(|running| running.triangle == current.number)
+            }
+            _ => false,
+        };
+        self.inner_inputs.is_some() && in_order && !(self.keeps_doubt && judged::is_sample(number))
+    }
+
+    /// Gives the lanes of a quad that has begun so their inputs, with cells for what devices may be
+    /// given instead: what [`Fragments::given`] says of them. The quad is that of a number among
+    /// those that run side by side.
+    pub(super) fn give_inside(&self, InnerQuad { number, at: [x, y], .. }: InnerQuad, quad: u32, quads: &mut Quads<'_>) -> Option<()> {
+        let (current, Inputs(inputs)) = (self.current.as_ref()?, self.inner_inputs.as_ref()?);
+        let places = [0, 1, 2, 3].map(|lane| [x + lane % 2, y + lane / 2]);
+        let fragments = LazyCell::new(|| places.map(|[x, y]| current.triangle.fragment_of_lane([x.into(), y.into()], raster::Lane::SURE)));
+        for (variable, of) in inputs {
+            for (index, &told) in of.iter().enumerate() {
+                let same = match told {
+                    // The pixels' centres.
+                    Told::Coordinate(axis @ 0..2) => Some(places.map(|place| (place[axis] as f32 + 0.5).to_bits())),
+                    Told::NoHelper => Some([0; 4]),
+                    Told::Unread => continue,
+                    Told::Front if current.front_certain => Some([current.triangle.front.into(); 4]),
+                    _ => None,
+                };
+                if let Some(bits) = same {
+                    quads.give_four(quad, variable.id, index, bits);
+                    continue;
+                }
+                for lane in 0..4 {
+                    let (scalar, allowed) = match told {
+                        Told::Vertices(place, how) => {
+                            let corners = current.rows.map(|row| self.vertices.left(row)[4 + place]);
+                            let origin = unwritten(variable, 4 * number + lane as u32);
+                            let inexact = match how {
+                                Interpolation::Flat => None,
+                                _ => Some(fragments[lane].interpolate(corners.map(|corner| f32::from_bits(corner.bits as u32)), how)),
+                            };
+                            let scalar = self.interpolated(&corners, how, inexact.unwrap_or(Inexact::exact(0.0)), origin);
+                            (scalar, inexact.and_then(|inexact| self.bound_of(&corners, inexact)))
+                        }
+                        Told::Coordinate(component) => {
+                            let coordinate = fragments[lane].coordinate[component];
+                            (scalar_of(coordinate), Some(coordinate.allowed))
+                        }
+                        _ => (boolean(current.triangle.front, current.front_certain), None),
+                    };
+                    let scalar = in_cell(scalar, allowed, quads.sets()?).ok()?;
+                    quads.give_one(4 * quad as usize + lane, variable.id, index, &scalar);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Makes a quad that has run so one as any other.
+    pub(super) fn begins_again(&mut self, number: u32, [x, y]: [u32; 2]) -> bool {
+        self.begins(number, raster::Quad { x, y, lanes: [raster::Lane::SURE; 4] }, None)
+    }
+
+    /// Gives all lanes that are to run side by side the inputs that nothing reads.
+    pub(in crate::spirv::relation::draw) fn give_unread(&self, quads: &mut Quads<'_>) {
+        for (variable, of) in self.inner_inputs.iter().flat_map(|Inputs(inputs)| inputs) {
+            let unread = of.iter().enumerate().filter(|(_, told)| matches!(told, Told::Unread));
+            unread.for_each(|(index, _)| quads.give_unread(variable.id, index));
+        }
     }
 
     /// Those that have begun have ended, and what they left is written.
@@ -99,24 +182,28 @@ impl<'m> Fragments<'m, '_> {
     }
 
     /// Gives the quad that has just begun its inputs, scalar by scalar, with the variable and the
-    /// place in it; false if it did not begin so.
-    pub(in crate::spirv::relation::draw) fn give_inner(&self, number: u32, mut give: impl FnMut(&'m Variable, usize, OfLanes)) -> bool {
+    /// place in it: the bits of each lane, or of what kind the undefined value is in all of them.
+    /// False if it did not begin so.
+    pub(in crate::spirv::relation::draw) fn give_inner(
+        &self,
+        number: u32,
+        mut give: impl FnMut(&'m Variable, usize, Result<[u32; 4], Unspecified>),
+    ) -> bool {
         let Some(quad) = self.inner.last().filter(|quad| quad.number == number) else { return false };
         let (Some(current), Some(Inputs(inputs))) = (&self.current, &self.inner_inputs) else { return false };
         let inner = current.triangle.inner(quad.at);
         for (variable, of) in inputs {
             for (index, &told) in of.iter().enumerate() {
-                let scalar = match told {
-                    Told::Coordinate(component) => Ok(inner.coordinate(component).map(f32::to_bits)),
-                    Told::Front => Ok([current.triangle.front.into(); 4]),
-                    Told::NoHelper => Ok([0; 4]),
-                    Told::Vertices(place, how) => self.of_vertices(current, &inner, place, how),
-                };
-                let undefined = |kind| {
-                    let origin = |lane| Origin { kind, instruction: variable.instruction, invocation: 4 * number + lane };
-                    [0, 1, 2, 3].map(|lane| Scalar::undefined(origin(lane)))
-                };
-                give(variable, index, scalar.map_or_else(|kind| OfLanes::Undefined(undefined(kind)), OfLanes::Bits));
+                give(
+                    variable,
+                    index,
+                    match told {
+                        Told::Coordinate(component) => Ok(inner.coordinate(component).map(f32::to_bits)),
+                        Told::Front => Ok([current.triangle.front.into(); 4]),
+                        Told::NoHelper | Told::Unread => Ok([0; 4]),
+                        Told::Vertices(place, how) => self.of_vertices(current, &inner, place, how),
+                    },
+                );
             }
         }
         true
@@ -156,5 +243,27 @@ impl<'m> Fragments<'m, '_> {
             }
         }
         true
+    }
+
+    /// Writes what the lanes of such a quad leave, with what devices may show instead.
+    pub(super) fn write_inside(&mut self, InnerQuad { number, at, .. }: InnerQuad, quad: u32, quads: &Quads<'_>) {
+        let (profile, draw) = (self.interface.profile, self.draw);
+        for ((target, places), of) in self.targets.iter_mut().zip(&self.interface.outputs).zip(draw.targets) {
+            let is_float = !of.image.format().numeric().is_integer();
+            for lane in 0..4 {
+                let written = places.map(|place| {
+                    let scalar = place.and_then(|(variable, index)| {
+                        let origin = unwritten(variable, 4 * number + lane as u32);
+                        quads.left_one(4 * quad as usize + lane, variable.id, index, origin)
+                    });
+                    match scalar {
+                        Some(scalar) if is_float && is_open(&scalar, profile) => told(scalar, quads.set_of(&scalar)),
+                        Some(scalar) => Written::Scalar(scalar),
+                        None => Written::Nothing,
+                    }
+                });
+                target.write([at[0] + lane as u32 % 2, at[1] + lane as u32 / 2], written, Presence::Sure, None, (profile, None));
+            }
+        }
     }
 }

@@ -27,7 +27,7 @@ use crate::undefined::Unspecified;
 
 /// Of so many quads one is run by the relation too, as long as all of these take no more than so
 /// many instructions, or no more than one in so many that the machine executes.
-const SAMPLES: u32 = 256;
+const SAMPLES: u32 = 1024;
 const SAMPLED: u64 = 1 << 20;
 const SHARE: u64 = 1 << 11;
 /// Quads of which the machine cannot go some way to its end are the relation's too, as long as it
@@ -73,6 +73,16 @@ pub(in crate::spirv::relation::draw) struct Judged<'j, 'p, 'm> {
     pub(in crate::spirv::relation::draw) sampled: u64,
 }
 
+/// Whether the relation runs the quad of that number too.
+pub(super) fn is_sample(number: u32) -> bool {
+    number.is_multiple_of(SAMPLES)
+}
+
+/// What a variable of the interface holds in an invocation where nothing has been written to it.
+pub(super) fn unwritten(variable: &Variable, invocation: u32) -> Origin {
+    Origin { kind: Unspecified::UnwrittenOutput, instruction: variable.instruction, invocation }
+}
+
 /// A lane of the machine that has ended.
 struct Lane<'q, 'p> {
     quads: &'q Quads<'p>,
@@ -94,8 +104,7 @@ impl Ended for Lane<'_, '_> {
     }
 
     fn output(&self, variable: &Variable) -> Scalars {
-        let unwritten = Origin { kind: Unspecified::UnwrittenOutput, instruction: variable.instruction, invocation: self.number };
-        let mut scalars: Scalars = self.quads.left(self.lane, variable.id, unwritten).collect();
+        let mut scalars: Scalars = self.quads.left(self.lane, variable.id, unwritten(variable, self.number)).collect();
         if self.quads.is_parted(self.lane) {
             for scalar in &mut scalars {
                 (scalar.trust.doubt, scalar.trust.grid) = (scalar.trust.doubt.or(Some(Why::Control)), None);
@@ -135,6 +144,7 @@ impl<'m> Fragments<'m, '_> {
     /// # Errors
     /// What is not told here.
     pub(in crate::spirv::relation::draw) fn judge(&mut self, by: &mut Judged<'_, '_, 'm>) -> Result<(), Stopped> {
+        self.run_inside(|variable, index| by.quads.reads(variable.id, index));
         let (mut first, mut more) = (0, true);
         let mut parted: FxHashMap<u32, Parted> = FxHashMap::default();
         while more || by.quads.pending() > 0 {
@@ -160,6 +170,8 @@ impl<'m> Fragments<'m, '_> {
         parted: &mut FxHashMap<u32, Parted>,
     ) -> Result<u32, Stopped> {
         by.quads.begin(first);
+        self.give_unread(&mut by.quads);
+        self.forget_inner();
         let mut count = 0;
         while count < Quads::SIDE_BY_SIDE {
             let mut left = by.fuel.checked_sub(by.quads.executed() + by.by_relation).ok_or(Stopped::Again)?;
@@ -175,8 +187,17 @@ impl<'m> Fragments<'m, '_> {
                 }
                 Err(_) => return Err(Stopped::Again),
             }
-            for lane in 0..4u8 {
-                self.give(by, (first + count, lane), 4 * count as usize + usize::from(lane))?;
+            let number = first + count;
+            match self.inner_quad(number).copied() {
+                Some(inner) => {
+                    (0..4).for_each(|lane| by.quads.tag(4 * count as usize + usize::from(lane), (number, lane)));
+                    self.give_inside(inner, count, &mut by.quads).ok_or(Stopped::Again)?;
+                }
+                None => {
+                    for lane in 0..4u8 {
+                        self.give(by, (number, lane), 4 * count as usize + usize::from(lane))?;
+                    }
+                }
             }
             count += 1;
         }
@@ -187,6 +208,15 @@ impl<'m> Fragments<'m, '_> {
         let now = by.quads.parted_now();
         for number in first..first + count {
             let at = 4 * (number - first) as usize;
+            if let Some(inner) = self.inner_quad(number).copied() {
+                if by.quads.ended_plainly(at) {
+                    self.write_inside(inner, number - first, &by.quads);
+                    continue;
+                }
+                if !self.begins_again(number, inner.at) {
+                    return Err(Stopped::Again);
+                }
+            }
             let Some(running) = self.running.get(&number) else { return Err(Stopped::Again) };
             if (at..at + 4).any(|lane| by.quads.is_left(lane)) {
                 by.quads.drop_ways(|(quad, _)| quad == number);
@@ -262,23 +292,21 @@ impl<'m> Fragments<'m, '_> {
         let of_quad = usize::from(of_quad);
         let begun = self.running.get(&number).and_then(|running| running.begun.as_ref()).ok_or(Stopped::Again)?;
         for (variable, sources) in &self.interface.inputs {
-            let (kind, instruction) = (Unspecified::UnwrittenOutput, variable.instruction);
-            let unwritten = Origin { kind, instruction, invocation: 4 * number + of_quad as u32 };
-            let sets = by.quads.sets().ok_or(Stopped::Again)?;
-            let given = sources.iter().map(|&source| self.given(begun, of_quad, source, unwritten, sets));
-            let scalars = given.collect::<Result<Scalars, _>>().map_err(|_| Stopped::Again)?;
-            by.quads.give(lane, variable.id, &scalars);
+            let origin = unwritten(variable, 4 * number + of_quad as u32);
+            for (index, &source) in sources.iter().enumerate() {
+                let sets = by.quads.sets().ok_or(Stopped::Again)?;
+                let scalar = self.given(begun, of_quad, source, origin, sets).map_err(|_| Stopped::Again)?;
+                by.quads.give_one(lane, variable.id, index, &scalar);
+            }
         }
         Ok(())
     }
 
     /// What a lane of the machine shows on the way that it went.
     fn seen(&self, quads: &Quads<'_>, lane: usize, began_as_helper: bool) -> Seen {
-        let unwritten =
-            |variable: &Variable| Origin { kind: Unspecified::UnwrittenOutput, instruction: variable.instruction, invocation: lane as u32 };
         let component = |place: &Option<(&Variable, usize)>| {
             let (variable, index) = (*place)?;
-            let scalar = quads.left(lane, variable.id, unwritten(variable)).nth(index)?;
+            let scalar = quads.left(lane, variable.id, unwritten(variable, lane as u32)).nth(index)?;
             scalar.undefined.is_none().then(|| quads.set_of(&scalar))
         };
         let written = self.interface.outputs.iter().map(|places| [0, 1, 2, 3].map(|c: usize| component(&places[c])));
@@ -299,7 +327,7 @@ impl<'m> Fragments<'m, '_> {
         let samples = running.samples.clone();
         self.left.insert(number, left);
         self.put_seen(number, seen, |lane| !unsettled[lane], &samples);
-        if number.is_multiple_of(SAMPLES) && by.sampled <= SAMPLED.max(by.quads.executed() / SHARE) {
+        if is_sample(number) && by.sampled <= SAMPLED.max(by.quads.executed() / SHARE) {
             let before = by.by_relation;
             let related = self.quad_by_relation(by, number)?;
             by.sampled += by.by_relation - before;
