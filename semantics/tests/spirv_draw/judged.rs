@@ -273,3 +273,34 @@ fn ways_from_several_blocks_do_not_meddle() {
     let declarations = "%pfn = OpTypePointer Function %uint %edge = OpConstant %float 0.875";
     judged_alike(&given(declarations, &body, OPEN), |observation| all_exactly(observation, &[0, 1, 2, 3]));
 }
+
+/// Quads of a triangle are not written before those of the triangles behind it, which wait for the
+/// other ways of their lanes: the second one hides all of the first.
+#[test]
+fn triangles_are_written_in_their_order() {
+    const HIDES: [f32; 4] = [100.0, 2.0, 3.0, 4.0];
+    // Open in one column of the first triangle: so few ways wait until there are more.
+    let body = "%i = OpLoad %v4 %in %ix = OpCompositeExtract %float %i 0 %open = OpFOrdLessThan %bool %ix %edge
+        OpStore %out %i OpSelectionMerge %m None OpBranchConditional %open %y %m
+        %y = OpLabel OpStore %out %red OpBranch %m %m = OpLabel";
+    let scene = Scene::new(passing(), fragment("", "", "%edge = OpConstant %float 0.875", body), &[ALL, ALL].concat());
+    let attributes = [scene.attributes.clone(), vec![floats(1, Rate::Vertex, &[OPEN, [HIDES; 3]].concat())]].concat();
+    judged_alike(&Scene { attributes, ..scene }, |observation| {
+        let is = |x, y| [0, 1, 2, 3].map(|c| definite(&observation.targets[0], x, y, c)) == HIDES;
+        (0..8).all(|y| (0..8).all(|x| is(x, y)))
+    });
+}
+
+/// Integers that are too great for a float are rounded, and a zero that was one has either sign.
+#[test]
+fn integers_become_floats_with_what_devices_may_round() {
+    let body = format!(
+        "{COORDINATES} %n = OpConvertFToU %uint %cx %large = OpIAdd %uint %n %beyond %o0 = OpConvertUToF %float %large
+        %o1 = OpConvertUToF %float %n %o2 = OpConvertSToF %float %n %o = OpCompositeConstruct %v4 %o0 %o1 %o2 %f1 OpStore %out %o"
+    );
+    judged_alike(&given("%beyond = OpConstant %uint 16777217", &body, OPEN), |observation| {
+        let at = |x, c| observation.targets[0].component(x, 3, c);
+        let exactly = |x, c| matches!(at(x, c), Some(Component::Exactly(_)));
+        !exactly(0, 0) && exactly(1, 0) && !exactly(0, 1) && !exactly(0, 2) && exactly(3, 1) && exactly(3, 2)
+    });
+}
