@@ -43,6 +43,7 @@ const ENGINES: &[(&str, &str)] = &[
 
 /// What puts engines beside each other, or runs either of them.
 const BESIDE: &[&str] = &[
+    "spirv::draw::fragment::inner",
     "spirv::draw::fragment::judged",
     "spirv::draw::judged",
     "spirv::draw::picture",

@@ -97,7 +97,7 @@ pub struct Precision {
 }
 
 impl Precision {
-    /// What interpolation may lose, relative to what it rounds: 2^-[`Precision::interpolation_bits`].
+    /// What interpolation may lose, relative to what it rounds: 2^-`interpolation_bits`.
     pub(super) fn of_interpolation(self) -> f64 {
         f64::from_bits((1023 - u64::from(self.interpolation_bits)) << 52)
     }

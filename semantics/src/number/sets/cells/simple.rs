@@ -24,8 +24,8 @@ impl Rules {
 }
 
 impl Sets {
-    /// What is known of an operand by its value and its trust, if that is noted: its polynomial, why
-    /// it is in doubt, and whether it is open.
+    /// What is known of an operand by its value and its trust, if that is noted: its polynomial,
+    /// why it is in doubt, and whether it is open.
     #[inline(always)]
     fn part(&self, value: f32, noted: Option<&Trust>) -> Option<(Polynomial, Option<Why>, bool)> {
         let Some(trust) = noted else { return Some((Polynomial::leaf(value), None, false)) };
@@ -317,7 +317,8 @@ mod tests {
         sets.any_of(value, set, Why::Interpolated).expect("room for a cell")
     }
 
-    /// What is known of a lane. What the polynomials of what may be moved come out as means nothing.
+    /// What is known of a lane. What the polynomials of what may be moved come out as means
+    /// nothing.
     fn known(sets: &Sets, lane: Lane) -> String {
         let Passed { set, polynomial, moved } = sets.passable(lane);
         let moved = format!("{moved:?}")
