@@ -1,6 +1,9 @@
 //! Operations of one component each, and dot products, where results may be rewritten: what
-//! [`Sets::widen`] gives of them, without its lists of operands. A sign that is plain is told
-//! without a set.
+//! [`Sets::widen`] gives of them, without its lists of operands.
+//!
+//! Most signs are plain: the difference is greater than a bound of its error that costs no division
+//! and no set ([`Polynomial::is_plainly_negative`]). Where it is so, a comparison is decided and
+//! Abs, Min and Max are one of their operands. What is not plain goes the general way.
 
 use smallvec::SmallVec;
 
@@ -317,8 +320,8 @@ mod tests {
         sets.any_of(value, set, Why::Interpolated).expect("room for a cell")
     }
 
-    /// What is known of a lane. What the polynomials of what may be moved come out as means
-    /// nothing.
+    /// What is known of a lane. Of what a comparison may move, the values mean nothing: they are
+    /// left out.
     fn known(sets: &Sets, lane: Lane) -> String {
         let Passed { set, polynomial, moved } = sets.passable(lane);
         let moved = format!("{moved:?}")
@@ -329,7 +332,7 @@ mod tests {
         format!("{:x} {doubt:?} {zero_sign} {grid:?} {set} {} {polynomial:?} {moved}", lane.bits, sets.operand(lane).set)
     }
 
-    /// What is taken for noted of a lane.
+    /// A lane's value, and its trust if that does not follow from the value.
     fn noted(lane: &Lane) -> (f32, Option<&Trust>) {
         (lane.float(), Some(&lane.trust).filter(|trust| **trust != Trust::of_exact(lane.float())))
     }

@@ -35,7 +35,7 @@ enum Told {
     NoHelper,
     /// A scalar that the vertices leave, by its place.
     Vertices(usize, Interpolation),
-    /// Nowhere: nothing reads it ([`Fragments::give_unread`]).
+    /// Nowhere: nothing reads it, so that any bits will do ([`Fragments::give_unread`]).
     Unread,
 }
 
