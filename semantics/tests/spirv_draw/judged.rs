@@ -167,6 +167,13 @@ fn judged_alike(scene: &Scene, is: fn(&DrawObservation) -> bool) {
     }
 }
 
+/// Whether a pixel may show such a component.
+fn shows(observation: &DrawObservation, c: usize, float: f64) -> bool {
+    let target = &observation.targets[0];
+    let is = |x, y| matches!(target.component(x, y, c), Some(Component::Within(set)) if set.contains(float));
+    (0..8).any(|y| (0..8).any(|x| is(x, y)))
+}
+
 fn all_exactly(observation: &DrawObservation, components: &[usize]) -> bool {
     let target = &observation.targets[0];
     let pixels = (0..8).flat_map(|y| (0..8).map(move |x| (x, y)));
@@ -272,6 +279,42 @@ fn ways_from_several_blocks_do_not_meddle() {
     );
     let declarations = "%pfn = OpTypePointer Function %uint %edge = OpConstant %float 0.875";
     judged_alike(&given(declarations, &body, OPEN), |observation| all_exactly(observation, &[0, 1, 2, 3]));
+}
+
+/// Where results may be rewritten, each use of a condition may be of another evaluation: two of
+/// them differ by one, by minus one or not at all.
+#[test]
+fn each_use_of_a_condition_goes_its_own_ways() {
+    // Open in one column alone: the relation goes 64 ways of a quad.
+    let again = [
+        "%b = OpSelect %float %open %f1 %f2",
+        "OpBranch %next %next = OpLabel %same = OpPhi %bool %open %here %b = OpSelect %float %same %f1 %f2",
+        "OpSelectionMerge %m None OpBranchConditional %open %y %n %y = OpLabel OpBranch %m %n = OpLabel OpBranch %m
+        %m = OpLabel %b = OpPhi %float %f1 %y %f2 %n",
+    ];
+    for again in again {
+        for [first, second] in [["", again], [again, ""]] {
+            let body = format!(
+                "%i = OpLoad %v4 %in %ix = OpCompositeExtract %float %i 0 %open = OpFOrdLessThan %bool %ix %edge OpBranch %here %here = OpLabel {first} %a = OpSelect %float %open %f1 %f2 {second}
+                %d = OpFSub %float %a %b %o = OpCompositeConstruct %v4 %a %d %f1 %f1 OpStore %out %o"
+            );
+            judged_alike(&given("%edge = OpConstant %float 0.875", &body, OPEN), |observation| {
+                let differences = [-1.0, 0.0, 1.0].map(|x| shows(observation, 1, x));
+                differences == [true; 3] && all_exactly(observation, &[2, 3])
+            });
+        }
+    }
+}
+
+/// A way goes on in the middle of a block with what the block has made before.
+#[test]
+fn a_way_has_what_its_block_has_made() {
+    let body = format!(
+        "{COORDINATES} {CONDITIONS} %n = OpConvertFToU %uint %cx %m = OpIAdd %uint %n %n %odd = OpIEqual %bool %n %c1
+        %s = OpSelect %float %open %f1 %f2 %f = OpConvertUToF %float %m %p = OpFAdd %float %cy %f1
+        %t = OpSelect %float %odd %f4 %f1 %o = OpCompositeConstruct %v4 %s %f %p %t OpStore %out %o"
+    );
+    judged_alike(&given("", &body, OPEN), |observation| !all_exactly(observation, &[0]) && all_exactly(observation, &[2, 3]));
 }
 
 /// Quads of a triangle are not written before those of the triangles behind it, which wait for the

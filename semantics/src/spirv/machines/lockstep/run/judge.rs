@@ -5,10 +5,10 @@
 //! lane is computed by itself, by the functions of [`operation`](crate::spirv::operation)
 //! and [`Sets`], which the relation uses too. What moves values moves their notes.
 //!
-//! A lane that comes to a branch on a condition that is open goes both ways, one after the other:
-//! first as its definite bits say, and the other way later, from where it parted; at an OpSelect,
-//! from its beginning. What sets cannot tell is left to the relation: an open number that is no
-//! float, an undefined value that decides something, and undefined behaviour.
+//! A lane that comes to a branch or an OpSelect whose condition is open goes both ways, one after
+//! the other: first as its definite bits say, and the other way later, from where it parted. What
+//! sets cannot tell is left to the relation: an open number that is no float, an undefined value
+//! that decides something, and undefined behaviour.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -17,7 +17,7 @@ use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Code, End, Move, NONE, Op, Program, Site, Slot, Slots};
 use super::codes::Done;
 use super::quads::{DIFFERENCES, whole};
-use super::warp::{Kept, Warp, kept};
+use super::warp::{Kept, Place, Warp, kept};
 use super::{Broken, Shared};
 use crate::number::sets::{CellId, Exploration, Sets, Truth, Unsettled};
 use crate::number::{self, Arithmetic, Lane, Trust, Tuple, Why, integer};
@@ -44,19 +44,39 @@ struct Pending {
     tag: Tag,
     /// The ways at the branches so far, this one among them.
     ways: Ways,
-    /// What the lane holds where it parted; none if it begins again.
-    from: Option<Box<Held>>,
+    /// What the lane holds where it parted.
+    from: Box<Held>,
 }
 
-/// What a lane holds at the end of a block.
+/// What a lane holds before a code of a block, or at its end.
 #[derive(Clone, Debug)]
 struct Held {
-    block: u32,
-    /// By [`Ledger::lasting`]: bits, or whether it is true.
+    at: Place,
+    /// By [`Lasting::held_at`]: bits, or whether it is true.
     words: Vec<u32>,
     /// The undefined ones, and who made them, if that is known.
-    undefined: Vec<(u32, Option<Origin>)>,
-    notes: Vec<(u32, Trust)>,
+    undefined: Vec<(Kept, Option<Origin>)>,
+    notes: Vec<(Kept, Trust)>,
+}
+
+/// Which registers are needed again where. Constants, which nothing writes, are none of them.
+#[derive(Clone, Debug)]
+struct Lasting {
+    /// The registers whose contents may outlive a block.
+    blocks: Vec<Kept>,
+    /// By block: those that it makes before it reads them, and that no other one names.
+    own: Vec<Vec<Kept>>,
+    /// How many codes each block has.
+    codes: Vec<u32>,
+}
+
+impl Lasting {
+    /// The registers whose contents may be needed from there on.
+    fn held_at(&self, (block, code): Place) -> impl Iterator<Item = Kept> {
+        let is_within = code < self.codes[block as usize];
+        let own = if is_within { &self.own[block as usize][..] } else { &[] };
+        self.blocks.iter().chain(own).copied()
+    }
 }
 
 /// What becomes of the notes at a code.
@@ -108,8 +128,7 @@ pub(in crate::spirv) struct Ledger {
     pool: Vec<Pending>,
     /// Where the ways of this run begin in the pool.
     before: usize,
-    /// The registers that outlive a block.
-    lasting: Vec<Kept>,
+    lasting: Lasting,
     /// Cells that nothing holds are dropped where there are so many.
     full: usize,
 }
@@ -158,9 +177,7 @@ impl Program {
 }
 
 impl Program {
-    /// The registers whose contents may outlive a block: not constants, which nothing writes, and
-    /// not what a block makes before it reads it and no other one names.
-    fn lasting(&self) -> Vec<Kept> {
+    fn lasting(&self) -> Lasting {
         let mut named: FxHashMap<(bool, u32), (u32, bool)> = FxHashMap::default();
         // A variable with an initializer begins as a constant does.
         let mut written: FxHashSet<(bool, u32)> = FxHashSet::default();
@@ -203,9 +220,19 @@ impl Program {
             .collect();
         lasts.sort_unstable();
         lasts.dedup();
-        let registers = lasts.into_iter().filter(|register| !constants.contains(register));
-        let registers = registers.map(|(is_set, register)| if is_set { Kept::Set(register) } else { Kept::Column(register) });
-        registers.chain((0..self.local).map(Kept::Local)).collect()
+        lasts.retain(|register| !constants.contains(register));
+        let slot = |(is_set, register)| if is_set { Kept::Set(register) } else { Kept::Column(register) };
+        let mut own = vec![Vec::new(); self.blocks.len()];
+        for (&register, &(block, _)) in &named {
+            if !constants.contains(&register) && lasts.binary_search(&register).is_err() {
+                own[block as usize].push(slot(register));
+            }
+        }
+        Lasting {
+            blocks: lasts.into_iter().map(slot).chain((0..self.local).map(Kept::Local)).collect(),
+            own,
+            codes: self.blocks.iter().map(|block| block.end - block.first).collect(),
+        }
     }
 }
 
@@ -325,7 +352,7 @@ impl Ledger {
             for (&lanes, notes) in noted.iter().zip(notes) {
                 column::lanes(lanes).for_each(|lane| notes[lane].cell.iter_mut().for_each(|id: &mut CellId| visit(id)));
             }
-            let held = pool.iter_mut().filter_map(|pending| pending.from.as_mut()).flat_map(|held| &mut held.notes);
+            let held = pool.iter_mut().flat_map(|pending| &mut pending.from.notes);
             held.filter_map(|(_, trust)| trust.cell.as_mut()).for_each(visit);
         });
         self.full = (2 * self.sets.cells()).max(CELLS);
@@ -349,7 +376,7 @@ impl Ledger {
     }
 
     /// The other way of the last branch that a lane has come to is to be gone.
-    fn postpone(&mut self, lane: usize, from: Option<Box<Held>>) {
+    fn postpone(&mut self, lane: usize, from: Box<Held>) {
         let mut ways = self.ways[lane].clone();
         if let Some(last) = ways.last_mut() {
             *last = !*last;
@@ -367,7 +394,10 @@ impl Warp {
         let code = &Code { masked: code.masked || !ledger.quads, ..*code };
         while self.active != 0 {
             done = match &ledger.plans[number] {
-                Plan::Moves => self.judged_move(&mut ledger, code, shared, group),
+                Plan::Moves => {
+                    let of_block = number as u32 - shared.program.blocks[self.block as usize].first;
+                    self.judged_move(&mut ledger, of_block, code, shared, group)
+                }
                 &Plan::Computes { site, plain } => self.judged_site(&mut ledger, (site, plain), code, shared, group),
                 Plan::Image => match self.judged_image(&mut ledger, code, shared) {
                     Ok(lost) => {
@@ -434,7 +464,7 @@ impl Warp {
             End::Conditional { condition, .. } => {
                 let undefined = self.sets_undefined[*condition as usize] & self.active;
                 self.leave(&mut ledger, undefined);
-                ways = Some(self.ways(&mut ledger, *condition, true));
+                ways = Some(self.ways(&mut ledger, *condition, None));
             }
             End::Switch { selector, .. } => {
                 let open = kept(*selector).fold(0, |set, kept| set | *self.undefined_mut(kept) | ledger.noted(kept)) & self.active;
@@ -450,70 +480,57 @@ impl Warp {
         ways
     }
 
-    /// Where a condition holds, open lanes going one way, and the other later: from the end of a
-    /// block, or from their beginning.
-    fn ways(&mut self, ledger: &mut Ledger, condition: u32, ends_block: bool) -> Lanes {
+    /// Where a condition holds, open lanes going one way, and the other later: from a code of the
+    /// block, by its number there, or from its end. The next use of the condition may be of another
+    /// evaluation, and is open again.
+    fn ways(&mut self, ledger: &mut Ledger, condition: u32, code: Option<u32>) -> Lanes {
         let mut truth = self.sets[condition as usize];
         for lane in column::lanes(ledger.noted(Kept::Set(condition)) & self.active) {
             let (holds, again) = ledger.part(lane, truth >> lane & 1 == 1);
-            ledger.branched |= Lanes::from(ends_block) << lane;
+            ledger.branched |= Lanes::from(code.is_none()) << lane;
             truth = truth & !(1 << lane) | u64::from(holds) << lane;
             if again {
-                let from = if ends_block { Some(Box::new(self.hold(ledger, lane))) } else { None };
-                ledger.postpone(lane, from);
+                let code = code.unwrap_or(ledger.lasting.codes[self.block as usize]);
+                let held = Box::new(self.hold(ledger, lane, (self.block, code)));
+                ledger.postpone(lane, held);
             }
         }
         truth
     }
 
-    /// What a lane holds at the end of the block that runs.
-    fn hold(&self, ledger: &Ledger, lane: usize) -> Held {
-        let mut held =
-            Held { block: self.block, words: Vec::with_capacity(ledger.lasting.len()), undefined: Vec::new(), notes: Vec::new() };
-        for (at, &kept) in ledger.lasting.iter().enumerate() {
+    /// What a lane holds there, where it is.
+    fn hold(&self, ledger: &Ledger, lane: usize, at: Place) -> Held {
+        let words = Vec::with_capacity(ledger.lasting.blocks.len());
+        let mut held = Held { at, words, undefined: Vec::new(), notes: Vec::new() };
+        for kept in ledger.lasting.held_at(at) {
             held.words.push(match kept {
                 Kept::Column(column) => self.columns[column as usize][lane],
                 Kept::Set(set) => (self.sets[set as usize] >> lane & 1) as u32,
                 Kept::Local(scalar) => self.local[scalar as usize][lane],
             });
             if self.is_undefined(kept, lane) {
-                held.undefined.push((at as u32, self.origins.get(&(kept, lane as u8)).copied()));
+                held.undefined.push((kept, self.origins.get(&(kept, lane as u8)).copied()));
             } else if let Some(trust) = ledger.noted_trust(kept, lane) {
-                held.notes.push((at as u32, trust));
+                held.notes.push((kept, trust));
             }
         }
         held
     }
 
-    /// Gives the lanes from 0 on ways of the pool. Of each: whose it is, and whether it begins
-    /// again; the others go on where they parted.
-    pub(super) fn take_ways(&mut self, program: &Program) -> Vec<(Tag, bool)> {
+    /// Gives the lanes from 0 on ways of the pool, to go on where they parted. Whose each is.
+    pub(super) fn take_ways(&mut self) -> Vec<Tag> {
         let Some(mut ledger) = self.ledger.take() else { return Vec::new() };
         let some = ledger.pool.split_off(ledger.pool.len().saturating_sub(LANES));
         ledger.before = ledger.pool.len();
         self.all = if some.len() >= LANES { !0 } else { (1 << some.len()) - 1 };
         let mut whose = Vec::with_capacity(some.len());
-        let mut again = 0;
         for (lane, Pending { tag, ways, from }) in some.into_iter().enumerate() {
-            whose.push((tag, from.is_none()));
+            whose.push(tag);
             ledger.tags[lane] = tag;
-            let holds = ways.last().copied().unwrap_or(true);
-            if let Some(held) = from {
-                (ledger.met[lane], ledger.ways[lane]) = (ways.len() as u32, ways);
-                ledger.parted |= 1 << lane;
-                self.put_back(&mut ledger, lane, &held);
-                self.ledger = Some(ledger);
-                if let End::Conditional { taken, otherwise, .. } = &program.blocks[held.block as usize].ends {
-                    self.part(program, if holds { taken } else { otherwise }, 1 << lane);
-                }
-                ledger = self.ledger.take().expect("it was put there");
-            } else {
-                ledger.ways[lane] = ways;
-                again |= 1 << lane;
-            }
-        }
-        if again != 0 {
-            self.wait(program.entry, again);
+            // It comes to where it parted again, and knows its way.
+            (ledger.met[lane], ledger.ways[lane]) = (ways.len() as u32 - 1, ways);
+            self.put_back(&mut ledger, lane, &from);
+            self.wait_at(from.at, 1 << lane);
         }
         self.ledger = Some(ledger);
         whose
@@ -521,7 +538,7 @@ impl Warp {
 
     fn put_back(&mut self, ledger: &mut Ledger, lane: usize, held: &Held) {
         let keep = |lanes: &mut Lanes, bit: u64| *lanes = *lanes & !(1 << lane) | bit << lane;
-        for (&kept, &word) in ledger.lasting.iter().zip(&held.words) {
+        for (kept, &word) in ledger.lasting.held_at(held.at).zip(&held.words) {
             match kept {
                 Kept::Column(column) => self.columns[column as usize][lane] = word,
                 Kept::Set(set) => keep(&mut self.sets[set as usize], word.into()),
@@ -529,17 +546,16 @@ impl Warp {
             }
             keep(self.undefined_mut(kept), 0);
         }
-        for &(at, origin) in &held.undefined {
-            let kept = ledger.lasting[at as usize];
+        for &(kept, origin) in &held.undefined {
             keep(self.undefined_mut(kept), 1);
             origin.map(|origin| self.origins.insert((kept, lane as u8), origin));
         }
-        for &(at, trust) in &held.notes {
-            ledger.note(ledger.lasting[at as usize], lane, trust);
+        for &(kept, trust) in &held.notes {
+            ledger.note(kept, lane, trust);
         }
     }
 
-    fn judged_move(&mut self, ledger: &mut Ledger, code: &Code, shared: &Shared<'_>, group: &mut super::Group) -> Done {
+    fn judged_move(&mut self, ledger: &mut Ledger, number: u32, code: &Code, shared: &Shared<'_>, group: &mut super::Group) -> Done {
         let kept = |is_set: bool, register: u32| if is_set { Kept::Set(register) } else { Kept::Column(register) };
         let is_set = matches!(code.op, Op::CopySet | Op::SelectSet | Op::LoadLocalSet | Op::StoreLocalSet);
         match code.op {
@@ -554,8 +570,8 @@ impl Warp {
                 let (before, undefined) = (self.sets[code.c as usize], self.sets_undefined[code.c as usize]);
                 let active = self.active;
                 self.activate(active & !undefined);
-                let truth = self.ways(ledger, code.c, false);
-                self.activate(self.active | active & undefined & !ledger.left);
+                let truth = self.ways(ledger, code.c, Some(number));
+                self.activate(active);
                 let chosen = [(code.a, truth & !undefined), (code.b, !truth & !undefined)];
                 // The other operand is often the result's register.
                 let target = kept(is_set, code.d);
@@ -667,11 +683,21 @@ impl Warp {
                 use number::Op::{Abs, Add, Max, Min, Mul, Sub};
                 // Those that are most are compiled by themselves.
                 let others = match (op, to) {
-                    (Add, Slot::Word(to)) => self.judged_plainly(ledger, |sets, x, y| sets.plainly(Add, x, y), [x, y, to]),
-                    (Sub, Slot::Word(to)) => self.judged_plainly(ledger, |sets, x, y| sets.plainly(Sub, x, y), [x, y, to]),
-                    (Mul, Slot::Word(to)) => self.judged_plainly(ledger, |sets, x, y| sets.plainly(Mul, x, y), [x, y, to]),
-                    (Abs, Slot::Word(to)) => self.judged_plainly(ledger, |sets, x, y| sets.plainly(Abs, x, y), [x, y, to]),
-                    (Max | Min, Slot::Word(to)) => self.judged_plainly(ledger, |sets, x, y| sets.plainly(op, x, y), [x, y, to]),
+                    (Add, Slot::Word(to)) => {
+                        self.told_plainly(ledger, to, |sets, of, lane| sets.plainly(Add, of.register(x, lane), of.register(y, lane)))
+                    }
+                    (Sub, Slot::Word(to)) => {
+                        self.told_plainly(ledger, to, |sets, of, lane| sets.plainly(Sub, of.register(x, lane), of.register(y, lane)))
+                    }
+                    (Mul, Slot::Word(to)) => {
+                        self.told_plainly(ledger, to, |sets, of, lane| sets.plainly(Mul, of.register(x, lane), of.register(y, lane)))
+                    }
+                    (Abs, Slot::Word(to)) => {
+                        self.told_plainly(ledger, to, |sets, of, lane| sets.plainly(Abs, of.register(x, lane), of.register(y, lane)))
+                    }
+                    (Max | Min, Slot::Word(to)) => {
+                        self.told_plainly(ledger, to, |sets, of, lane| sets.plainly(op, of.register(x, lane), of.register(y, lane)))
+                    }
                     (_, Slot::Truth(to)) => self.compared_plainly(ledger, op, [x, y], to),
                     _ => self.active,
                 };
@@ -707,7 +733,10 @@ impl Warp {
                 }
             }
             (Some(number::Op::Dot), _, [(_, x), (_, y)], &[Slot::Word(to)]) if undefined & self.active == 0 && ledger.sets.rewrites() => {
-                for lane in column::lanes(self.dotted_plainly(ledger, [x, y], to)) {
+                let others = self.told_plainly(ledger, to, |sets, of, lane| {
+                    sets.dot_plainly(x.iter().zip(y).map(|(&x, &y)| [x, y].map(|slot| of.slot(slot, lane))))
+                });
+                for lane in column::lanes(others) {
                     let of = |slots: &Slots| -> number::Lanes { slots.iter().map(|&slot| self.float_in(ledger, slot, lane)).collect() };
                     let (x, y) = (of(x), of(y));
                     match ledger.sets.dot(&x, &y) {
@@ -732,22 +761,15 @@ impl Warp {
         Ok(())
     }
 
-    /// An operation on floats of two registers, the same twice for one of one operand, that gives
-    /// one of a third, in the active lanes where what comes of it is plain. Gives the others.
+    /// Floats of a register, in the active lanes where what comes of others is plain. Gives the other
+    /// lanes.
     #[inline(always)]
-    fn judged_plainly(
-        &mut self,
-        ledger: &mut Ledger,
-        compute: impl Fn(&mut Sets, (f32, Option<&Trust>), (f32, Option<&Trust>)) -> Option<(f32, Trust)>,
-        registers: [u32; 3],
-    ) -> Lanes {
-        let [x, y, to] = registers;
-        let to = to as usize;
+    fn told_plainly(&mut self, ledger: &mut Ledger, to: u32, tell: impl Fn(&mut Sets, Floats<'_>, usize) -> Option<(f32, Trust)>) -> Lanes {
         let Ledger { sets, noted, notes, .. } = ledger;
+        let to = to as usize;
         let mut others = 0;
         for lane in column::lanes(self.active) {
-            let [x, y] = [x, y].map(|register| noted_float(&self.columns, (noted, notes), register, lane));
-            match compute(sets, x, y) {
+            match tell(sets, Floats { columns: &self.columns, noted, notes }, lane) {
                 Some((value, trust)) => {
                     self.columns[to][lane] = value.to_bits();
                     noted[to] |= 1 << lane;
@@ -761,13 +783,13 @@ impl Warp {
     }
 
     /// A comparison of floats of two registers, likewise.
-    fn compared_plainly(&mut self, ledger: &mut Ledger, op: number::Op, registers: [u32; 2], to: u32) -> Lanes {
+    fn compared_plainly(&mut self, ledger: &mut Ledger, op: number::Op, [x, y]: [u32; 2], to: u32) -> Lanes {
         let at = ledger.at(Kept::Set(to));
+        let Ledger { sets, noted, notes, .. } = ledger;
         let (mut truth, mut open, mut others) = (0, 0, 0);
         for lane in column::lanes(self.active) {
-            let Ledger { sets, noted, notes, .. } = ledger;
-            let [x, y] = registers.map(|register| noted_float(&self.columns, (noted, notes), register, lane));
-            match sets.compared_plainly(op, x, y) {
+            let floats = Floats { columns: &self.columns, noted, notes };
+            match sets.compared_plainly(op, floats.register(x, lane), floats.register(y, lane)) {
                 Some((holds, trust)) => {
                     truth |= Lanes::from(holds) << lane;
                     if let Some(trust) = trust {
@@ -782,30 +804,7 @@ impl Warp {
         let set = &mut self.sets[to as usize];
         *set = *set & !told | truth;
         self.sets_undefined[to as usize] &= !told;
-        ledger.noted[at] = ledger.noted[at] & !told | open;
-        others
-    }
-
-    /// A dot product of floats, likewise.
-    fn dotted_plainly(&mut self, ledger: &mut Ledger, [x, y]: [&Slots; 2], to: u32) -> Lanes {
-        let Ledger { sets, noted, notes, .. } = ledger;
-        let to = to as usize;
-        let mut others = 0;
-        for lane in column::lanes(self.active) {
-            let operand = |slot: Slot| match slot {
-                Slot::Word(register) => noted_float(&self.columns, (noted, notes), register, lane),
-                _ => (f32::NAN, None),
-            };
-            match sets.dot_plainly(x.iter().zip(y).map(|(&x, &y)| [operand(x), operand(y)])) {
-                Some((value, trust)) => {
-                    self.columns[to][lane] = value.to_bits();
-                    noted[to] |= 1 << lane;
-                    notes[to][lane] = trust;
-                }
-                None => others |= 1 << lane,
-            }
-        }
-        self.undefined[to] &= !(self.active & !others);
+        noted[at] = noted[at] & !told | open;
         others
     }
 
@@ -1021,17 +1020,28 @@ impl Warp {
     }
 }
 
-/// A float of a register, and what is noted of its trust.
-#[inline(always)]
-fn noted_float<'n>(
-    columns: &[Column],
-    (noted, notes): (&[Lanes], &'n [[Trust; LANES]]),
-    register: u32,
-    lane: usize,
-) -> (f32, Option<&'n Trust>) {
-    let register = register as usize;
-    let note = if noted[register] >> lane & 1 == 1 { Some(&notes[register][lane]) } else { None };
-    (f32::from_bits(columns[register][lane]), note)
+/// The floats of registers, and what is noted of their trust.
+#[derive(Clone, Copy)]
+struct Floats<'r> {
+    columns: &'r [Column],
+    noted: &'r [Lanes],
+    notes: &'r [[Trust; LANES]],
+}
+
+impl<'r> Floats<'r> {
+    #[inline(always)]
+    fn register(self, register: u32, lane: usize) -> (f32, Option<&'r Trust>) {
+        let register = register as usize;
+        let note = if self.noted[register] >> lane & 1 == 1 { Some(&self.notes[register][lane]) } else { None };
+        (f32::from_bits(self.columns[register][lane]), note)
+    }
+
+    fn slot(self, slot: Slot, lane: usize) -> (f32, Option<&'r Trust>) {
+        match slot {
+            Slot::Word(register) => self.register(register, lane),
+            _ => (f32::NAN, None),
+        }
+    }
 }
 
 /// A difference in a quad. Nothing that is declared holds it to a zero's sign, or to more than

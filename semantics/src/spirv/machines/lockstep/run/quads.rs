@@ -298,15 +298,15 @@ impl Quads<'_> {
         self.warp.ledger.as_ref().map_or(0, |ledger| ledger.pending())
     }
 
-    /// Gives the lanes from 0 on ways that are to be gone, each by itself: whose it is, and whether
-    /// it begins again and is to be given its inputs.
-    pub(in crate::spirv) fn take_ways(&mut self) -> Vec<(Tag, bool)> {
+    /// Gives the lanes from 0 on ways that are to be gone, each by itself, from where they parted.
+    /// Whose each is.
+    pub(in crate::spirv) fn take_ways(&mut self) -> Vec<Tag> {
         self.begin(0);
         if let Some(ledger) = &mut self.warp.ledger {
             ledger.begin(false);
         }
         self.warp.drop_lanes(!0);
-        self.warp.take_ways(self.shared.program)
+        self.warp.take_ways()
     }
 
     /// Runs the lanes that were given ways.

@@ -38,6 +38,9 @@ pub(super) struct Parked {
     pub(super) path: Path,
 }
 
+/// Where lanes go on: a block, and how many of its codes they have behind them.
+pub(super) type Place = (u32, u32);
+
 /// Where an undefined scalar is kept, for its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kept {
@@ -63,8 +66,8 @@ pub(in super::super) struct Warp {
     /// The lanes that are helper invocations, and those that were discarded.
     pub(super) helpers: Lanes,
     pub(super) discarded: Lanes,
-    /// Blocks where lanes wait.
-    waiting: Vec<(u32, Lanes)>,
+    /// Where lanes wait.
+    waiting: Vec<(Place, Lanes)>,
     /// Barriers where lanes wait for all others.
     pub(super) parked: Vec<Parked>,
     /// The block that runs.
@@ -172,7 +175,7 @@ impl Warp {
     /// All lanes are at the entry point's first block.
     pub(super) fn start(&mut self, entry: u32) {
         self.waiting.clear();
-        self.waiting.push((entry, self.all));
+        self.waiting.push(((entry, 0), self.all));
     }
 
     /// Runs until every lane has returned or is at a barrier.
@@ -194,22 +197,23 @@ impl Warp {
 
     fn run_to(&mut self, shared: &Shared<'_>, group: &mut Group, fuel: u64, turns: u64) -> Result<Stop, Broken> {
         let (program, time) = (shared.program, shared.dispatch.limits.time);
-        while let Some((mut block, active)) = self.next() {
+        while let Some(((mut block, mut code), active)) = self.next() {
             self.activate(active);
             loop {
                 let at = &program.blocks[block as usize];
                 self.block = block;
                 self.came_to[block as usize] = true;
-                if let Some(rules) = &mut self.rules {
-                    column::lanes(self.active).for_each(|lane| rules[lane] += u64::from(at.rules));
+                // Of lanes that go on in a block its instructions are counted.
+                let (count, rules) = if code == 0 { (u64::from(at.count), u64::from(at.rules)) } else { (0, 0) };
+                if let Some(of_lanes) = &mut self.rules {
+                    column::lanes(self.active).for_each(|lane| of_lanes[lane] += rules);
                 }
-                let count = u64::from(at.count) * u64::from(self.active.count_ones());
-                self.steps += count;
-                self.turns += u64::from(at.count);
+                self.steps += count * u64::from(self.active.count_ones());
+                self.turns += count;
                 if self.steps > fuel || self.turns > turns {
                     return Err(Broken::OutOfFuel);
                 }
-                if let Some(limit) = TimeLimit::passed_between(time, self.turns - u64::from(at.count), self.turns) {
+                if let Some(limit) = TimeLimit::passed_between(time, self.turns - count, self.turns) {
                     return Err(Broken::Late(limit));
                 }
                 let mut ways = None;
@@ -219,7 +223,7 @@ impl Warp {
                     }
                 } else {
                     self.sweep();
-                    for number in at.first as usize..at.end as usize {
+                    for number in (at.first + code) as usize..at.end as usize {
                         self.judge(number, &program.codes[number], shared, group)?;
                     }
                     ways = self.judged_end(&at.ends);
@@ -281,7 +285,7 @@ impl Warp {
                 };
                 self.cross(program, edge);
                 if self.waiting.is_empty() {
-                    block = edge.target;
+                    (block, code) = (edge.target, 0);
                     continue;
                 }
                 self.wait(edge.target, self.active);
@@ -348,15 +352,19 @@ impl Warp {
     }
 
     /// The lanes that go next.
-    fn next(&mut self) -> Option<(u32, Lanes)> {
+    fn next(&mut self) -> Option<(Place, Lanes)> {
         let least = (0..self.waiting.len()).min_by_key(|&at| self.waiting[at].0)?;
         Some(self.waiting.swap_remove(least))
     }
 
     pub(super) fn wait(&mut self, block: u32, lanes: Lanes) {
-        match self.waiting.iter_mut().find(|(at, _)| *at == block) {
+        self.wait_at((block, 0), lanes);
+    }
+
+    pub(super) fn wait_at(&mut self, place: Place, lanes: Lanes) {
+        match self.waiting.iter_mut().find(|(at, _)| *at == place) {
             Some((_, there)) => *there |= lanes,
-            None => self.waiting.push((block, lanes)),
+            None => self.waiting.push((place, lanes)),
         }
     }
 

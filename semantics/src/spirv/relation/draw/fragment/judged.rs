@@ -250,16 +250,13 @@ impl<'m> Fragments<'m, '_> {
     /// Some of the ways that are to be gone, side by side.
     fn judge_ways(&mut self, by: &mut Judged<'_, '_, 'm>, parted: &mut FxHashMap<u32, Parted>) -> Result<(), Stopped> {
         let some = by.quads.take_ways();
-        for (lane, &(tag, _)) in some.iter().enumerate().filter(|(_, (_, begins))| *begins) {
-            self.give(by, tag, lane)?;
-        }
         by.quads.run_ways(by.fuel).map_err(|_: Broken| Stopped::Again)?;
         for (number, lane) in by.quads.parted_now() {
             let Some(quad) = parted.get_mut(&number) else { continue };
             quad.ways[usize::from(lane)] += 1;
             quad.waiting += 1;
         }
-        for (lane, &((number, of_quad), _)) in some.iter().enumerate() {
+        for (lane, &(number, of_quad)) in some.iter().enumerate() {
             let of_quad = usize::from(of_quad);
             let Some(helper) = self.running.get(&number).map(|running| running.roles[of_quad].is_helper()) else { continue };
             let seen = self.seen(&by.quads, lane, helper);
