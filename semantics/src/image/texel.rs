@@ -120,9 +120,10 @@ pub fn pack(numeric: Numeric, width: u8, bits: u32) -> Codes {
         Numeric::Unorm | Numeric::Snorm => {
             // 24 bits times 16 are exact.
             let product = number.clamp(low(numeric), 1.0) * scale(numeric, width);
-            let [low, high] = [product.floor(), product.ceil()];
+            // The whole numbers around it; of less than 2^53 that is a conversion.
+            let whole = product as i64 as f64;
             let within = |x: &f64| code_of(width, *x) != best && (x - product).abs() <= CONVERSION;
-            let others = [low, high].into_iter().filter(within).map(|x| code_of(width, x)).collect();
+            let others = [whole, whole + (product - whole).signum()].into_iter().filter(within).map(|x| code_of(width, x)).collect();
             Codes { others, ..Codes::one(best) }
         }
         Numeric::Uint | Numeric::Sint => Codes::one(best),
@@ -189,7 +190,7 @@ const MOST_CODES: i64 = 1 << 12;
 
 /// The codes that a normalized or 16-bit component may be stored as that may be any float of a set;
 /// `None` if they are too many to tell, or any.
-pub fn pack_within(numeric: Numeric, width: u8, set: &Set) -> Option<Vec<u64>> {
+pub fn pack_within(numeric: Numeric, width: u8, set: &Set) -> Option<SmallVec<[u64; 4]>> {
     // Codes in the order of what they stand for, as signed numbers.
     let place = |code: u64| match numeric {
         Numeric::Snorm => signed(width, code),
@@ -203,7 +204,7 @@ pub fn pack_within(numeric: Numeric, width: u8, set: &Set) -> Option<Vec<u64>> {
     if numeric.is_integer() || numeric == Numeric::Float && width != 16 || !set.is_bounded() {
         return None;
     }
-    let mut all = Vec::new();
+    let mut all = SmallVec::new();
     for span in set.spans() {
         // Rounding keeps the order of numbers, and zero is between what is flushed to it.
         let ends = [span.low, span.high].map(|x| pack(numeric, width, (x as f32).to_bits()));

@@ -210,7 +210,7 @@ fn a_range_of_numbers_is_stored_as_a_range_of_codes() {
 fn a_set_may_be_stored_as_the_codes_between_its_ends() {
     let within = |numeric, width, spans: &[(f32, f32)]| {
         let span = |&(low, high): &(f32, f32)| Span { low: low.into(), high: high.into() };
-        pack_within(numeric, width, &spans.iter().map(span).fold(Set::NONE, Set::with))
+        pack_within(numeric, width, &spans.iter().map(span).fold(Set::NONE, Set::with)).map(|codes| codes.to_vec())
     };
     // 25.5 to 30.6 of 255.
     assert_eq!(within(Numeric::Unorm, 8, &[(0.1, 0.12)]), Some((25..=31).collect()));

@@ -10,6 +10,7 @@ use super::{Cause, Set};
 use crate::number::{Arithmetic, Expected, Instruction, Lane, Lanes, Op, Profile, Trust, Tuple, Why};
 use crate::outcome::Outcome;
 use rspirv::spirv;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::num::NonZeroU32;
 use std::ops::ControlFlow;
@@ -180,6 +181,8 @@ pub struct Sets {
     spare: (Vec<Content>, Vec<Float>),
     /// What has no bound though its operands do.
     causes: Vec<Cause>,
+    /// Quotients that were told before, by the bits of their operands.
+    quotients: FxHashMap<(u32, u32), simple::Quotient>,
     /// How the undecided branches of this run go, in order; the run adds to it.
     choices: Vec<Choice>,
     /// How many of them it has come to.
@@ -269,6 +272,7 @@ impl Sets {
             floats: Vec::new(),
             spare: (Vec::new(), Vec::new()),
             causes: Vec::new(),
+            quotients: FxHashMap::default(),
             choices: Vec::new(),
             met: 0,
             place: 0,

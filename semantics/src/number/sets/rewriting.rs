@@ -250,10 +250,9 @@ impl Polynomial {
         plainly || self.error().is_some()
     }
 
-    /// Whether every evaluation is negative, or every one is positive, if that is plain: without
-    /// the division of [`Polynomial::error`], and where nothing subnormal is near.
+    /// No less than [`Polynomial::error`], without its division; none where there may be no bound.
     #[inline(always)]
-    pub(super) fn is_plainly_negative(&self) -> Option<bool> {
+    pub(super) fn plain_error(&self) -> Option<f64> {
         if self.terms == u16::MAX || self.degree == u16::MAX {
             return None;
         }
@@ -262,8 +261,15 @@ impl Polynomial {
         let gamma = all * (1.0 + 1.125 * all);
         let lost = 2.0 * self.operations() * LOST * self.high;
         let is_small = (self.high + self.spread) * 2.0 + lost < TOO_HIGH;
-        let is_apart = self.value.abs() > gamma * self.most() + self.spread + lost + 4.0 * LOST;
-        (is_small && is_apart).then_some(self.value < 0.0)
+        is_small.then_some(gamma * self.most() + self.spread + lost)
+    }
+
+    /// Whether every evaluation is negative, or every one is positive, if that is plain: by
+    /// [`Polynomial::plain_error`], and where nothing subnormal is near.
+    #[inline(always)]
+    pub(super) fn is_plainly_negative(&self) -> Option<bool> {
+        let error = self.plain_error()?;
+        (self.value.abs() > error + 4.0 * LOST).then_some(self.value < 0.0)
     }
 
     /// Whether negative and positive numbers may come of it, if that is plain, in the same way.

@@ -9,11 +9,31 @@ use smallvec::SmallVec;
 
 use super::super::moving::Side;
 use super::super::passing::{self, Passed};
-use super::super::rewriting::{self, Polynomial};
+use super::super::rewriting::{self, LOST, Polynomial};
 use super::super::rules::{self, Truth};
-use super::{Content, Made, Rules, Set, Sets, Unsettled};
+use super::{Content, Made, Rules, Sets, Unsettled};
 use crate::number::rules::doubt_of_rounded;
-use crate::number::{Instruction, Lane, Op, Trust, Why, apply, composite, scalar, trust};
+use crate::number::{Lane, Op, Trust, Why, apply, composite, scalar, trust};
+
+/// How many quotients are kept.
+const QUOTIENTS: usize = 1 << 11;
+
+/// What a quotient of two floats may be that no cell says more of.
+#[derive(Clone, Debug)]
+pub(super) struct Quotient {
+    operands: [Lane; 2],
+    result: Passed,
+}
+
+/// What a comparison of different numbers comes out as, by whether the first one is the less.
+#[inline(always)]
+fn holds(op: Op, is_below: bool) -> bool {
+    match op {
+        Op::LessThan | Op::LessThanEqual => is_below,
+        Op::GreaterThan | Op::GreaterThanEqual => !is_below,
+        _ => op == Op::NotEqual,
+    }
+}
 
 impl Rules {
     /// Whether no test has planted another rule for what is told here by itself.
@@ -98,19 +118,22 @@ impl Sets {
         }
         let difference = p.compared_with(q);
         if let Some(is_below) = difference.is_plainly_negative() {
-            let holds = match op {
-                Op::LessThan | Op::LessThanEqual => is_below,
-                Op::GreaterThan | Op::GreaterThanEqual => !is_below,
-                _ => op == Op::NotEqual,
-            };
-            return Some((holds, None));
+            return Some((holds(op, is_below), None));
         }
-        // Of polynomials, what may be moved says no more than their difference.
         let is_polynomial = |noted: Option<&Trust>| match noted.and_then(|trust| trust.cell.filter(|_| trust.grid.is_none())) {
             Some(id) => matches!(self.content(id), Content::Polynomial(_)),
             None => true,
         };
-        if !is_polynomial(x.1) || !is_polynomial(y.1) || !difference.is_plainly_open() {
+        if !is_polynomial(x.1) || !is_polynomial(y.1) {
+            return None;
+        }
+        if !difference.is_bounded() {
+            // The sides may be told apart by themselves, not multiplied by their divisors.
+            let moved = p.plain_error()? + q.plain_error()? + (p + q).plain_error()? + 4.0 * LOST;
+            return ((p.value - q.value).abs() > moved).then(|| (holds(op, p.value < q.value), None));
+        }
+        // What may be moved of polynomials says no more than their difference.
+        if !difference.is_plainly_open() {
             return None;
         }
         let doubt = p_doubt.or_else(|| trust::special(x.0)).or(q_doubt).or_else(|| trust::special(y.0));
@@ -222,32 +245,40 @@ impl Sets {
             return self.widened(Op::Div, x, y, result);
         };
         let instruction = Op::Div.instruction();
-        let passed = if Sets::is_leaf(x) && Sets::is_leaf(y) {
-            let (x, y) = ([self.operand(x)], [self.operand(y)]);
-            let sets = rules::allowed_alone(self.profile, instruction, &[(&x, 1), (&y, 1)]);
-            sets.map(|sets| self.of_leaves(instruction, [&[p], &[q]], sets[0]))
-        } else {
-            passing::quotient(&p, &q, self.rules.bound)
-        };
-        self.give(&mut result, passed.unwrap_or(Passed::ANYTHING), instruction, &[(&[x], 1), (&[y], 1)])?;
+        let passed = self.quotient([x, y], [p, q]).unwrap_or(Passed::ANYTHING);
+        self.give(&mut result, passed, instruction, &[(&[x], 1), (&[y], 1)])?;
         Ok(result)
     }
 
-    /// What a function of two leaves gives, which is within that set.
-    fn of_leaves(&self, instruction: Instruction, operands: [&[Polynomial]; 2], set: Set) -> Passed {
-        let moved = if set.is_bounded() { (self.rules.moved)(instruction, &operands, 0, &set) } else { None };
-        let polynomial = moved.and_then(|moved| Side { set, moved }.polynomial());
-        Passed { set, polynomial, moved }
+    /// What a quotient may be. Those of floats without cells come again and again, as pixels'
+    /// centres over the size of the picture, and are looked up.
+    fn quotient(&mut self, operands: [Lane; 2], [p, q]: [Polynomial; 2]) -> Option<Passed> {
+        let [x, y] = operands;
+        let (key, is_kept) = ((x.bits, y.bits), x.trust.cell.is_none() && y.trust.cell.is_none());
+        if let Some(kept) = self.quotients.get(&key).filter(|kept| is_kept && kept.operands == operands) {
+            return Some(kept.result);
+        }
+        let result = if Sets::is_leaf(x) && Sets::is_leaf(y) {
+            let (instruction, [x, y]) = (Op::Div.instruction(), operands.map(|lane| [self.operand(lane)]));
+            let set = rules::allowed_alone(self.profile, instruction, &[(&x, 1), (&y, 1)])?[0];
+            let moved = if set.is_bounded() { (self.rules.moved)(instruction, &[&[p], &[q]], 0, &set) } else { None };
+            Passed { set, polynomial: moved.and_then(|moved| Side { set, moved }.polynomial()), moved }
+        } else {
+            passing::quotient(&p, &q, self.rules.bound)?
+        };
+        if is_kept {
+            if self.quotients.len() >= QUOTIENTS {
+                self.quotients.clear();
+            }
+            self.quotients.insert(key, Quotient { operands, result });
+        }
+        Some(result)
     }
 
     #[inline(always)]
     fn compared(&mut self, op: Op, x: Lane, y: Lane, mut result: Lane) -> Result<Lane, Unsettled> {
         let truth = match self.is_plainly_below(x, y) {
-            Some(is_below) => Truth::from(match op {
-                Op::LessThan | Op::LessThanEqual => is_below,
-                Op::GreaterThan | Op::GreaterThanEqual => !is_below,
-                _ => op == Op::NotEqual,
-            }),
+            Some(is_below) => Truth::from(holds(op, is_below)),
             // No branch narrows what it compares.
             None => self.compared_rewritten(op.instruction(), x, y),
         };
@@ -337,7 +368,7 @@ mod tests {
         (lane.float(), Some(&lane.trust).filter(|trust| **trust != Trust::of_exact(lane.float())))
     }
 
-    fn by_hand_or_plainly(sets: &mut Sets, op: Op, x: Lane, y: Lane) -> Result<Lane, Unsettled> {
+    fn plainly_or_else(sets: &mut Sets, op: Op, x: Lane, y: Lane) -> Result<Lane, Unsettled> {
         if let Some((value, trust)) = sets.plainly(op, noted(&x), noted(&y)) {
             return Ok(Lane { bits: value.to_bits(), trust });
         }
@@ -395,7 +426,7 @@ mod tests {
 
     #[test]
     fn what_is_told_by_itself_is_what_is_told_in_general() {
-        for simple in [Sets::simple as Simple, by_hand_or_plainly] {
+        for simple in [Sets::simple as Simple, plainly_or_else] {
             let open = as_in_general(simple, 4_000).unwrap_or_else(|difference| panic!("{difference}"));
             assert!(open > 40_000, "{open}");
         }
@@ -425,6 +456,32 @@ mod tests {
         for (what, bug) in bugs {
             assert!(as_in_general(bug, 4_000).is_err(), "{what}");
         }
+    }
+
+    /// Of numbers with the same bits, what is known of their quotients is not the same.
+    #[test]
+    fn quotients_are_looked_up_by_all_that_they_depend_on() {
+        let mut sets = Sets::before(Exploration::under(Profile::VulkanDefault));
+        let mut of = |op: Op, args: &[f32]| {
+            let args: Vec<[Lane; 1]> = args.iter().map(|&x| [Lane::exact(x)]).collect();
+            let tuples: Vec<Tuple<'_>> = args.iter().map(|lanes| Tuple { lanes, columns: 1 }).collect();
+            sets.apply(&Arithmetic::default(), op, &tuples).expect("room for a cell")[0]
+        };
+        let twos = [Lane::exact(2.0), of(Op::Mul, &[1.0, 2.0]), of(Op::Add, &[1.0, 1.0]), of(Op::Round, &[2.5])];
+        let zeros = [Lane::exact(0.0), of(Op::Floor, &[0.5])];
+        let divisors = [Lane::exact(3.0), of(Op::Add, &[1.0, 2.0])];
+        let mut different = std::collections::BTreeSet::new();
+        for [x, y] in twos.iter().chain(&zeros).flat_map(|&x| divisors.map(|y| [[x, y]; 2])).flatten() {
+            let mut alone = sets.clone();
+            alone.quotients.clear();
+            let [alone, found] = [&mut alone, &mut sets].map(|sets| {
+                let result = sets.simple(Op::Div, x, y).expect("room for a cell");
+                known(sets, result)
+            });
+            assert_eq!(found, alone, "{x:?} / {y:?}");
+            different.insert(found);
+        }
+        assert!(different.len() >= 7, "{different:?}");
     }
 
     #[test]

@@ -213,7 +213,7 @@ impl Target {
     pub(super) fn write(
         &mut self,
         [x, y]: [u32; 2],
-        written: [Written; 4],
+        written: &[Written; 4],
         presence: Presence,
         edge: Option<Edge>,
         (profile, blend): (Profile, Option<(Blend, &raster::Rules)>),
@@ -229,7 +229,7 @@ impl Target {
                 self.halves.remove(&texel);
             }
             for (c, &channel) in self.format.channels().iter().enumerate() {
-                let (code, shown) = assess(self.format.numeric(), channel, written[c], profile);
+                let (code, shown) = assess(self.format.numeric(), channel, &written[c], profile);
                 if let Some(code) = code {
                     code_of_all &= !(u128::from(mask(channel.width)) << channel.offset);
                     code_of_all |= u128::from(code) << channel.offset;
@@ -242,14 +242,14 @@ impl Target {
         let opposite = |half: &Half| edge.is_some_and(|edge| half.edge.ends == edge.ends && half.edge.side != edge.side);
         let other = self.halves.remove(&texel).filter(opposite);
         let mut shown_of_all = [None, None, None, None];
-        let blended = blend.map(|blend| self.blended(blend, (code_of_all, texel), &written, profile));
+        let blended = blend.map(|blend| self.blended(blend, (code_of_all, texel), written, profile));
         for (c, &channel) in self.format.channels().iter().enumerate() {
             let key = 4 * texel as u64 + c as u64;
             let old_code = (code_of_all >> channel.offset) as u64 & mask(channel.width);
             let (code, new, made) = match &blended {
                 Some(blended) => blended[c].clone(),
                 None => {
-                    let (code, new) = assess(self.format.numeric(), channel, written[c], profile);
+                    let (code, new) = assess(self.format.numeric(), channel, &written[c], profile);
                     let made = if let Component::Undefined(made) = new { Some(made) } else { None };
                     (code, new, made)
                 }
@@ -504,14 +504,14 @@ fn made_by(origin: Origin) -> MadeBy {
 }
 
 /// The definite code of what is written to a component, and what a device may show.
-fn assess(numeric: Numeric, channel: Channel, written: Written, profile: Profile) -> (Option<u64>, Component) {
+fn assess(numeric: Numeric, channel: Channel, written: &Written, profile: Profile) -> (Option<u64>, Component) {
     let (scalar, set) = match written {
         Written::Scalar(scalar) => (scalar, None),
-        Written::Within(scalar, set) => (scalar, Some(set)),
+        Written::Within(scalar, set) => (scalar, Some(*set)),
         Written::Nothing => {
             return (None, Component::Undefined(MadeBy { kind: Unspecified::UnwrittenOutput, instruction: None }));
         }
-        Written::Unknown(why) => return (None, Component::Undecided(why)),
+        Written::Unknown(why) => return (None, Component::Undecided(*why)),
     };
     if let Some(origin) = scalar.undefined {
         return (None, Component::Undefined(made_by(origin)));

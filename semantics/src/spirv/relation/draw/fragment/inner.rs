@@ -194,16 +194,14 @@ impl<'m> Fragments<'m, '_> {
         let inner = current.triangle.inner(quad.at);
         for (variable, of) in inputs {
             for (index, &told) in of.iter().enumerate() {
-                give(
-                    variable,
-                    index,
-                    match told {
-                        Told::Coordinate(component) => Ok(inner.coordinate(component).map(f32::to_bits)),
-                        Told::Front => Ok([current.triangle.front.into(); 4]),
-                        Told::NoHelper | Told::Unread => Ok([0; 4]),
-                        Told::Vertices(place, how) => self.of_vertices(current, &inner, place, how),
-                    },
-                );
+                let bits = match told {
+                    Told::Coordinate(component) => Ok(inner.coordinate(component).map(f32::to_bits)),
+                    Told::Front => Ok([current.triangle.front.into(); 4]),
+                    Told::NoHelper => Ok([0; 4]),
+                    Told::Vertices(place, how) => self.of_vertices(current, &inner, place, how),
+                    Told::Unread => continue,
+                };
+                give(variable, index, bits);
             }
         }
         true
@@ -239,7 +237,7 @@ impl<'m> Fragments<'m, '_> {
                     scalar.map_or(Written::Nothing, Written::Scalar)
                 });
                 let pixel = [at[0] + lane as u32 % 2, at[1] + lane as u32 / 2];
-                target.write(pixel, written, Presence::Sure, None, (self.interface.profile, None));
+                target.write(pixel, &written, Presence::Sure, None, (self.interface.profile, None));
             }
         }
         true
@@ -262,7 +260,7 @@ impl<'m> Fragments<'m, '_> {
                         None => Written::Nothing,
                     }
                 });
-                target.write([at[0] + lane as u32 % 2, at[1] + lane as u32 / 2], written, Presence::Sure, None, (profile, None));
+                target.write([at[0] + lane as u32 % 2, at[1] + lane as u32 / 2], &written, Presence::Sure, None, (profile, None));
             }
         }
     }

@@ -230,7 +230,7 @@ impl Fragments<'_, '_> {
                         let samples = tested.iter().cycle();
                         for ((target, written), sample) in self.targets.iter_mut().zip(left.written).zip(samples) {
                             let Role::Fragment(presence) = *sample else { continue };
-                            target.write(pixel, written, presence, edge, (self.interface.profile, blend));
+                            target.write(pixel, &written, presence, edge, (self.interface.profile, blend));
                         }
                     }
                 }
@@ -245,7 +245,7 @@ impl Fragments<'_, '_> {
         for pixel in (area.y..area.end_y).flat_map(|y| (area.x..area.end_x).map(move |x| [x, y])) {
             for target in &mut self.targets {
                 let unknown = [Written::Unknown(Why::Coverage); 4];
-                target.write(pixel, unknown, Presence::Elsewhere, None, (self.interface.profile, None));
+                target.write(pixel, &unknown, Presence::Elsewhere, None, (self.interface.profile, None));
             }
             for place in (0..self.draw.state.samples).map(|sample| plane(self.draw, pixel, sample)) {
                 if let (Some(depth), Some(true)) = (&mut self.depth, self.draw.depth.map(|d| d.writes)) {
