@@ -5,7 +5,7 @@ use smallstep::amber::{Decision, read};
 use smallstep::run::amber::{Interpreter, Verdict};
 use smallstep_semantics::raster;
 
-use crate::graphics::{DRAW_ALL, OF_ALL, PLAIN, RED, Stage, script_of};
+use crate::graphics::{ALL, DRAW_ALL, OF_ALL, PLAIN, RED, Stage, script_of};
 use crate::{decisions, device, legs, played_on};
 
 /// A triangle that covers the places left of x, in pixels, drawn red over opaque black by so many
@@ -71,6 +71,14 @@ fn line_of<'t>(text: &'t str, begin: &str) -> &'t str {
     text.lines().find(|line| line.starts_with(begin)).expect("a line")
 }
 
+/// The position goes on to location 1.
+const PASSES_PLACE: Stage<'static> = Stage {
+    interface: "%out",
+    decorations: "OpDecorate %out Location 1",
+    variables: "%out = OpVariable %p_out_vec4 Output",
+    body: "OpStore %out %at",
+};
+
 #[test]
 fn inputs_may_be_interpolated_anywhere_in_a_pixel() {
     let x = Stage {
@@ -79,18 +87,12 @@ fn inputs_may_be_interpolated_anywhere_in_a_pixel() {
         variables: "%place = OpVariable %p_in_vec4 Input",
         body: "%c = OpLoad %vec4 %place\nOpStore %colour %c",
     };
-    let passes = Stage {
-        interface: "%out",
-        decorations: "OpDecorate %out Location 1",
-        variables: "%out = OpVariable %p_out_vec4 Output",
-        body: "OpStore %out %at",
-    };
     // x goes from -1 to 1 over eight columns: 0.25 a column. Column 6 is from 0.5 to 0.75.
     let buffers = "BUFFER shown FORMAT R32G32B32A32_SFLOAT\n";
     let pipeline = format!("{OF_ALL}  BIND BUFFER shown AS resolve\n");
     let of = |samples: &str, expect: &str| {
         let commands = format!("CLEAR g\n{DRAW_ALL}\nEXPECT shown IDX 96 {expect}");
-        decisions(&script_of([passes, x], &format!("R32G32B32A32_SFLOAT{samples}"), buffers, &pipeline, &commands))
+        decisions(&script_of([PASSES_PLACE, x], &format!("R32G32B32A32_SFLOAT{samples}"), buffers, &pipeline, &commands))
     };
     // The depth 0.5 is the same everywhere; x is not.
     assert_eq!(of(" SAMPLES 4", "TOLERANCE 0.13 EQ 0.625"), [Decision::Undecided]);
@@ -106,12 +108,16 @@ const SAMPLED: Stage<'static> = Stage {
 /// A script whose fragment stage may be shaded for each sample: over all pixels by four samples,
 /// resolved to `shown`.
 fn sampled(stage: Stage<'_>, format: &str, expect: &str) -> String {
+    sampled_by([PLAIN, stage], format, expect)
+}
+
+fn sampled_by([vertex, stage]: [Stage<'_>; 2], format: &str, expect: &str) -> String {
     let variables = format!("%p_in_int = OpTypePointer Input %int\n%i0 = OpConstant %int 0\n%i3 = OpConstant %int 3\n{}", stage.variables);
     let buffers = format!("BUFFER shown FORMAT {format}\n");
     let pipeline = format!("{OF_ALL}  BIND BUFFER shown AS resolve\n");
     let commands = format!("CLEAR_COLOR g 0 0 0 255\nCLEAR g\n{DRAW_ALL}\n{expect}");
     let stage = Stage { variables: &variables, ..stage };
-    let text = script_of([PLAIN, stage], &format!("{format} SAMPLES 4"), &buffers, &pipeline, &commands);
+    let text = script_of([vertex, stage], &format!("{format} SAMPLES 4"), &buffers, &pipeline, &commands);
     let fragment = text.find("SHADER fragment").expect("a fragment stage");
     let (before, after) = text.split_at(fragment);
     before.to_string() + &after.replacen("OpCapability Shader", "OpCapability Shader\nOpCapability SampleRateShading", 1)
@@ -137,6 +143,21 @@ fn by_place() -> String {
 %c = OpCompositeConstruct %vec4 %x %y %xx %f1\nOpStore %colour %c",
     };
     sampled(stage, "R32G32B32A32_SFLOAT", "EXPECT shown IDX 0 TOLERANCE 0.0001 EQ 0.5 0.5 0.328125 1")
+}
+
+/// Red where an input that is interpolated at the samples is left of 3.5, in half of those of
+/// column 3.
+fn by_input() -> String {
+    let stage = Stage {
+        interface: "%place",
+        decorations: "OpDecorate %place Location 1\nOpDecorate %place Sample",
+        variables: "%place = OpVariable %p_in_vec4 Input\n%edge = OpConstant %float -0.125",
+        body: "%at = OpLoad %vec4 %place\n%x = OpCompositeExtract %float %at 0\n%left = OpFOrdLessThan %bool %x %edge
+%r = OpSelect %float %left %f1 %f0\n%c = OpCompositeConstruct %vec4 %r %f0 %f0 %f1\nOpStore %colour %c",
+    };
+    let expect = "EXPECT shown IDX 0 0 SIZE 3 8 EQ_RGBA 255 0 0 255\nEXPECT shown IDX 4 0 SIZE 4 8 EQ_RGBA 0 0 0 255
+EXPECT shown IDX 3 0 SIZE 1 8 EQ_RGBA 128 0 0 255 TOLERANCE 0.005";
+    sampled_by([PASSES_PLACE, stage], "R8G8B8A8_UNORM", expect)
 }
 
 /// A mask that lets through samples 0 and 2 of what is red.
@@ -175,37 +196,57 @@ fn by_seen(each: bool) -> String {
 /// A triangle whose depth grows by an eighth a column, drawn green over a red one at 0.4375, which
 /// is passed between the samples of column 3.
 fn by_depth() -> String {
+    let less = "DEPTH\n    TEST on\n    WRITE on\n    COMPARE_OP less\n  END";
+    // The depth at x, in pixels, is x/8: 0 at the left edge, 2 at the corner 16 pixels away.
+    let buffers = "BUFFER first DATA_TYPE vec4<float> DATA -1 -1 0.4375 1 3 -1 0.4375 1 -1 3 0.4375 1 END
+BUFFER second DATA_TYPE vec4<float> DATA -1 -1 0 1 1 -1 1 1 -1 7 0 1 END\n";
+    let expect = "EXPECT shown IDX 0 0 SIZE 3 4 EQ_RGBA 0 255 0 255\nEXPECT shown IDX 4 0 SIZE 2 4 EQ_RGBA 255 0 0 255
+EXPECT shown IDX 3 0 SIZE 1 4 EQ_RGBA 128 128 0 255 TOLERANCE 0.005";
+    red_then_green("D32_SFLOAT", buffers, [less, less], &format!("CLEAR_DEPTH r 1\n{DRAWN_TWICE}{expect}"))
+}
+
+/// A stencil that is 1 in the samples left of 3.5, half of those of column 3: all but these are
+/// drawn green.
+fn by_stencil() -> String {
+    let stencil = |lines: &str| format!("STENCIL front_and_back\n    TEST on\n    REFERENCE 1\n{lines}\n  END");
+    let (mark, others) = (stencil("    PASS_OP replace"), stencil("    COMPARE_OP not_equal"));
+    let buffers = format!("{}\n{}", line_of(&left_of(3.5, 4, ""), "BUFFER half").replace("half", "first"), ALL.replace("all", "second"));
+    let expect = "EXPECT shown IDX 0 0 SIZE 3 8 EQ_RGBA 255 0 0 255\nEXPECT shown IDX 4 0 SIZE 4 8 EQ_RGBA 0 255 0 255
+EXPECT shown IDX 3 0 SIZE 1 8 EQ_RGBA 128 128 0 255 TOLERANCE 0.005";
+    red_then_green("S8_UINT", &buffers, [&mark, &others], &format!("CLEAR_STENCIL r 0\n{DRAWN_TWICE}{expect}"))
+}
+
+const DRAWN_TWICE: &str = "CLEAR_COLOR r 0 0 0 255\nCLEAR r\nRUN r DRAW_ARRAY AS TRIANGLE_LIST\nRUN g DRAW_ARRAY AS TRIANGLE_LIST\n";
+
+/// Pipelines `r` and `g`, which draw the vertices of `first` red and those of `second` green, by
+/// four samples and these tests of an attachment of that format.
+fn red_then_green(format: &str, buffers: &str, tests: [&str; 2], commands: &str) -> String {
     let green = Stage { variables: "%green = OpConstantComposite %vec4 %f0 %f1 %f0 %f1", body: "OpStore %colour %green", ..PLAIN };
     let of = |stage, suffix: &str| {
         let text = crate::graphics::shaders(PLAIN, stage).replace("#!amber\n", "");
         text.replace("SHADER vertex v", &format!("SHADER vertex v{suffix}"))
             .replace("SHADER fragment f ", &format!("SHADER fragment f{suffix} "))
     };
-    let pipeline = |name: &str, suffix: &str, data: &str| {
+    let pipeline = |name: &str, tests: &str, data: &str| {
         format!(
-            "PIPELINE graphics {name}\n  ATTACH v{suffix}\n  ATTACH f{suffix}\n  FRAMEBUFFER_SIZE 8 8
-  BIND BUFFER target AS color LOCATION 0\n  BIND BUFFER depths AS depth_stencil\n  DEPTH\n    TEST on\n    WRITE on
-    COMPARE_OP less\n  END\n  VERTEX_DATA {data} LOCATION 0\n  BIND BUFFER shown AS resolve\nEND\n"
+            "PIPELINE graphics {name}\n  ATTACH v{name}\n  ATTACH f{name}\n  FRAMEBUFFER_SIZE 8 8
+  BIND BUFFER target AS color LOCATION 0\n  BIND BUFFER tested AS depth_stencil\n  {tests}
+  VERTEX_DATA {data} LOCATION 0\n  BIND BUFFER shown AS resolve\nEND\n"
         )
     };
-    // The depth at x, in pixels, is x/8: 0 at the left edge, 2 at the corner 16 pixels away.
     format!(
-        "#!amber\n{}{}BUFFER target FORMAT R8G8B8A8_UNORM SAMPLES 4\nBUFFER depths FORMAT D32_SFLOAT SAMPLES 4
-BUFFER shown FORMAT R8G8B8A8_UNORM\nBUFFER flat DATA_TYPE vec4<float> DATA -1 -1 0.4375 1 3 -1 0.4375 1 -1 3 0.4375 1 END
-BUFFER steep DATA_TYPE vec4<float> DATA -1 -1 0 1 1 -1 1 1 -1 7 0 1 END\n{}{}
-CLEAR_COLOR r 0 0 0 255\nCLEAR_DEPTH r 1\nCLEAR r\nRUN r DRAW_ARRAY AS TRIANGLE_LIST\nRUN g DRAW_ARRAY AS TRIANGLE_LIST
-EXPECT shown IDX 0 0 SIZE 3 4 EQ_RGBA 0 255 0 255\nEXPECT shown IDX 4 0 SIZE 2 4 EQ_RGBA 255 0 0 255
-EXPECT shown IDX 3 0 SIZE 1 4 EQ_RGBA 128 128 0 255 TOLERANCE 0.005\n",
+        "#!amber\n{}{}BUFFER target FORMAT R8G8B8A8_UNORM SAMPLES 4\nBUFFER tested FORMAT {format} SAMPLES 4
+BUFFER shown FORMAT R8G8B8A8_UNORM\n{buffers}{}{}{commands}\n",
         of(RED, "r"),
         of(green, "g"),
-        pipeline("r", "r", "flat"),
-        pipeline("g", "g", "steep")
+        pipeline("r", tests[0], "first"),
+        pipeline("g", tests[1], "second")
     )
 }
 
 #[test]
 fn samples_are_shaded_masked_and_tested_one_by_one() {
-    for text in [by_number(), by_place(), by_mask(), by_seen(false), by_seen(true), by_depth()] {
+    for text in [by_number(), by_place(), by_input(), by_mask(), by_seen(false), by_seen(true), by_depth(), by_stencil()] {
         let decided = decisions(&text);
         assert!(decided.iter().all(|decision| *decision == Decision::Holds), "{decided:?}\n{text}");
         // Nothing of this is the same by the pixel's centre alone.
@@ -233,6 +274,8 @@ fn planted_bugs_in_single_samples_fail_the_scripts() {
         (by_place(), raster::Rules { sample: |_, _| [8, 8], ..sound }),
         (by_mask(), raster::Rules { in_mask: |mask, _| mask & 1 == 1, ..sound }),
         (by_depth(), raster::Rules { sample: |_, _| [1, 8], ..sound }),
+        (by_input(), raster::Rules { sample: |_, _| [1, 8], ..sound }),
+        (by_stencil(), raster::Rules { sample: |_, _| [1, 8], ..sound }),
     ] {
         assert_eq!(on(&text, sound), Some(Decision::Holds), "{text}");
         assert_eq!(on(&text, wrong), Some(Decision::Fails), "{text}");
