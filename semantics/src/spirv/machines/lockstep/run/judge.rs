@@ -761,8 +761,8 @@ impl Warp {
         Ok(())
     }
 
-    /// Floats of a register, in the active lanes where what comes of others is plain. Gives the other
-    /// lanes.
+    /// Gives a register floats in the active lanes where what comes of others is plain. Gives the
+    /// other lanes.
     #[inline(always)]
     fn told_plainly(&mut self, ledger: &mut Ledger, to: u32, tell: impl Fn(&mut Sets, Floats<'_>, usize) -> Option<(f32, Trust)>) -> Lanes {
         let Ledger { sets, noted, notes, .. } = ledger;
