@@ -253,6 +253,33 @@ fn a_zero_beside_an_undefined_value_is_not_decided() {
     });
 }
 
+/// On a way where the condition of a selection is undefined, so is what it selects: it is not one
+/// of both, and nor is a component of a vector.
+#[test]
+fn an_undefined_condition_selects_an_undefined_value() {
+    let declarations = "%edge = OpConstant %float 0.875 %u = OpUndef %float %b2 = OpTypeVector %bool 2
+        %ones = OpConstantComposite %v2 %f1 %f1 %fours = OpConstantComposite %v2 %f4 %f4";
+    let selections = [
+        "%k = OpFOrdLessThan %bool %x %f2 %s = OpSelect %float %k %f1 %f4",
+        "%k = OpFOrdLessThan %bool %x %f2 %j = OpCompositeConstruct %b2 %k %open %t = OpSelect %v2 %j %ones %fours
+            %s = OpCompositeExtract %float %t 0",
+    ];
+    for selection in selections {
+        let body = format!(
+            "%i = OpLoad %v4 %in %ix = OpCompositeExtract %float %i 0 %open = OpFOrdLessThan %bool %ix %edge OpBranch %here
+            %here = OpLabel OpSelectionMerge %m None OpBranchConditional %open %y %m %y = OpLabel OpBranch %m
+            %m = OpLabel %x = OpPhi %float %f1 %here %u %y {selection}
+            %o = OpCompositeConstruct %v4 %s %f1 %f1 %f1 OpStore %out %o"
+        );
+        judged_alike(&given(declarations, &body, OPEN), |observation| {
+            !shows(observation, 0, 1.0)
+                && !shows(observation, 0, 4.0)
+                && !all_exactly(observation, &[0])
+                && all_exactly(observation, &[1, 2, 3])
+        });
+    }
+}
+
 /// A variable with an initializer is, on every way, what was stored to it.
 #[test]
 fn variables_with_initializers_keep_what_is_stored() {

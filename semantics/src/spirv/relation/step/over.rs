@@ -160,16 +160,28 @@ pub(super) fn pair(env: &Env<'_>, config: &Config<'_>, operation: Operation, res
 }
 
 /// OpSelect of any objects. What is selected by a condition that is decided keeps the
-/// cell that it has.
+/// cell that it has, and an undefined condition selects an undefined value.
 fn select(sets: &mut Sets, ids: &[u32], result: u32, before: &Config<'_>, after: &mut Config<'_>) -> Result<(), Unsettled> {
-    let Some(conditions) = lanes(before, ids[0]).filter(|c| !c.iter().all(|lane| lane.trust.is_decided(sets.profile()))) else {
+    let [Some(conditions), Some(on_true), Some(on_false)] = [0, 1, 2].map(|k| before.scalars(ids[k])) else { return Ok(()) };
+    let Some(mut selected) = after.scalars(result) else { return Ok(()) };
+    let is_open = |scalar: &Scalar| scalar.undefined.is_none() && !scalar.trust.is_decided(sets.profile());
+    if !conditions.iter().any(is_open) {
         return Ok(());
-    };
-    let (Some(on_true), Some(on_false)) = (before.scalars(ids[1]), before.scalars(ids[2])) else { return Ok(()) };
+    }
     sets.stand_at(result);
-    let ways = sets.choose(&conditions, on_true.len())?;
-    let chosen: Scalars = ways.iter().enumerate().map(|(i, &holds)| if holds { on_true[i] } else { on_false[i] }).collect();
-    after.memory.define(after.module, result, Value::Scalars(chosen));
+    let each = if conditions.len() == 1 { selected.len() } else { 1 };
+    let mut chosen = 0;
+    for condition in &conditions {
+        let components = chosen..chosen + each;
+        chosen += each;
+        if condition.undefined.is_some() {
+            continue;
+        }
+        for (i, holds) in components.zip(sets.choose(&[lane(condition)], each)?) {
+            selected[i] = if holds { on_true[i] } else { on_false[i] };
+        }
+    }
+    after.memory.define(after.module, result, Value::Scalars(selected));
     Ok(())
 }
 
