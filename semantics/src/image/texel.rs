@@ -120,7 +120,7 @@ pub fn pack(numeric: Numeric, width: u8, bits: u32) -> Codes {
         Numeric::Unorm | Numeric::Snorm => {
             // 24 bits times 16 are exact.
             let product = number.clamp(low(numeric), 1.0) * scale(numeric, width);
-            // The whole numbers around it; of less than 2^53 that is a conversion.
+            // The two whole numbers around the product, without calls of floor and ceil.
             let whole = product as i64 as f64;
             let within = |x: &f64| code_of(width, *x) != best && (x - product).abs() <= CONVERSION;
             let others = [whole, whole + (product - whole).signum()].into_iter().filter(within).map(|x| code_of(width, x)).collect();

@@ -18,7 +18,7 @@ use crate::number::{Lane, Op, Trust, Why, apply, composite, scalar, trust};
 /// How many quotients are kept.
 const QUOTIENTS: usize = 1 << 11;
 
-/// What a quotient of two floats may be that no cell says more of.
+/// What a quotient of two floats without cells may be.
 #[derive(Clone, Debug)]
 pub(super) struct Quotient {
     operands: [Lane; 2],
@@ -128,7 +128,8 @@ impl Sets {
             return None;
         }
         if !difference.is_bounded() {
-            // The sides may be told apart by themselves, not multiplied by their divisors.
+            // As `compared_moved` does: each side by itself and the error of moving terms, without
+            // the divisors that leave the difference without a bound.
             let moved = p.plain_error()? + q.plain_error()? + (p + q).plain_error()? + 4.0 * LOST;
             return ((p.value - q.value).abs() > moved).then(|| (holds(op, p.value < q.value), None));
         }

@@ -681,7 +681,7 @@ impl Warp {
         match (by_lanes, words, site.args.as_slice(), site.to.as_slice()) {
             (Some(op), Some((x, y)), _, &[to]) if undefined & self.active == 0 && ledger.sets.is_simple(op) => {
                 use number::Op::{Abs, Add, Max, Min, Mul, Sub};
-                // Those that are most are compiled by themselves.
+                // The most frequent operations, each compiled by itself.
                 let others = match (op, to) {
                     (Add, Slot::Word(to)) => {
                         self.told_plainly(ledger, to, |sets, of, lane| sets.plainly(Add, of.register(x, lane), of.register(y, lane)))
@@ -761,8 +761,8 @@ impl Warp {
         Ok(())
     }
 
-    /// Gives a register floats in the active lanes where what comes of others is plain. Gives the
-    /// other lanes.
+    /// Computes floats and their trust into a register, in the active lanes where the result is
+    /// plain. Returns the lanes where it is not.
     #[inline(always)]
     fn told_plainly(&mut self, ledger: &mut Ledger, to: u32, tell: impl Fn(&mut Sets, Floats<'_>, usize) -> Option<(f32, Trust)>) -> Lanes {
         let Ledger { sets, noted, notes, .. } = ledger;
@@ -782,7 +782,7 @@ impl Warp {
         others
     }
 
-    /// A comparison of floats of two registers, likewise.
+    /// Compares floats of two registers, where that is plain. Returns the lanes where it is not.
     fn compared_plainly(&mut self, ledger: &mut Ledger, op: number::Op, [x, y]: [u32; 2], to: u32) -> Lanes {
         let at = ledger.at(Kept::Set(to));
         let Ledger { sets, noted, notes, .. } = ledger;

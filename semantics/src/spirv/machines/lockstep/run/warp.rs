@@ -38,7 +38,8 @@ pub(super) struct Parked {
     pub(super) path: Path,
 }
 
-/// Where lanes go on: a block, and how many of its codes they have behind them.
+/// Where lanes go on: a block, and how many of its codes they have run. With all of them run, only
+/// the block's end is left.
 pub(super) type Place = (u32, u32);
 
 /// Where an undefined scalar is kept, for its origin.
@@ -203,7 +204,7 @@ impl Warp {
                 let at = &program.blocks[block as usize];
                 self.block = block;
                 self.came_to[block as usize] = true;
-                // Of lanes that go on in a block its instructions are counted.
+                // A block's instructions are counted once, where a lane begins it.
                 let (count, rules) = if code == 0 { (u64::from(at.count), u64::from(at.rules)) } else { (0, 0) };
                 if let Some(of_lanes) = &mut self.rules {
                     column::lanes(self.active).for_each(|lane| of_lanes[lane] += rules);
