@@ -55,7 +55,7 @@ fn what_checks_nothing_is_a_usage_error() {
         (&["fuzz", "--count", "1000", "--shard", "1/2"], "shard 1 has no programs"),
         (&["fuzz-spirv", "--count", "0"], "--count"),
         (&["fuzz-spirv", "--of", "glsl"], "--of glsl needs --via"),
-        (&["fuzz-spirv", "--of", "pointers", "--of", "glsl", "--through-wgsl"], "takes no turns with other kinds"),
+        (&["fuzz-spirv", "--of", "pointers", "--of", "glsl", "--through-wgsl"], "take no turns with other kinds"),
         (&["fuzz-wsl", "--count", "0"], "--count"),
         (&["planted", "--count", "0"], "--count"),
         (&["vectors", "--count", "0", "-o", "-"], "--count"),

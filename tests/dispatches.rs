@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rspirv::spirv::GroupOperation;
 use smallstep::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult};
-use smallstep::generate::spirv::{ComputeCase, Defect, Kind, Limits, Twin};
+use smallstep::generate::spirv::{ComputeCase, Defect, Kind, Limits, Modeled, Twin};
 use smallstep::gpu::{DeviceOutcome, Exit, Route};
 use smallstep::theorem::compilers::Compiler;
 use smallstep::theorem::dispatches::campaign::{self, Finding, Of, Plan, Tally, module_of};
@@ -83,7 +84,7 @@ fn the_interpreters_agree_and_report_every_twin() {
 /// The machine of these runs is right, and then wrong; what is found is made small by fewer steps.
 #[test]
 fn modules_with_chosen_pointers_are_judged() {
-    let plan = Plan { of: Of::Pointers, twins: 0, ..plan(300, 2) };
+    let plan = Plan { of: Of::Modeled(Modeled::Pointers), twins: 0, ..plan(300, 2) };
     let tally = campaign::run(&plan, None, |_, _| {});
     assert_eq!((tally.findings.len(), tally.agree, tally.referenced, tally.twins), (0, 300, 300, 0), "{tally:?}");
     // What OpPtrDiff counts, it counts the other way.
@@ -98,6 +99,23 @@ fn modules_with_chosen_pointers_are_judged() {
     // Without the relation the generator's own words are what the machine is held to.
     let alone = Engines { without_relation: true, ..wrong.engines.clone() };
     assert!(matches!(judge(&small, &alone), Judged::Wrong(Runner::Machine, _)));
+}
+
+/// The same of modules whose invocations work together in subgroups.
+#[test]
+fn modules_with_subgroups_are_judged() {
+    let plan = Plan { of: Of::Modeled(Modeled::Subgroups), twins: 0, ..plan(200, 2) };
+    let tally = campaign::run(&plan, None, |_, _| {});
+    assert_eq!((tally.findings.len(), tally.agree, tally.referenced, tally.twins), (0, 200, 200, 0), "{tally:?}");
+    let inclusive: MachineBug = Arc::new(|parts| {
+        let scans = parts.groups.iter_mut().filter(|group| group.over == Some(GroupOperation::ExclusiveScan));
+        scans.for_each(|group| group.over = Some(GroupOperation::InclusiveScan));
+    });
+    let wrong = Plan { engines: Engines { planted: Some(inclusive), ..Engines::default() }, ..plan };
+    let tally = campaign::run(&wrong, None, |_, _| {});
+    let finding = tally.findings.iter().find(|finding| finding.what.starts_with("word ")).expect("it is seen");
+    let small = campaign::minimal(finding, &wrong, None).expect("it comes back");
+    assert!(matches!(judge(&small, &wrong.engines), Judged::Wrong(Runner::Machine, _)));
 }
 
 /// Findings too: the machine of these runs is wrong.

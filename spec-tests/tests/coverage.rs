@@ -137,9 +137,8 @@ fn every_instruction_with_a_rule_is_executed_by_a_case() {
             wrong.push(format!("{}: has a rule: {ruled}, and a case: {}", opcode.name, !ruled));
         }
         // What the machine says that it compiles, it runs, and ends as the relation does; and
-        // nothing else. Group instructions it compiles in fragment stages only.
-        let of_fragments = excused.contains(&opcode.instruction) || opcode.name.starts_with("OpGroupNonUniform");
-        let steps = opcode.lockstep && ruled && !of_fragments;
+        // nothing else.
+        let steps = opcode.lockstep && ruled && !excused.contains(&opcode.instruction);
         if in_lockstep.contains(&opcode.instruction) != steps {
             wrong.push(format!("{}: the lockstep machine compiles it: {steps}, and runs it in a case: {}", opcode.name, !steps));
         }

@@ -83,7 +83,7 @@ pub(crate) struct Check {
     pub(crate) json: bool,
     /// How many invocations a subgroup has in Amber scripts that do not say: a power of two up to
     /// 128. Without it, that of the devices, or else several.
-    #[arg(long, value_name = "N", value_parser = super::compute::subgroup_size)]
+    #[arg(long, value_name = "N", value_parser = smallstep::compute::carried::subgroup_size)]
     subgroup_size: Option<u32>,
     #[command(flatten)]
     script: ScriptArgs,

@@ -62,7 +62,7 @@ pub(crate) struct ComputeArgs {
     pub(super) robustness: Option<Robustness>,
     /// How many invocations a subgroup has: a power of two up to 128. Without it, a module that
     /// depends on subgroups runs with several sizes.
-    #[arg(long, value_name = "N", value_parser = subgroup_size)]
+    #[arg(long, value_name = "N", value_parser = carried::subgroup_size)]
     pub(super) subgroup_size: Option<u32>,
     /// Accept what older tools wrote: sections out of order, another reserved word.
     #[arg(long)]
@@ -80,12 +80,6 @@ fn robustness(text: &str) -> Result<Robustness, String> {
         "rba2" => Ok(Robustness::Access2),
         _ => Err(format!("no robustness is called \"{text}\"; there are none, rba1 and rba2")),
     }
-}
-
-/// A size of subgroups.
-pub(super) fn subgroup_size(text: &str) -> Result<u32, String> {
-    let size = text.parse::<u32>().ok().filter(|size| size.is_power_of_two() && *size <= grid::MAX_SIZE);
-    size.ok_or_else(|| format!("\"{text}\" is no size of subgroups; sizes are powers of two up to {}", grid::MAX_SIZE))
 }
 
 pub(super) use super::exit::Failure;
@@ -280,7 +274,7 @@ impl ComputeArgs {
         let groups = self.groups.or(carried.groups).unwrap_or([1; 3]);
         let mut prepared = Prepared::new(module, groups, self.given_with(carried)?).map_err(|e| named(e.what))?;
         prepared.robustness = self.robustness.unwrap_or_default();
-        prepared.subgroup_size = self.subgroup_size;
+        prepared.subgroup_size = self.subgroup_size.or(carried.subgroup_size);
         prepared.limits = fuel.map_or(prepared.limits, Limits::of_fuel);
         Ok(prepared)
     }

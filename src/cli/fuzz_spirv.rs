@@ -10,7 +10,7 @@ use serde_json::json;
 use smallstep::compile::wgsl;
 use smallstep::generate::spirv::beside::Components;
 use smallstep::generate::spirv::feature::Feature;
-use smallstep::generate::spirv::{ComputeCase, Defect, Limits};
+use smallstep::generate::spirv::{ComputeCase, Defect, Limits, Modeled};
 use smallstep::gpu::Device;
 use smallstep::theorem::compilers::Compiler;
 use smallstep::theorem::dispatches::campaign::{self, Finding, Of, Plan, Tally};
@@ -79,8 +79,8 @@ pub(crate) struct FuzzSpirv {
     /// with 0 if it does. Draws whose vertex stage writes, which WGSL's rules refuse, are left out
     #[arg(long, value_name = "COMMAND", requires = "through_wgsl")]
     validator: Option<String>,
-    /// Other modules. pointers are compute modules with pointers that are chosen at run time. The
-    /// others have images, stages and draws; relation and machine are compared on them, and a
+    /// Other modules. pointers are compute modules with pointers that are chosen at run time, and
+    /// subgroups such whose invocations work together in subgroups. The others have images, stages and draws; relation and machine are compared on them, and a
     /// device, or what --via, --optimiser or --through-wgsl makes of them. quads are draws whose
     /// fragments do what quads are for; fragments are generated compute modules as fragment stages;
     /// glsl are generated shaders, which glslang compiles, and need a compiler; the rest is what
@@ -134,19 +134,20 @@ fn analysis(name: &str) -> Result<Named<Module>, String> {
 /// A kind of modules that --of names.
 #[derive(Clone, Copy, PartialEq)]
 enum OtherModules {
-    Pointers,
+    Modeled(Modeled),
     Compiled(translated::Source),
 }
 
 fn kind_of(name: &str) -> Result<OtherModules, String> {
     let source = match name {
-        "pointers" => return Ok(OtherModules::Pointers),
+        "pointers" => return Ok(OtherModules::Modeled(Modeled::Pointers)),
+        "subgroups" => return Ok(OtherModules::Modeled(Modeled::Subgroups)),
         "fragments" => translated::Source::Fragments,
         "quads" => translated::Source::Quads,
         "glsl" => translated::Source::Glsl,
-        other => {
-            super::fuzz_wsl::kind(other).map(translated::Source::Wsl).map_err(|e| format!("{e}; fragments; quads; glsl; and pointers"))?
-        }
+        other => super::fuzz_wsl::kind(other)
+            .map(translated::Source::Wsl)
+            .map_err(|e| format!("{e}; fragments; quads; glsl; pointers; and subgroups"))?,
     };
     Ok(OtherModules::Compiled(source))
 }
@@ -200,11 +201,12 @@ impl FuzzSpirv {
         };
         let compiled = |of: &OtherModules| if let OtherModules::Compiled(source) = *of { Some(source) } else { None };
         let sources: Vec<translated::Source> = self.of.iter().filter_map(compiled).collect();
-        let of = if self.of.is_empty() { Of::Limits } else { Of::Pointers };
+        let modeled = |of: &OtherModules| if let OtherModules::Modeled(of) = *of { Some(of) } else { None };
+        let of = self.of.iter().find_map(modeled).map_or(Of::Limits, Of::Modeled);
+        if of != Of::Limits && self.of.len() > 1 {
+            return input::fail(exit::INVALID, "error: --of pointers and --of subgroups take no turns with other kinds");
+        }
         if !sources.is_empty() {
-            if sources.len() < self.of.len() {
-                return input::fail(exit::INVALID, "error: --of pointers takes no turns with other kinds");
-            }
             let waiting = device.as_ref().filter(|_| self.threads == 0).map_or(0, |device| device.workers());
             let by = match (optimiser, device) {
                 (Some(optimiser), None) => By::Compiler(optimiser),
@@ -227,7 +229,7 @@ impl FuzzSpirv {
             of,
             seed: self.seed,
             count: if self.only { 1 } else { self.count },
-            twins: if self.only || of == Of::Pointers { 0 } else { self.twins },
+            twins: if self.only || of != Of::Limits { 0 } else { self.twins },
             references: self.references.unwrap_or(1),
             threads,
             limits: Limits {
@@ -524,7 +526,8 @@ impl FuzzSpirv {
         let device = if finding.runner == Runner::Device { format!(" --device '{}'", self.device.device) } else { String::new() };
         let kind = match plan.of {
             Of::Limits => format!("--executed {}{}", self.executed, if self.widths { " --widths" } else { "" }),
-            Of::Pointers => "--of pointers".into(),
+            Of::Modeled(Modeled::Pointers) => "--of pointers".into(),
+            Of::Modeled(Modeled::Subgroups) => "--of subgroups".into(),
         };
         let by = if finding.runner == Runner::Optimiser { self.by() } else { String::new() };
         let left_out: String = plan.limits.left_out.iter().map(|feature| format!(" --leave-out '{feature}'")).collect();

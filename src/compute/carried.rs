@@ -1,13 +1,14 @@
 //! The dispatch that an assembly text carries with it: comments `;@ dispatch KEY: VALUE`, so that a
 //! module and what it runs on are one file.
 //!
-//! The keys are `groups`, `set`, `texture`, `sampler`, `push` and `spec`, the values those of the
-//! command line's options of these names, which they stand in for where the command line says
-//! nothing. Only values are carried, no files.
+//! The keys are `groups`, `subgroup-size`, `set`, `texture`, `sampler`, `push` and `spec`, the values
+//! those of the command line's options of these names, which they stand in for where the command
+//! line says nothing. Only values are carried, no files.
 
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use smallstep_semantics::spirv::Buffer;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler};
+use smallstep_semantics::spirv::grid::MAX_SIZE;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
@@ -20,6 +21,8 @@ use super::{Given, bound};
 pub struct Carried {
     /// Workgroups in x, y and z.
     pub groups: Option<[u32; 3]>,
+    /// How many invocations a subgroup has.
+    pub subgroup_size: Option<u32>,
     /// Buffers.
     pub set: Vec<Assignment<Contents>>,
     /// Images, by descriptor set and binding, with their texels.
@@ -49,12 +52,22 @@ pub fn groups(text: &str) -> Result<[u32; 3], InvalidInput> {
     Ok(groups)
 }
 
+/// A size of subgroups.
+///
+/// # Errors
+/// A sentence.
+pub fn subgroup_size(text: &str) -> Result<u32, InvalidInput> {
+    let size = text.parse::<u32>().ok().filter(|size| size.is_power_of_two() && *size <= MAX_SIZE);
+    let wrong = || format!("\"{text}\" is no size of subgroups; sizes are powers of two up to {MAX_SIZE}");
+    size.ok_or_else(|| InvalidInput::new(InputFault::Text, wrong()))
+}
+
 impl Carried {
     /// Reads the comments of a text.
     ///
     /// # Errors
     /// A sentence with the line: no such key, a value that is none, a file instead of values, a
-    /// second `groups`.
+    /// second `groups` or `subgroup-size`.
     pub fn read(text: &str) -> Result<Carried, InvalidInput> {
         let mut carried = Carried::default();
         for (i, line) in text.lines().enumerate() {
@@ -75,6 +88,7 @@ impl Carried {
             to.extend(new);
         }
         self.groups = self.groups.or(other.groups);
+        self.subgroup_size = self.subgroup_size.or(other.subgroup_size);
         add(&mut self.set, &other.set);
         add(&mut self.texture, &other.texture);
         add(&mut self.sampler, &other.sampler);
@@ -126,6 +140,10 @@ impl Carried {
         match key {
             "groups" if self.groups.is_some() => return Err(InvalidInput::new(InputFault::Text, "a second \"groups\"")),
             "groups" => self.groups = Some(groups(value)?),
+            "subgroup-size" if self.subgroup_size.is_some() => {
+                return Err(InvalidInput::new(InputFault::Text, "a second \"subgroup-size\""));
+            }
+            "subgroup-size" => self.subgroup_size = Some(subgroup_size(value)?),
             "set" => {
                 let Assignment { place, given } = Assignment::from_str(value)?;
                 self.set.push(Assignment { place, given: values(given)? });
@@ -141,7 +159,7 @@ impl Carried {
             "push" => self.push.push(values(value.parse()?)?),
             "spec" => self.spec.push(value.parse()?),
             _ => {
-                let what = format!("a dispatch has no \"{key}\"; it has groups, set, texture, sampler, push and spec");
+                let what = format!("a dispatch has no \"{key}\"; it has groups, subgroup-size, set, texture, sampler, push and spec");
                 return Err(InvalidInput::new(InputFault::Text, what));
             }
         }
@@ -154,6 +172,9 @@ impl fmt::Display for Carried {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some([x, y, z]) = self.groups {
             writeln!(f, ";@ dispatch groups: {x},{y},{z}")?;
+        }
+        if let Some(size) = self.subgroup_size {
+            writeln!(f, ";@ dispatch subgroup-size: {size}")?;
         }
         for Assignment { place, given } in &self.set {
             writeln!(f, ";@ dispatch set: {place}={}", text(given))?;
@@ -199,9 +220,9 @@ mod tests {
 
     #[test]
     fn what_a_text_carries_is_read() {
-        let text = "; words\n;@ dispatch groups: 2\n;@ quirk seen: x\n;@ dispatch set: 0.1=u32:1,0x2*2\nOpNop\n;@ dispatch texture: 0.2=R32_SFLOAT 2x1 1 2\n;@ dispatch sampler: 0.3=linear edge\n;@ dispatch push: u8:7\n;@ dispatch spec: 3=64\n";
+        let text = "; words\n;@ dispatch groups: 2\n;@ dispatch subgroup-size: 8\n;@ quirk seen: x\n;@ dispatch set: 0.1=u32:1,0x2*2\nOpNop\n;@ dispatch texture: 0.2=R32_SFLOAT 2x1 1 2\n;@ dispatch sampler: 0.3=linear edge\n;@ dispatch push: u8:7\n;@ dispatch spec: 3=64\n";
         let carried = Carried::read(text).expect("reads");
-        assert_eq!(carried.groups, Some([2, 1, 1]));
+        assert_eq!((carried.groups, carried.subgroup_size), (Some([2, 1, 1]), Some(8)));
         assert_eq!(carried.set, [Assignment::from_str("0.1=u32:1,2,2").expect("a buffer")]);
         assert_eq!(carried.push, [Contents::Bytes(vec![7])]);
         assert_eq!(carried.spec, [SpecValue { id: 3, value: "64".into() }]);
@@ -216,6 +237,8 @@ mod tests {
         for (line, said) in [
             ("groups: x", "line 2: \"x\" is no number of workgroups"),
             ("groups 1", "line 2: it must be"),
+            ("subgroup-size: 6", "line 2: \"6\" is no size of subgroups"),
+            ("subgroup-size: 4\n;@ dispatch subgroup-size: 4", "line 3: a second \"subgroup-size\""),
             ("set: 0.1=file.bin", "names no file"),
             ("texture: 0.1=file.png", "names no file"),
             ("set: 0=u32:1", "line 2: \"0\" is no place"),

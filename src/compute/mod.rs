@@ -563,10 +563,16 @@ pub fn interpret(
     let mut note = None;
     if !matches!(interpreter, Interpreter::Reference { .. }) {
         let outcome = match lockstep::Program::compile(&module.module, &module.entry) {
-            Ok(program) => match planted {
-                Some(bug) => program.planted(|parts| bug(parts)).run(dispatch, 0),
-                None => program.run(dispatch, 0),
-            },
+            Ok(program) => {
+                let program = match planted {
+                    Some(bug) => program.planted(|parts| bug(parts)),
+                    None => program,
+                };
+                match interpreter {
+                    Interpreter::Any => program.run_certain(dispatch, 0),
+                    _ => program.run(dispatch, 0),
+                }
+            }
             Err(LoadError::Unsupported { what, .. }) => Outcome::Unsupported(what),
             Err(error) => return Err(error),
         };

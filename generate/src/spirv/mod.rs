@@ -25,6 +25,7 @@
 //! | `draw`, `compose` | statements; expressions |
 //! | `lower`, `express`, `emit`, `layout` | tree to words: code; expressions; sections; offsets |
 //! | `pointers` | dispatches with pointers that are chosen at run time, and what they show |
+//! | `subgroups` | dispatches whose invocations work together in subgroups, and what they show |
 //! | `quads` | draws whose fragments do what quads are for |
 //! | `beside` | both interpreters beside each other on a draw |
 //! | `barriers` | modules with barriers anywhere, which may be divergent |
@@ -49,12 +50,15 @@ pub mod quads;
 pub mod remedy;
 mod repair;
 pub mod shrink;
+pub mod subgroups;
 pub mod tree;
 pub mod twin;
 
 pub use draw::{drawn, module};
 pub use mix::{Limits, Mix};
 pub use twin::{Defect, Kind, Reach, Reached, Twin, twin};
+
+use smallstep_semantics::spirv::{Options, assemble};
 
 use crate::random::Random;
 use emit::{Buffer, table_buffer};
@@ -106,6 +110,51 @@ pub struct ComputeCase {
     pub twin: Option<Twin>,
     /// What the buffer at binding 1 holds in the end, where the generator knows.
     pub shown: Option<Vec<u32>>,
+    /// How many invocations a subgroup must have, if that counts.
+    pub subgroup_size: Option<u32>,
+}
+
+/// Modules that come with what they must show, by a model of what they are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Modeled {
+    /// Those of [`pointers`].
+    Pointers,
+    /// Those of [`subgroups`].
+    Subgroups,
+}
+
+/// A dispatch that a model draws.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drawn {
+    /// The dispatch.
+    pub case: ComputeCase,
+    /// Its module as text.
+    pub text: String,
+}
+
+impl Drawn {
+    /// The words of a text that a generator writes.
+    fn words(text: &str) -> Vec<u32> {
+        assemble(text, Options::default()).unwrap_or_else(|e| panic!("the generator writes what the assembler reads: {e}\n{text}"))
+    }
+}
+
+impl Modeled {
+    /// How many steps a dispatch has, if it is not to be small.
+    pub fn steps(self) -> u32 {
+        match self {
+            Modeled::Pointers => pointers::STEPS,
+            Modeled::Subgroups => subgroups::STEPS,
+        }
+    }
+
+    /// The dispatch of a seed. One of fewer steps begins as one of more.
+    pub fn drawn(self, seed: u64, steps: u32) -> Drawn {
+        match self {
+            Modeled::Pointers => pointers::drawn(seed, steps),
+            Modeled::Subgroups => subgroups::drawn(seed, steps),
+        }
+    }
 }
 
 impl ComputeCase {
@@ -209,6 +258,7 @@ impl Module {
             executed,
             twin,
             shown: None,
+            subgroup_size: None,
         }
     }
 

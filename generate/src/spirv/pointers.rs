@@ -8,9 +8,7 @@
 //! none there is accessed; invocations store to cells of their own, between barriers. So nothing is
 //! undefined.
 
-use smallstep_semantics::spirv::{Options, assemble};
-
-use super::{BufferContents, ComputeCase, ENTRY_POINT, OUTPUT_BEFORE};
+use super::{BufferContents, ComputeCase, Drawn, ENTRY_POINT, OUTPUT_BEFORE};
 use crate::random::Random;
 
 /// How many steps a dispatch has, if it is not to be small.
@@ -18,15 +16,6 @@ pub const STEPS: u32 = 14;
 
 /// The invocations, of one workgroup.
 const INVOCATIONS: usize = 4;
-
-/// A drawn dispatch.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Drawn {
-    /// The dispatch.
-    pub case: ComputeCase,
-    /// Its module as text.
-    pub text: String,
-}
 
 /// An array that pointers point into.
 struct Array {
@@ -88,11 +77,9 @@ pub fn drawn(seed: u64, steps: u32) -> Drawn {
         program.step(&format!("%n{step}"));
     }
     let text = program.text(has_layout);
-    let words =
-        assemble(&text, Options::default()).unwrap_or_else(|e| panic!("the generator writes what the assembler reads: {e}\n{text}"));
     let buffer = |binding, words, written| BufferContents { set: 0, binding, words, written };
     let case = ComputeCase {
-        words,
+        words: Drawn::words(&text),
         entry: ENTRY_POINT.into(),
         local_size: [INVOCATIONS as u32, 1, 1],
         groups: [1; 3],
@@ -101,6 +88,7 @@ pub fn drawn(seed: u64, steps: u32) -> Drawn {
         executed: program.body.len() as f64,
         twin: None,
         shown: Some(program.sum.1.to_vec()),
+        subgroup_size: None,
     };
     Drawn { case, text }
 }

@@ -2,8 +2,7 @@
 //! them, moved by OpPtrAccessChain, compared; what is refused; planted bugs.
 
 use pretty_assertions::assert_eq;
-use smallstep_generate::spirv::ComputeCase;
-use smallstep_generate::spirv::pointers::{self, Drawn};
+use smallstep_generate::spirv::{ComputeCase, Drawn, pointers};
 
 use super::*;
 

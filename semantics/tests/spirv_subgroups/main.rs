@@ -1,18 +1,22 @@
-//! Subgroups by the relation: every group instruction against a second evaluation that follows the
+//! Subgroups by the relation and the lockstep machine: every group instruction against a second evaluation that follows the
 //! lanes one by one, which invocations execute one together, sizes, and floats in any order.
 
 mod bugs;
 mod checks;
+mod generated;
+mod machine;
 mod seen;
 mod together;
 mod values;
 
+use pretty_assertions::assert_eq;
 use smallstep_semantics::concurrency::Schedule;
+use smallstep_semantics::number::Why;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources};
 use smallstep_semantics::spirv::grid::{self, Report};
 use smallstep_semantics::spirv::step::{Relation, Rules};
-use smallstep_semantics::spirv::{Buffer, LoadError, Module, Options, assemble};
+use smallstep_semantics::spirv::{Buffer, LoadError, Module, Options, assemble, lockstep};
 
 /// Types, constants c0 to c9, built-ins, and the storage buffer %buf of words.
 const TYPES: &str = "
@@ -75,10 +79,34 @@ fn report(module: &Module, words: &[u32], size: Option<u32>, schedule: &Schedule
     grid::report(module, &dispatch(&[buffer(words)], size), schedule, &relation, false, &mut ()).expect("main is there")
 }
 
+/// The same by the rules as they are. The lockstep machine ends with the same, and is certain only
+/// where nothing is in doubt but what floats round to.
+#[track_caller]
+fn by_engines(module: &Module, words: &[u32], size: Option<u32>) -> Report {
+    let report = report(module, words, size, &Schedule::default(), Rules::standard());
+    let buffers = [buffer(words)];
+    let dispatch = dispatch(&buffers, size);
+    let program = lockstep::Program::compile(module, "main").unwrap_or_else(|e| panic!("{e}"));
+    for threads in [1, 2] {
+        match (&report.outcome, program.run(&dispatch, threads), program.run_certain(&dispatch, threads)) {
+            (_, Outcome::Unsupported(what), Outcome::Unsupported(_)) => {
+                let of_size = size.is_none_or(|size| size > 64 || !size.is_power_of_two());
+                assert!(of_size || what.starts_with("OpControlBarrier"), "{what}");
+            }
+            (outcome, found, certain) => {
+                assert_eq!(&found, outcome);
+                let is_sure = report.doubtful.iter().all(|doubtful| doubtful.why == Why::Approximate);
+                assert!(matches!(certain, Outcome::Unsupported(_)) || is_sure && &certain == outcome, "{certain:?} {report:?}");
+            }
+        }
+    }
+    report
+}
+
 /// What the report of a body says of these words.
 fn of_body(invocations: u32, body: &str, words: &[u32], size: Option<u32>) -> Report {
     let module = load(&text(invocations, "", body)).unwrap_or_else(|e| panic!("{e}\n{body}"));
-    report(&module, words, size, &Schedule::default(), Rules::standard())
+    by_engines(&module, words, size)
 }
 
 /// A word of the buffer at the end.

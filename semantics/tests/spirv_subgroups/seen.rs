@@ -1,5 +1,6 @@
 //! Planted bugs: the second evaluation says no to each.
 
+use pretty_assertions::assert_eq;
 use smallstep_semantics::random::Random;
 use smallstep_semantics::rule::Rule;
 

@@ -1,7 +1,6 @@
 //! Which invocations execute a group instruction together, and what is known of that.
 
 use pretty_assertions::assert_eq;
-use smallstep_semantics::number::Why;
 use smallstep_semantics::number::sets::Exploration;
 use smallstep_semantics::number::{Expected, Profile};
 
@@ -104,7 +103,7 @@ fn a_path_through_a_function_counts() {
         );
         load(&(text + &function)).unwrap()
     };
-    let run = |module: &Module| words_of(&report(module, &[0; 8], Some(8), &Schedule::default(), Rules::standard()));
+    let run = |module: &Module| words_of(&by_engines(module, &[0; 8], Some(8)));
     assert_eq!(run(&module("OpBranch %fm")), vec![Word::Is(8); 8]);
     // Some return earlier.
     assert_eq!(run(&module("OpReturnValue %c0")), vec![Word::Doubtful; 8]);
@@ -160,7 +159,7 @@ fn operands_that_must_be_the_same_are() {
         let text = text(8, "", &format!("{OWN} {body} {STORE}"));
         let text =
             text.replacen("OpCapability", "; Version: 1.5\nOpCapability", 1).replace("%lt OpExecutionMode", "%lt %buf OpExecutionMode");
-        ending(&report(&load(&text).unwrap(), &[0; 8], Some(4), &Schedule::default(), Rules::standard()))
+        ending(&by_engines(&load(&text).unwrap(), &[0; 8], Some(4)))
     };
     assert_eq!(of("%n = OpLoad %uint %number %r = OpGroupNonUniformBroadcast %uint %c3 %i %n"), "observed");
     assert!(of("%r = OpGroupNonUniformBroadcast %uint %c3 %i %i").starts_with("spirv/non-uniform-operand: %"));
@@ -182,7 +181,7 @@ fn a_barrier_of_the_subgroup_is_passed_by_those_that_are_together() {
     let run = |barrier: &str, between: &str| {
         let declarations = format!("%arr = OpTypeArray %uint %c8 %warr = OpTypePointer Workgroup %arr {shared}");
         let module = load(&text(8, &declarations, &body(barrier, between))).unwrap();
-        report(&module, &[0; 8], Some(4), &Schedule::default(), Rules::standard())
+        by_engines(&module, &[0; 8], Some(4))
     };
     let barrier = "OpControlBarrier %c3 %c3 %acqrel";
     assert_eq!(words_of(&run(barrier, "%c2")), (0..8).map(|i| Word::Is(i ^ 2)).collect::<Vec<_>>());
@@ -211,7 +210,7 @@ fn floats_are_combined_in_any_order() {
     let values = [1e8f32, -1e8, 0.5, 0.25];
     let bits = values.map(f32::to_bits);
     let reduce = module("Reduce");
-    let shown = report(&reduce, &bits, Some(4), &Schedule::default(), Rules::standard());
+    let shown = by_engines(&reduce, &bits, Some(4));
     assert_eq!(words_of(&shown), vec![Word::Doubtful; 4]);
     let buffers = [buffer(&bits)];
     let acceptance =
@@ -228,10 +227,10 @@ fn floats_are_combined_in_any_order() {
     }
     assert!(orders.contains(&0.75) && orders.iter().any(|&sum| sum != 0.75));
     // Two terms have one order.
-    let scan = words_of(&report(&module("InclusiveScan"), &bits, Some(4), &Schedule::default(), Rules::standard()));
+    let scan = words_of(&by_engines(&module("InclusiveScan"), &bits, Some(4)));
     assert_eq!(scan, [Word::Is(bits[0]), Word::Is(0f32.to_bits()), Word::Doubtful, Word::Doubtful]);
     // Where every order is exact nothing is open.
-    let exact = words_of(&report(&reduce, &[1.0f32, 2.5, -8.0, 100.0].map(f32::to_bits), Some(4), &Schedule::default(), Rules::standard()));
+    let exact = words_of(&by_engines(&reduce, &[1.0f32, 2.5, -8.0, 100.0].map(f32::to_bits), Some(4)));
     assert_eq!(exact, vec![Word::Is(95.5f32.to_bits()); 4]);
 }
 

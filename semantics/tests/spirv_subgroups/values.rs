@@ -312,7 +312,7 @@ fn every_instruction_gives_what_the_second_evaluation_gives() {
             let module = module_of(&case, invocations);
             for _ in 0..3 {
                 let (words, expected) = drawn(&case, invocations as usize, size as usize, &mut random);
-                let report = report(&module, &words, Some(size), &Schedule::default(), Rules::standard());
+                let report = by_engines(&module, &words, Some(size));
                 let shown = words_of(&report);
                 for (invocation, expected) in expected.iter().enumerate() {
                     let expected = match expected {

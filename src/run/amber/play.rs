@@ -440,14 +440,14 @@ impl<'s> Player<'s> {
         let Given { bound, line, .. } = given;
         let open_image = bound.open_image(&self.buffers, true);
         let floats = module.module.instructions().iter().any(|i| i.is(Op::TypeFloat));
-        let subgroups = grid::uses_subgroups(&module.module);
+        let any_subgroups = dispatch.resources.subgroup_size.is_none() && grid::uses_subgroups(&module.module);
         let pushed = bound.pushed.map(|buffer| (buffer, 0..bound.push_constants.len().min(self.buffers[buffer].bytes.len())));
         let all: Vec<(BufferId, Range<usize>)> = bound.buffers.iter().map(|b| (b.buffer, b.range.clone())).chain(pushed).collect();
         let first_open = all.iter().find_map(|(b, range)| Some((*b, self.buffers[*b].open(range.start, range.len())?.0)));
         let schedule = interpreter.engines.schedule.clone();
         let by = match &interpreter.by {
             // The relation knows what devices differ in, and what is read.
-            compute::Interpreter::Any if floats || subgroups || first_open.is_some() || open_image.is_some() || bound.is_short() => {
+            compute::Interpreter::Any if floats || any_subgroups || first_open.is_some() || open_image.is_some() || bound.is_short() => {
                 compute::Interpreter::Reference { schedule, keep_going: false }
             }
             by => by.clone(),

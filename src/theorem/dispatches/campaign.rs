@@ -13,7 +13,7 @@ use super::quirk::{self, Known};
 use super::uses::{self, Uses};
 use super::{Asked, Engines, Judged, Runner, asked, judge};
 use crate::generate::Random;
-use crate::generate::spirv::{self, ComputeCase, Defect, Limits, pointers, shrink, tree};
+use crate::generate::spirv::{self, ComputeCase, Defect, Limits, Modeled, shrink, tree};
 use crate::gpu::{Device, DeviceOutcome};
 use crate::theorem::compilers::Compiler;
 use crate::theorem::{cause, without_numbers};
@@ -30,8 +30,8 @@ pub enum Of {
     /// Those of the limits' size and features ([`spirv::module`]).
     #[default]
     Limits,
-    /// Those with pointers that are chosen at run time ([`pointers`]). They have no twins.
-    Pointers,
+    /// Those of a model. They have no twins.
+    Modeled(Modeled),
 }
 
 /// What is run.
@@ -62,7 +62,7 @@ impl Plan {
     pub fn case(&self, seed: u64, defect: Option<Defect>) -> Option<ComputeCase> {
         match self.of {
             Of::Limits => module_of(seed, defect, &self.limits).map(|module| module.case()),
-            Of::Pointers => defect.is_none().then(|| pointers::drawn(seed, pointers::STEPS).case),
+            Of::Modeled(of) => defect.is_none().then(|| of.drawn(seed, of.steps()).case),
         }
     }
 
@@ -187,7 +187,7 @@ fn one(plan: &Plan, index: u64) -> Done {
             let clean = spirv::module(seed, &plan.limits);
             (clean.case(), twins(seed, &clean, plan.twins))
         }
-        Of::Pointers => (pointers::drawn(seed, pointers::STEPS).case, Vec::new()),
+        Of::Modeled(of) => (of.drawn(seed, of.steps()).case, Vec::new()),
     };
     let judged = judge(&case, &engines);
     let mut optimised_modules = Vec::new();
@@ -282,6 +282,10 @@ fn on_device(tally: &mut Tally, device: &mut Device, observed: &[(u64, &ComputeC
     let mut dispatches = Vec::with_capacity(observed.len());
     let mut expectations = Vec::with_capacity(observed.len());
     for &(seed, case, observation) in observed {
+        if let Err(why) = has_subgroups(case, device) {
+            *tally.device_unchecked.entry(why).or_default() += 1;
+            continue;
+        }
         match asked(case, observation, device.route()) {
             Ok(Asked { dispatch, due }) => {
                 dispatches.push(dispatch);
@@ -306,8 +310,20 @@ fn on_device(tally: &mut Tally, device: &mut Device, observed: &[(u64, &ComputeC
     }
 }
 
+/// Whether the subgroups of a device are of the size that a case is for.
+fn has_subgroups(case: &ComputeCase, device: &Device) -> Result<(), String> {
+    let size = device.adapter().subgroups.size();
+    match case.subgroup_size {
+        Some(wanted) if size != Some(wanted) => Err("the subgroups of the device have another size".into()),
+        _ => Ok(()),
+    }
+}
+
 /// What a device makes of one dispatch.
 pub fn on_device_alone(case: &ComputeCase, observed: &Observation, device: &mut Device) -> Verdict<String> {
+    if let Err(why) = has_subgroups(case, device) {
+        return Verdict::Unchecked(why);
+    }
     match asked(case, observed, device.route()) {
         Ok(Asked { dispatch, due }) => quirk::on_device(&due, &device.run(dispatch).outcome),
         Err(unexpected) => Verdict::Unchecked(unexpected.what),
@@ -358,6 +374,6 @@ pub fn minimal(finding: &Finding, plan: &Plan, mut device: Option<&mut Device>) 
             let mut fails = |module: &tree::Module| fails(&module.case());
             fails(&module).then(|| shrink::minimal(&module, &mut fails, QUESTIONS).case())
         }
-        Of::Pointers => (0..=pointers::STEPS).map(|steps| pointers::drawn(finding.seed, steps).case).find(fails),
+        Of::Modeled(of) => (0..=of.steps()).map(|steps| of.drawn(finding.seed, steps).case).find(fails),
     }
 }

@@ -109,6 +109,7 @@ fn computed(dispatch: &ComputeDispatch, device: Option<&OnDevice>, planted: Opti
         (Outcome::Undefined(one), Outcome::Undefined(other)) if one.ub != other.ub => {
             wrong(format!("the lockstep machine reports {}, the relation {}", other.ub.id(), one.ub.id()))
         }
+        (_, Outcome::Unsupported(what)) => Verdict::Unchecked(format!("not run by the lockstep machine: {what}")),
         (one, other) if one.name() != other.name() => {
             wrong(format!("the lockstep machine ends with {}, the relation with {}", other.name(), one.name()))
         }

@@ -109,8 +109,8 @@ pub fn judge(case: &ComputeCase, engines: &Engines) -> Judged {
         return Judged::Wrong(Runner::Loader, format!("a module with {id} is accepted"));
     }
     let buffers = contents(case);
-    let dispatch =
-        Dispatch { entry: &case.entry, groups: case.groups, resources: Resources::of_buffers(&buffers), limits: Limits::default() };
+    let resources = Resources { subgroup_size: case.subgroup_size, ..Resources::of_buffers(&buffers) };
+    let dispatch = Dispatch { entry: &case.entry, groups: case.groups, resources, limits: Limits::default() };
     let mut observed = None;
     if !engines.without_relation {
         let outcome = match grid::run(&module, &dispatch, &engines.schedule, &engines.relation, &mut ()) {
@@ -288,8 +288,8 @@ pub fn asked(case: &ComputeCase, observed: &Observation, route: Route) -> Result
     }
     let module = Module::load(&dispatch.words).map_err(|error| Unexpected::from(format!("the adapted module is refused: {error}")))?;
     let buffers = dispatch.contents();
-    let run =
-        Dispatch { entry: &dispatch.entry, groups: dispatch.groups, resources: Resources::of_buffers(&buffers), limits: Limits::default() };
+    let resources = Resources { subgroup_size: case.subgroup_size, ..Resources::of_buffers(&buffers) };
+    let run = Dispatch { entry: &dispatch.entry, groups: dispatch.groups, resources, limits: Limits::default() };
     let outcome = match lockstep::Program::compile(&module, &dispatch.entry) {
         Ok(program) => program.run(&run, 1),
         Err(_) => grid::run(&module, &run, &Schedule::default(), &Relation::default(), &mut ())

@@ -58,7 +58,8 @@ pub fn optimised(case: &ComputeCase, compiler: &Compiler) -> Verdict<Wrong> {
         return Verdict::Vacuous("no loader has to accept the module".into());
     }
     let input = Input { groups: case.groups, buffers: super::contents(case), ..Input::default() };
-    by(compiler, &case.words, |before, after| refined(before, after, &case.entry, &input, FUEL))
+    let settings = Settings { subgroup_size: case.subgroup_size, ..settings(FUEL) };
+    by(compiler, &case.words, |before, after| refined(before, after, &case.entry, &input, &settings))
 }
 
 /// What the compiler makes of a module, judged by what it must refine, and itself.
@@ -88,7 +89,8 @@ pub fn optimised_dispatch(prepared: &Prepared, compiler: &Compiler) -> Verdict<W
         push_constants: given.push_constants,
         ..Input::default()
     };
-    by(compiler, words, |before, after| refined(before, after, entry, &input, FUEL))
+    let settings = Settings { subgroup_size: prepared.subgroup_size, ..settings(FUEL) };
+    by(compiler, words, |before, after| refined(before, after, entry, &input, &settings))
 }
 
 /// Optimises the modules of a dispatch or of a draw, and compares what both show. WGSL has no
@@ -101,7 +103,7 @@ pub fn optimised_any(dispatch: &Dispatch, compiler: &Compiler) -> Verdict<Wrong>
                 Err(why) => return Verdict::Unchecked(why.0),
             };
             let input = Input::from(&split);
-            by(compiler, &split.words, |before, after| refined(before, after, &split.entry, &input, FUEL_OF_PROGRAMS))
+            by(compiler, &split.words, |before, after| refined(before, after, &split.entry, &input, &settings(FUEL_OF_PROGRAMS)))
         }
         Dispatch::Draw(dispatch) => match split_samplers::adapt_draw(dispatch) {
             Ok(split) => optimised_draw(&split, compiler),
@@ -163,7 +165,8 @@ pub(super) fn not_loaded(name: &str, error: LoadError) -> Verdict<Wrong> {
 /// Compares what other words show with what a generated module allows, on its own input.
 pub fn compared(case: &ComputeCase, words: &[u32]) -> Verdict<Wrong> {
     let input = Input { groups: case.groups, buffers: super::contents(case), ..Input::default() };
-    refined(&case.words, words, &case.entry, &input, FUEL)
+    let settings = Settings { subgroup_size: case.subgroup_size, ..settings(FUEL) };
+    refined(&case.words, words, &case.entry, &input, &settings)
 }
 
 /// How far a campaign tries executions that are no interleavings: as far as small modules need.
@@ -174,7 +177,7 @@ fn settings(fuel: u64) -> Settings {
     Settings { fuel, schedules: 1, budget: Budget { executions: 4, steps: 1 << 14 }, executions: FEW, ..Settings::default() }
 }
 
-fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input, fuel: u64) -> Verdict<Wrong> {
+fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input, settings: &Settings) -> Verdict<Wrong> {
     let wrong = |what: String| Verdict::Disagree(Wrong { what, ends: Ends::Shown });
     let side = |name: &str, words: &[u32]| {
         let module = Module::load(words).map_err(|e| not_loaded(name, e))?;
@@ -188,11 +191,10 @@ fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input, fuel: u64)
     if let Err(mismatch) = crate::theorem::refine::interface::check(&before, &after) {
         return wrong(format!("the compiled module has another interface: {mismatch}"));
     }
-    let settings = settings(fuel);
-    let became = judge(&before, &after, input, &settings, &Earlier::default());
+    let became = judge(&before, &after, input, settings, &Earlier::default());
     if let Judged::Vacuous(_) = became {
         // Whatever it does is allowed; it runs all the same, which it must be fit for.
-        after.run(input, &settings, 1 << 24, None);
+        after.run(input, settings, 1 << 24, None);
     }
     judged(became, COMPILED)
 }

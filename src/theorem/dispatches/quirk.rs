@@ -94,7 +94,7 @@ pub fn carried(case: &ComputeCase) -> Carried {
         place: Place { set: b.set, binding: b.binding },
         given: Contents::Bytes(b.words.iter().flat_map(|word| word.to_le_bytes()).collect()),
     });
-    Carried { groups: Some(case.groups), set: set.collect(), ..Carried::default() }
+    Carried { groups: Some(case.groups), subgroup_size: case.subgroup_size, set: set.collect(), ..Carried::default() }
 }
 
 impl DispatchQuirk {
@@ -198,7 +198,9 @@ pub(super) fn prepare(path: &Path, text: &str) -> Result<Prepared, InvalidInput>
     let module = ComputeModule::new(module, None).map_err(wrong)?;
     let no_file = |file: &str| Err(InvalidInput::new(InputFault::File, format!("\"{file}\" is not read")));
     let given = carried.given(no_file).map_err(wrong)?;
-    Prepared::new(module, carried.groups.unwrap_or([1; 3]), given).map_err(wrong)
+    let mut prepared = Prepared::new(module, carried.groups.unwrap_or([1; 3]), given).map_err(wrong)?;
+    prepared.subgroup_size = carried.subgroup_size;
+    Ok(prepared)
 }
 
 /// The quirks that a device shows now, as they were recorded.

@@ -22,6 +22,7 @@ pub struct Side {
     pub assembly: Option<AssemblyLines>,
     program: Result<lockstep::Program, String>,
     order_may_show: bool,
+    in_subgroups: bool,
 }
 
 impl Side {
@@ -32,7 +33,8 @@ impl Side {
             other => other.to_string(),
         });
         let order_may_show = weak::order_may_show(&module.module);
-        Side { name: name.into(), module, assembly, program, order_may_show }
+        let in_subgroups = grid::uses_subgroups(&module.module);
+        Side { name: name.into(), module, assembly, program, order_may_show, in_subgroups }
     }
 
     /// Whether what it shows may depend on the order of its invocations. Where nothing is atomic it
@@ -61,11 +63,11 @@ impl Side {
     }
 
     /// Runs it in the order that its engine has by itself, for so many instructions. The machine
-    /// knows nothing of doubts. Adds the labels of the blocks that an invocation came to, to where
+    /// knows nothing of doubts, nor of who is for certain together in a subgroup. Adds the labels of the blocks that an invocation came to, to where
     /// they are wanted.
     pub fn run(&self, input: &Input, settings: &Settings, fuel: u64, blocks: Option<&mut BTreeSet<u32>>) -> Outcome<Observation> {
         let on_machine = match settings.engine {
-            Engine::Any => !self.order_may_show,
+            Engine::Any => !self.order_may_show && !self.in_subgroups,
             Engine::Machine => true,
             Engine::Reference => false,
         };
@@ -76,7 +78,11 @@ impl Side {
     /// instructions it executes; none where it ends without an observation.
     pub(super) fn blocks(&self, input: &Input, settings: &Settings, fuel: u64) -> (BTreeSet<u32>, u64) {
         let mut blocks = BTreeSet::new();
-        let ran = self.run_by(settings.engine != Engine::Reference, input, settings, fuel, Some(&mut blocks));
+        let on_machine = match settings.engine {
+            Engine::Any => !self.in_subgroups,
+            engine => engine == Engine::Machine,
+        };
+        let ran = self.run_by(on_machine, input, settings, fuel, Some(&mut blocks));
         ran.observed().map(|observation| (blocks, observation.instructions)).unwrap_or_default()
     }
 
@@ -118,14 +124,14 @@ impl Side {
         fuel: u64,
         watch: lockstep::Watch,
     ) -> Option<(Outcome<Observation>, lockstep::Watched)> {
-        let program = self.program.as_ref().ok().filter(|_| settings.engine == Engine::Any)?;
+        let program = self.program.as_ref().ok().filter(|_| settings.engine == Engine::Any && !self.in_subgroups)?;
         let ran = program.run_watched(&self.dispatch(input, settings, fuel), watch);
         (!matches!(ran.0, Outcome::Unsupported(_))).then_some(ran)
     }
 
     /// Runs it by the relation under a schedule.
     pub(super) fn report(&self, input: &Input, settings: &Settings, fuel: u64, schedule: &Schedule, sink: &mut dyn Sink) -> Report {
-        if settings.subgroup_size.is_none() && grid::uses_subgroups(&self.module.module) {
+        if settings.subgroup_size.is_none() && self.in_subgroups {
             let what = "subgroups without their size; --subgroup-size N gives it";
             return Report::ended(Outcome::Unsupported(what.into()), Vec::new());
         }

@@ -98,7 +98,7 @@ pub enum Op {
     Demote, IsHelper,
     // The image instruction c of `Program::images`.
     Image,
-    // The group instruction c of `Program::groups`, in each quad.
+    // The group instruction c of `Program::groups`, in each subgroup, or in each quad of fragments.
     Group,
 }
 
@@ -303,7 +303,7 @@ pub struct ImageAccess {
     pub results: Slots,
 }
 
-/// A group instruction of a fragment stage.
+/// A group instruction.
 #[derive(Clone, Debug)]
 pub struct Group {
     /// The instruction.
@@ -320,8 +320,13 @@ pub struct Group {
     pub joins: Option<Operation>,
     /// What joining with changes nothing.
     pub identity: u64,
-    /// Over which lanes values are combined, if they are.
+    /// Over which lanes values are combined, or bits counted, if they are.
     pub over: Option<rspirv::spirv::GroupOperation>,
+    /// How many lanes a cluster has, if values are combined in clusters.
+    pub cluster: Option<u32>,
+    /// The operand that must be the same in all lanes that execute it together, if one must: the
+    /// value or what is chosen, by its id.
+    pub same: Option<u32>,
     /// Where the result goes.
     pub to: Slots,
 }
@@ -431,6 +436,15 @@ pub enum End {
         /// The same in full.
         semantics: Semantics,
     },
+    /// OpControlBarrier of the scope Subgroup, then a block.
+    SubgroupBarrier {
+        /// The block that goes on.
+        then: u32,
+        /// The scope of what it orders.
+        scope: Scope,
+        /// What it orders.
+        semantics: Semantics,
+    },
     /// OpKill or OpTerminateInvocation.
     Discard,
     /// OpUnreachable.
@@ -515,6 +529,33 @@ pub enum Input {
     LocalIndex,
     /// WorkgroupSize.
     Size(u8),
+    /// SubgroupSize.
+    SubgroupSize,
+    /// NumSubgroups.
+    Subgroups,
+    /// SubgroupId.
+    Subgroup,
+    /// SubgroupLocalInvocationId.
+    Lane,
+    /// SubgroupEqMask and its like, component by component.
+    Lanes(Mask, u8),
+}
+
+impl Input {
+    /// Whether it depends on which invocations are a subgroup.
+    pub(super) fn is_of_subgroups(self) -> bool {
+        matches!(self, Input::SubgroupSize | Input::Subgroups | Input::Subgroup | Input::Lane | Input::Lanes(..))
+    }
+}
+
+/// Lanes of a subgroup by how their numbers compare with an invocation's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mask {
+    Eq,
+    Ge,
+    Gt,
+    Le,
+    Lt,
 }
 
 /// Where a scalar of an interface variable is.
@@ -594,8 +635,11 @@ pub struct Program {
     pub(super) granule: u32,
     /// Whether workgroups must run in order.
     pub(super) in_order: bool,
-    /// Whether atomics or fences acquire or release, so that happens-before is more than barriers.
+    /// Whether atomics, fences or barriers of subgroups acquire or release, so that happens-before
+    /// is more than barriers of workgroups.
     pub(super) synchronises: bool,
+    /// Whether a compute stage depends on which invocations are a subgroup.
+    pub(super) subgroups: bool,
     /// What sites compute with.
     pub(super) calculator: Calculator,
 }

@@ -207,6 +207,7 @@ fn ending(fragments: &Fragments<'_, '_>, module: &Module, broken: Broken) -> Out
     match broken {
         Broken::OutOfFuel => Outcome::OutOfFuel,
         Broken::Late(limit) => Outcome::Limit(limit),
+        Broken::Unsupported(what) => Outcome::Unsupported(what),
         Broken::Stuck(why) => Outcome::Stuck(Stuck { why, at: "fragment stage".into() }),
         Broken::Undefined(met) => {
             let global = |invocation: u32| fragments.global(Agent { workgroup: invocation / 4, local: invocation % 4 });

@@ -6,7 +6,6 @@ use smallvec::SmallVec;
 
 use super::super::program::{Count, Fault, NONE, Op, Slot, Slots};
 use super::{Compiled, Compiler, Ends, Home, Part};
-use crate::concurrency::Ordering;
 use crate::spirv::check::{is_atomic, is_image};
 use crate::spirv::declare::{is_derivative, is_group};
 use crate::spirv::grammar::Op as Core;
@@ -49,8 +48,15 @@ pub(in crate::spirv) fn compiles(op: Core) -> bool {
             | Core::ExtInst
     );
     let fragment = [Core::Kill, Core::TerminateInvocation, Core::DemoteToHelperInvocation, Core::IsHelperInvocationEXT];
-    let of_fragments = fragment.contains(&op) || is_derivative(op) || super::group::compiles(op);
-    whole || is_image(op) || of_fragments || flow.contains(&op) || parts.contains(&op) || is_atomic(op) || operation::core(op).is_some()
+    let of_fragments = fragment.contains(&op) || is_derivative(op);
+    whole
+        || is_image(op)
+        || is_group(op)
+        || of_fragments
+        || flow.contains(&op)
+        || parts.contains(&op)
+        || is_atomic(op)
+        || operation::core(op).is_some()
 }
 
 impl Compiler<'_> {
@@ -226,8 +232,7 @@ impl Compiler<'_> {
                 let (scope, semantics) = (self.scope(operands[0])?, self.semantics(operands[1])?);
                 self.program.fences.push((scope, semantics));
                 self.emit(Op::Fence, NONE, NONE, NONE, self.program.fences.len() as u32 - 1);
-                self.program.synchronises |= semantics.ordering != Ordering::Relaxed;
-                self.program.in_order |= self.program.synchronises;
+                self.synchronise(&semantics);
                 Ok(())
             }
             Core::ExtInst if self.module.is_non_semantic(i) => Ok(()),

@@ -39,15 +39,27 @@ impl Compiler<'_> {
 
     pub(super) fn barrier(&mut self, i: &Instruction) -> Compiled<Ends> {
         let operands = self.operands(i);
-        if self.scope(operands[0])? != Scope::Workgroup {
-            return self.unsupported("OpControlBarrier of another scope than Workgroup in the lockstep machine");
+        let (execution, scope, semantics) = (self.scope(operands[0])?, self.scope(operands[1])?, self.semantics(operands[2])?);
+        match execution {
+            Scope::Workgroup => {}
+            Scope::Subgroup => {
+                self.synchronise(&semantics);
+                self.program.subgroups = true;
+                return Ok(Ends::SubgroupBarrier { scope, semantics });
+            }
+            other => return self.unsupported(format!("OpControlBarrier of the scope {other:?} in the lockstep machine")),
         }
-        let (scope, semantics) = (self.scope(operands[1])?, self.semantics(operands[2])?);
         // A release before it and an acquire after it, of all invocations of the workgroup.
         let orders = scope >= Scope::Workgroup && semantics.ordering == Ordering::AcquireRelease;
         let [orders_shared, orders_buffers, orders_images] =
             [Class::Workgroup, Class::Uniform, Class::Image].map(|class| orders && semantics.classes.contains(class));
         Ok(Ends::Barrier { orders_shared, orders_buffers, orders_images, scope, semantics })
+    }
+
+    /// Something other than a barrier of the workgroup orders memory so.
+    pub(super) fn synchronise(&mut self, semantics: &Semantics) {
+        self.program.synchronises |= semantics.ordering != Ordering::Relaxed;
+        self.program.in_order |= self.program.synchronises;
     }
 
     /// A scope that a constant names.

@@ -175,6 +175,7 @@ impl Compiler<'_> {
                 Ends::Barrier { orders_shared, orders_buffers, orders_images, scope, semantics } => {
                     End::Barrier { then, orders_shared, orders_buffers, orders_images, scope, semantics }
                 }
+                Ends::SubgroupBarrier { scope, semantics } => End::SubgroupBarrier { then, scope, semantics },
                 Ends::Call { function, args } => {
                     let edge = self.edge(number_of[&first_block(function)], args.iter().map(|&(to, from)| Move { to, from }))?;
                     End::Call { edge, link: self.frames[&function].link, then }

@@ -1,26 +1,24 @@
-//! Group instructions of a fragment stage.
+//! Group instructions of a compute and of a fragment stage.
 
 use rspirv::spirv::GroupOperation;
 
 use super::super::program::{Group, NONE, Op, Slots};
 use super::{Compiled, Compiler};
-use crate::spirv::declare::is_group;
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::operation::{self, Operation};
 use crate::spirv::words::Instruction;
 
-/// Whether the machine compiles group instructions of that opcode: not those that read ballots,
-/// which depend on the size of subgroups.
-pub(super) fn compiles(op: Core) -> bool {
-    let of_ballots = matches!(
+/// Whether it reads a ballot, so that it depends on the size of subgroups, which fragments do not
+/// know.
+fn reads_ballot(op: Core) -> bool {
+    matches!(
         op,
         Core::GroupNonUniformInverseBallot
             | Core::GroupNonUniformBallotBitExtract
             | Core::GroupNonUniformBallotBitCount
             | Core::GroupNonUniformBallotFindLSB
             | Core::GroupNonUniformBallotFindMSB
-    );
-    is_group(op) && !of_ballots
+    )
 }
 
 /// How two votes are joined, if it is a vote.
@@ -34,20 +32,27 @@ fn vote(op: Core) -> Option<Operation> {
 
 impl Compiler<'_> {
     pub(super) fn group(&mut self, i: &Instruction) -> Compiled {
-        if !self.is_fragment {
-            return self.unsupported(format!("{} in the lockstep machine", i.name()));
+        if self.is_stage && (!self.is_fragment || reads_ballot(i.op)) {
+            return self.unsupported(format!("{} in a draw, in the lockstep machine", i.name()));
         }
+        self.program.subgroups |= !self.is_stage;
         let operands = self.operands(i);
-        let combines = operation::combination(i.op, 32).is_some();
-        let (over, rest) = if combines { (GroupOperation::from_u32(operands[1]), &operands[2..]) } else { (None, &operands[1..]) };
+        let has_operation = operation::combination(i.op, 32).is_some() || i.is(Core::GroupNonUniformBallotBitCount);
+        let (over, rest) = if has_operation { (GroupOperation::from_u32(operands[1]), &operands[2..]) } else { (None, &operands[1..]) };
+        let is_clustered = over == Some(GroupOperation::ClusteredReduce);
         let is_half = |id: u32| self.module.shape(id).scalar.width() == 16;
-        if over == Some(GroupOperation::ClusteredReduce) || rest.first().is_some_and(|&id| is_half(id)) {
-            return self.unsupported(format!("{} of clusters or of 16 bits in the lockstep machine", i.name()));
+        if self.is_stage && (is_clustered || rest.first().is_some_and(|&id| is_half(id))) {
+            return self.unsupported(format!("{} of clusters or of 16 bits in a draw, in the lockstep machine", i.name()));
         }
-        let names_one = matches!(i.op, Core::GroupNonUniformBroadcast | Core::GroupNonUniformQuadBroadcast);
-        if names_one && self.module.constant_value(rest[1]).is_none() {
-            return self.unsupported(format!("{} of a lane that is no constant in the lockstep machine", i.name()));
+        let same = match i.op {
+            Core::GroupNonUniformBroadcast | Core::GroupNonUniformQuadBroadcast => Some(rest[1]),
+            Core::GroupNonUniformInverseBallot => Some(rest[0]),
+            _ => None,
+        };
+        if self.is_stage && same.is_some_and(|id| self.module.constant_value(id).is_none()) {
+            return self.unsupported(format!("{} of a lane that is no constant, in a draw, in the lockstep machine", i.name()));
         }
+        let cluster = rest.get(1).filter(|_| is_clustered).and_then(|&id| self.module.constant_value(id));
         let value = rest.first().map_or(Ok(Slots::new()), |&id| self.value(id))?;
         let chosen = rest.get(1).map_or(Ok(Slots::new()), |&id| self.value(id))?;
         let shape = self.module.shape(rest.first().copied().unwrap_or(i.result));
@@ -56,8 +61,19 @@ impl Compiler<'_> {
             None => (vote(i.op), 0),
         };
         let to = self.slots(i.result_type)?;
-        let instruction = self.at as u32;
-        self.program.groups.push(Group { op: i.op, instruction, value, chosen, shape, joins, identity, over, to: to.clone() });
+        self.program.groups.push(Group {
+            op: i.op,
+            instruction: self.at as u32,
+            value,
+            chosen,
+            shape,
+            joins,
+            identity,
+            over,
+            cluster: cluster.map(|cluster| u32::try_from(cluster).unwrap_or(u32::MAX)),
+            same,
+            to: to.clone(),
+        });
         self.emit(Op::Group, NONE, NONE, NONE, self.program.groups.len() as u32 - 1);
         self.bind(i.result, to)
     }

@@ -110,7 +110,7 @@ impl Compiler<'_> {
     /// What tells the instances of a barrier apart, or of a call.
     pub(super) fn instance(&mut self, number: u32, part: &Part, entry: u32) -> Compiled {
         let at = match part.ends {
-            Ends::Terminator => return Ok(()),
+            Ends::Terminator | Ends::SubgroupBarrier { .. } => return Ok(()),
             Ends::Barrier { .. } => number,
             // By where it returns to.
             Ends::Call { .. } => number + 1,

@@ -23,7 +23,7 @@ use rspirv::spirv::{BuiltIn, ExecutionModel, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::program::{BufferVariable, Code, Count, Input, NONE, Op, Program, SharedVariable, Slot, Slots};
+use super::program::{BufferVariable, Code, Count, Input, Mask, NONE, Op, Program, SharedVariable, Slot, Slots};
 use crate::concurrency::{Scope, Semantics};
 use crate::outcome::Limit;
 use crate::spirv::error::{LoadError, Place};
@@ -171,6 +171,7 @@ pub(super) enum Ends {
     Terminator,
     Call { function: u32, args: SmallVec<[(Slot, Slot); 4]> },
     Barrier { orders_shared: bool, orders_buffers: bool, orders_images: bool, scope: Scope, semantics: Semantics },
+    SubgroupBarrier { scope: Scope, semantics: Semantics },
 }
 
 /// A function that is reached: where its result is and where it returns to.
@@ -272,6 +273,7 @@ pub(super) fn compile(shared: &Arc<Module>, entry: &str, model: ExecutionModel) 
             granule: 4,
             in_order: false,
             synchronises: false,
+            subgroups: false,
             calculator: Calculator::default(),
         },
         homes: Homes::new(module),
@@ -542,13 +544,24 @@ impl<'m> Compiler<'m> {
             BuiltIn::NumWorkgroups => &Input::Groups,
             BuiltIn::WorkgroupSize => &Input::Size,
             BuiltIn::LocalInvocationIndex => &|_| Input::LocalIndex,
+            BuiltIn::SubgroupSize => &|_| Input::SubgroupSize,
+            BuiltIn::NumSubgroups => &|_| Input::Subgroups,
+            BuiltIn::SubgroupId => &|_| Input::Subgroup,
+            BuiltIn::SubgroupLocalInvocationId => &|_| Input::Lane,
+            BuiltIn::SubgroupEqMask => &|k| Input::Lanes(Mask::Eq, k),
+            BuiltIn::SubgroupGeMask => &|k| Input::Lanes(Mask::Ge, k),
+            BuiltIn::SubgroupGtMask => &|k| Input::Lanes(Mask::Gt, k),
+            BuiltIn::SubgroupLeMask => &|k| Input::Lanes(Mask::Le, k),
+            BuiltIn::SubgroupLtMask => &|k| Input::Lanes(Mask::Lt, k),
             other => return self.unsupported(format!("BuiltIn {other:?} in the lockstep machine")),
         };
         let type_ = self.module.variable(variable).map_or(0, |v| v.type_);
         let slots = self.slots(type_)?;
         for (component, slot) in slots.iter().enumerate() {
             let &Slot::Word(column) = slot else { return self.unsupported("a built-in that is no 32-bit integer") };
-            self.program.inputs.push((column, make(component as u8)));
+            let input = make(component as u8);
+            self.program.subgroups |= input.is_of_subgroups();
+            self.program.inputs.push((column, input));
         }
         Ok(slots)
     }

@@ -199,10 +199,7 @@ impl Warp {
                 Ok(())
             }
             Op::Image => self.image(code, shared, group),
-            Op::Group => {
-                self.group(code, shared);
-                Ok(())
-            }
+            Op::Group => self.group(code, shared),
             Op::Compute => self.compute(&shared.program.sites[code.at as usize], shared),
         }
     }

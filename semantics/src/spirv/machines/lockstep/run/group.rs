@@ -1,131 +1,294 @@
-//! Group instructions of a fragment stage (SPIR-V §3.3.24), quad by quad. A draw says which quad
-//! an invocation is in, and not who else is in its subgroup. By the definite answer nobody else is.
+//! Group instructions (SPIR-V §3.3.24): in a dispatch subgroup by subgroup, in a fragment stage quad
+//! by quad. A draw says which quad an invocation is in, and not who else is in its subgroup; by the
+//! definite answer nobody else is.
 //!
-//! As with derivatives, all lanes of a quad that come to a dynamic instance are active there at
-//! once.
+//! As with derivatives, all lanes of a subgroup that come to a dynamic instance are active there at
+//! once. Whether a device must have them together is not followed: it must where the lanes of a
+//! subgroup have never been at different places ([`Warp::parted`](super::warp::Warp)).
+
+use std::sync::atomic::Ordering;
 
 use rspirv::spirv::GroupOperation;
 use smallvec::SmallVec;
 
-use super::super::column::LANES;
+use super::super::column::{self, LANES, Lanes};
 use super::super::program::{Code, Group, Slots};
-use super::Shared;
+use super::codes::Done;
 use super::warp::{Warp, kept};
+use super::{Broken, Group as Workgroup, Shared};
+use crate::concurrency::{Agent, Scope, Semantics};
 use crate::number::Trust;
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::operation::{self, Operand, Operation, Shape, Site as Where};
+use crate::spirv::report;
 use crate::spirv::value::{Origin, Scalar, Scalars};
-use crate::undefined::Unspecified;
+use crate::undefined::{Ub, Unspecified};
 
-/// The lanes of a quad that are there, with their operands.
-type Members = SmallVec<[(usize, [Scalars; 2]); 4]>;
+/// A lane that takes part.
+struct Member {
+    lane: usize,
+    /// Its number in the subgroup, or in the quad.
+    own: u32,
+    value: Scalars,
+    chosen: Scalars,
+}
+
+type Members = SmallVec<[Member; 4]>;
+
+fn certain(bits: u64) -> Scalar {
+    Scalar { bits, trust: Trust::CERTAIN, undefined: None }
+}
+
+/// The words of a ballot, cut to the lanes below a number.
+fn ballot_below(ballot: &[Scalar], lanes: u32) -> impl DoubleEndedIterator<Item = (u32, Scalar)> + '_ {
+    let words = (0u32..).step_by(32).zip(ballot).map(move |(first, &word)| {
+        let left = lanes.saturating_sub(first).min(32);
+        (first, left, Scalar { bits: word.bits & ((1 << left) - 1), ..word })
+    });
+    let words: SmallVec<[(u32, u32, Scalar); 4]> = words.collect();
+    words.into_iter().filter(|&(_, left, _)| left > 0).map(|(first, _, word)| (first, word))
+}
 
 impl Warp {
-    /// A group instruction in all quads.
-    pub(super) fn group(&mut self, code: &Code, shared: &Shared<'_>) {
-        let (group, active) = (&shared.program.groups[code.c as usize], self.active);
-        for first in (0..LANES).step_by(4).filter(|first| active >> first & 0xf != 0) {
-            let lanes = (first..first + 4).filter(|lane| active >> lane & 1 == 1);
-            let operands = |lane: usize| [&group.value, &group.chosen].map(|slots| self.scalars(group, slots, lane));
-            let members: Members = lanes.map(|lane| (lane, operands(lane))).collect();
-            let results: SmallVec<[Scalars; 4]> = (0..members.len()).map(|own| self.of_group(group, &members, own)).collect();
-            for ((lane, _), scalars) in members.iter().zip(results) {
+    /// The lanes of each subgroup of that size of which some of these are.
+    pub(super) fn subgroups_of(lanes: Lanes, size: u32) -> impl Iterator<Item = Lanes> {
+        let each: Lanes = if size as usize >= LANES { !0 } else { (1 << size) - 1 };
+        (0..LANES).step_by(size as usize).map(move |first| each << first).filter(move |subgroup| lanes & subgroup != 0)
+    }
+
+    /// The lanes of subgroups of that size of which some lanes are active and others are not.
+    pub(super) fn apart(&self, size: u32) -> Lanes {
+        let (active, all) = (self.active, self.all);
+        let apart = |subgroup: &Lanes| active & subgroup != all & subgroup;
+        Self::subgroups_of(active, size).filter(apart).fold(0, |apart, subgroup| apart | subgroup)
+    }
+
+    /// A group instruction in all subgroups, or in all quads.
+    pub(super) fn group(&mut self, code: &Code, shared: &Shared<'_>) -> Done {
+        let (group, active, size) = (&shared.program.groups[code.c as usize], self.active, shared.subgroup);
+        if active & self.parted != 0 {
+            shared.parted.store(true, Ordering::Relaxed);
+        }
+        for subgroup in Self::subgroups_of(active, size) {
+            let member = |lane: usize| {
+                let [value, chosen] = [&group.value, &group.chosen].map(|slots| self.scalars(group, slots, lane));
+                Member { lane, own: lane as u32 % size, value, chosen }
+            };
+            let members: Members = column::lanes(active & subgroup).map(member).collect();
+            self.must_hold(group, &members, shared)?;
+            let results = self.of_group(group, &members, shared);
+            for (member, scalars) in members.iter().zip(results) {
                 for (&slot, scalar) in group.to.iter().zip(scalars) {
                     match scalar.undefined {
-                        Some(origin) => self.put_undefined(slot, *lane, origin),
-                        None => self.put(slot, *lane, scalar.bits),
+                        Some(origin) => self.put_undefined(slot, member.lane, origin),
+                        None => self.put(slot, member.lane, scalar.bits),
                     }
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Undefined behaviour where an operand is not the same in all of a subgroup that must be, and
+    /// where clusters are larger than it.
+    fn must_hold(&self, group: &Group, members: &Members, shared: &Shared<'_>) -> Done {
+        let module = &shared.program.module;
+        let broken = |ub, what| Err(self.broken(shared, ub, what, group.instruction, 1 << members[0].lane));
+        if let Some(id) = group.same.filter(|_| shared.program.subgroups) {
+            let operand = |member: &Member| -> Option<SmallVec<[u64; 4]>> {
+                let operand = if group.op == Core::GroupNonUniformInverseBallot { &member.value } else { &member.chosen };
+                operand.iter().map(|scalar| if scalar.undefined.is_some() { None } else { Some(scalar.bits) }).collect()
+            };
+            let first = operand(&members[0]);
+            if first.is_none() || members.iter().any(|member| operand(member) != first) {
+                return broken(Ub::NonUniformOperand, report::non_uniform_operand(module, group.instruction, id));
+            }
+        }
+        match group.cluster {
+            Some(cluster) if cluster > shared.subgroup => {
+                broken(Ub::ClusterSize, report::cluster_size(module, group.instruction, cluster, shared.subgroup))
+            }
+            _ => Ok(()),
         }
     }
 
     fn scalars(&self, group: &Group, slots: &Slots, lane: usize) -> Scalars {
         let scalar = |&slot| {
             let undefined = kept(slot).find(|&kept| self.is_undefined(kept, lane)).map(|kept| self.origin(kept, lane, group.instruction));
-            Scalar { bits: self.bits(slot, lane), trust: Trust::CERTAIN, undefined }
+            Scalar { undefined, ..certain(self.bits(slot, lane)) }
         };
         slots.iter().map(scalar).collect()
     }
 
-    /// What one of the members is given.
-    fn of_group(&self, group: &Group, members: &Members, own: usize) -> Scalars {
-        let (lane, [value, chosen]) = &members[own];
-        let one = |bits: u64| Scalar { bits, trust: Trust::CERTAIN, undefined: None };
-        let values = || members.iter().map(|(_, [value, _])| value);
+    /// What each of the members is given.
+    fn of_group(&self, group: &Group, members: &Members, shared: &Shared<'_>) -> Vec<Scalars> {
+        let all = |scalars: Scalars| vec![scalars; members.len()];
         match group.op {
-            Core::GroupNonUniformElect => Scalars::from_slice(&[one(u64::from(own == 0))]),
-            Core::GroupNonUniformBroadcastFirst => members[0].1[0].clone(),
+            Core::GroupNonUniformElect => (0..members.len()).map(|at| Scalars::from_slice(&[certain(u64::from(at == 0))])).collect(),
+            Core::GroupNonUniformBroadcastFirst => all(members[0].value.clone()),
             Core::GroupNonUniformBallot => {
-                let votes = members.iter().filter(|(_, [vote, _])| vote.iter().any(|vote| vote.is_true()));
-                let bits = votes.fold(0u64, |bits, (lane, _)| bits | 1 << (lane % 4));
-                let undefined = values().flatten().find_map(|vote| vote.undefined);
-                [Scalar { undefined, ..one(bits) }, one(0), one(0), one(0)].into_iter().collect()
+                let mut words = Scalars::from_elem(certain(0), 4);
+                for member in members {
+                    let (word, vote) = (&mut words[member.own as usize / 32], member.value[0]);
+                    word.bits |= u64::from(vote.is_true()) << (member.own % 32);
+                    word.undefined = word.undefined.or(vote.undefined);
+                }
+                all(words)
             }
             Core::GroupNonUniformAll | Core::GroupNonUniformAny => {
-                let joined = |all: Scalars, vote: &Scalars| self.computed(group, group.joins, [group.shape; 2], [&all, vote], *lane);
-                let mut votes = values();
+                let joined =
+                    |all: Scalars, vote: &Scalars| self.computed(group, group.joins, [group.shape; 2], [&all, vote], members[0].lane);
+                let mut votes = members.iter().map(|member| &member.value);
                 let first = votes.next().cloned().unwrap_or_default();
-                votes.fold(first, joined)
+                all(votes.fold(first, joined))
             }
-            Core::GroupNonUniformAllEqual => {
-                let compare = operation::core(match group.shape.scalar {
-                    operation::Scalar::Bool => Core::LogicalEqual,
-                    scalar if scalar.is_float() => Core::FOrdEqual,
-                    _ => Core::IEqual,
-                });
-                let truth = Shape::vector(operation::Scalar::Bool, 1);
-                let equal = Shape { scalar: operation::Scalar::Bool, ..group.shape };
-                let equals =
-                    values().flat_map(|value| self.computed(group, compare, [group.shape, equal], [&members[0].1[0], value], *lane));
-                let all = equals.map(|equal| Scalars::from_slice(&[equal]));
-                all.reduce(|all, equal| self.computed(group, group.joins, [truth; 2], [&all, &equal], *lane)).unwrap_or_default()
+            Core::GroupNonUniformAllEqual => all(self.all_equal(group, members)),
+            Core::GroupNonUniformInverseBallot
+            | Core::GroupNonUniformBallotBitExtract
+            | Core::GroupNonUniformBallotBitCount
+            | Core::GroupNonUniformBallotFindLSB
+            | Core::GroupNonUniformBallotFindMSB => {
+                members.iter().map(|member| Scalars::from_slice(&[self.of_ballot(group, member, shared.subgroup)])).collect()
             }
-            op if group.over.is_some() => {
-                let of = match group.over {
-                    Some(GroupOperation::InclusiveScan) => &members[..=own],
-                    Some(GroupOperation::ExclusiveScan) => &members[..own],
-                    _ => &members[..],
+            _ if group.over.is_some() => self.combined(group, members),
+            _ => members.iter().map(|member| self.of_other(group, members, member, shared)).collect(),
+        }
+    }
+
+    fn all_equal(&self, group: &Group, members: &Members) -> Scalars {
+        let compare = operation::core(match group.shape.scalar {
+            operation::Scalar::Bool => Core::LogicalEqual,
+            scalar if scalar.is_float() => Core::FOrdEqual,
+            _ => Core::IEqual,
+        });
+        let (first, truth) = (&members[0], Shape::vector(operation::Scalar::Bool, 1));
+        let equal = Shape { scalar: operation::Scalar::Bool, ..group.shape };
+        let equals =
+            members.iter().flat_map(|other| self.computed(group, compare, [group.shape, equal], [&first.value, &other.value], first.lane));
+        let all = equals.map(|equal| Scalars::from_slice(&[equal]));
+        all.reduce(|all, equal| self.computed(group, group.joins, [truth; 2], [&all, &equal], first.lane)).unwrap_or_default()
+    }
+
+    /// What the ballot that a member has says.
+    fn of_ballot(&self, group: &Group, member: &Member, size: u32) -> Scalar {
+        let ballot = &member.value;
+        let nothing = || Scalar::undefined(self.origin_at(group, member, Unspecified::BallotBit));
+        let bit = |lane: u32| {
+            let word = ballot[lane as usize / 32];
+            Scalar { undefined: word.undefined, ..certain(word.bits >> (lane % 32) & 1) }
+        };
+        match group.op {
+            Core::GroupNonUniformInverseBallot => bit(member.own),
+            Core::GroupNonUniformBallotBitExtract => match member.chosen[0] {
+                index if index.undefined.is_some() => Scalar { undefined: index.undefined, ..certain(0) },
+                index if index.bits >= size.into() => nothing(),
+                index => bit(index.bits as u32),
+            },
+            Core::GroupNonUniformBallotBitCount => {
+                let lanes = match group.over {
+                    Some(GroupOperation::InclusiveScan) => member.own + 1,
+                    Some(GroupOperation::ExclusiveScan) => member.own,
+                    _ => size,
                 };
-                let identity: Scalars = std::iter::repeat_n(one(group.identity), group.to.len()).collect();
-                // Minima and maxima begin with the first operand, as the relation's do: an infinity
-                // in its place would make them doubtful.
-                let begins_with_itself = matches!(op, Core::GroupNonUniformFMin | Core::GroupNonUniformFMax);
-                let begin = of.first().filter(|_| begins_with_itself).map_or(&identity, |(_, [value, _])| value).clone();
-                of.iter().fold(begin, |sum, (_, [value, _])| self.computed(group, group.joins, [group.shape; 2], [&sum, value], *lane))
+                ballot_below(ballot, lanes).fold(certain(0), |sum, (_, word)| Scalar {
+                    undefined: sum.undefined.or(word.undefined),
+                    ..certain(sum.bits + u64::from(word.bits.count_ones()))
+                })
             }
-            // The others name a lane.
             op => {
-                let origin = |kind| Origin { kind, instruction: group.instruction, invocation: self.number + *lane as u32 };
-                let all = |origin| value.iter().map(|_| Scalar::undefined(origin)).collect();
-                let Some(index) = chosen.first() else { return all(origin(Unspecified::InactiveInvocation)) };
-                if let Some(origin) = index.undefined {
-                    return all(origin);
+                let mut words = ballot_below(ballot, size);
+                if let Some((_, word)) = ballot_below(ballot, size).find(|(_, word)| word.undefined.is_some()) {
+                    return Scalar { undefined: word.undefined, ..certain(0) };
                 }
-                let (in_quad, index) = (*lane as u64 % 4, index.bits);
-                let named = match op {
-                    Core::GroupNonUniformQuadSwap => Some(in_quad ^ (index + 1)),
-                    Core::GroupNonUniformShuffleXor => Some(in_quad ^ index),
-                    Core::GroupNonUniformShuffleUp => in_quad.checked_sub(index),
-                    Core::GroupNonUniformShuffleDown => in_quad.checked_add(index),
-                    _ => Some(index),
+                let is_set = |(_, word): &(u32, Scalar)| word.bits != 0;
+                let found = match op {
+                    Core::GroupNonUniformBallotFindLSB => words.find(is_set).map(|(first, word)| first + word.bits.trailing_zeros()),
+                    _ => words.rfind(is_set).map(|(first, word)| first + word.bits.ilog2()),
                 };
-                let found = named.and_then(|named| members.iter().find(|(lane, _)| *lane as u64 % 4 == named));
-                match (found, op) {
-                    (Some((_, [value, _])), _) => value.clone(),
-                    (None, Core::GroupNonUniformQuadSwap | Core::GroupNonUniformQuadBroadcast) => {
-                        all(origin(Unspecified::InactiveInvocation))
-                    }
-                    // Beyond the quad there may be somebody; the definite answer is what it has.
-                    (None, _) => value.clone(),
-                }
+                found.map_or_else(nothing, |lane| certain(lane.into()))
             }
         }
+    }
+
+    /// Values combined over lanes: each with what was before it in its cluster.
+    fn combined(&self, group: &Group, members: &Members) -> Vec<Scalars> {
+        let identity: Scalars = std::iter::repeat_n(certain(group.identity), group.to.len()).collect();
+        let cluster = |member: &Member| group.cluster.map_or(0, |cluster| member.own / cluster.max(1));
+        // Minima and maxima begin with the first operand, as the relation's do: an infinity in its
+        // place would make them doubtful.
+        let begins_with_itself = matches!(group.op, Core::GroupNonUniformFMin | Core::GroupNonUniformFMax);
+        let mut results: Vec<Scalars> = Vec::with_capacity(members.len());
+        for cluster in members.chunk_by(|one, next| cluster(one) == cluster(next)) {
+            let begin = if begins_with_itself { &cluster[0].value } else { &identity };
+            let sums = cluster.iter().scan(begin.clone(), |sum, member| {
+                *sum = self.computed(group, group.joins, [group.shape; 2], [sum, &member.value], members[0].lane);
+                Some(sum.clone())
+            });
+            let sums: SmallVec<[Scalars; 4]> = sums.collect();
+            match group.over {
+                Some(GroupOperation::InclusiveScan) => results.extend(sums),
+                Some(GroupOperation::ExclusiveScan) => {
+                    results.push(identity.clone());
+                    results.extend_from_slice(&sums[..sums.len() - 1]);
+                }
+                _ => results.extend(std::iter::repeat_n(&sums[sums.len() - 1], sums.len()).cloned()),
+            }
+        }
+        results
+    }
+
+    /// The value of the lane that a member names.
+    fn of_other(&self, group: &Group, members: &Members, member: &Member, shared: &Shared<'_>) -> Scalars {
+        let all = |origin| member.value.iter().map(|_| Scalar::undefined(origin)).collect();
+        let nobody = || self.origin_at(group, member, Unspecified::InactiveInvocation);
+        let Some(index) = member.chosen.first() else { return all(nobody()) };
+        if let Some(origin) = index.undefined {
+            return all(origin);
+        }
+        let (own, index) = (u64::from(member.own), index.bits);
+        let is_of_quad = matches!(group.op, Core::GroupNonUniformQuadSwap | Core::GroupNonUniformQuadBroadcast);
+        let named = match group.op {
+            Core::GroupNonUniformQuadSwap => Some(own ^ (index + 1)),
+            Core::GroupNonUniformQuadBroadcast => (index < 4).then_some(own / 4 * 4 + index),
+            Core::GroupNonUniformShuffleXor => Some(own ^ index),
+            Core::GroupNonUniformShuffleUp => own.checked_sub(index),
+            Core::GroupNonUniformShuffleDown => own.checked_add(index),
+            _ => Some(index),
+        };
+        match named.and_then(|named| members.iter().find(|other| u64::from(other.own) == named)) {
+            Some(other) => other.value.clone(),
+            None if shared.program.subgroups || is_of_quad => all(nobody()),
+            // Beyond the quad there may be somebody; the definite answer is what it has.
+            None => member.value.clone(),
+        }
+    }
+
+    fn origin_at(&self, group: &Group, member: &Member, kind: Unspecified) -> Origin {
+        Origin { kind, instruction: group.instruction, invocation: self.number + member.lane as u32 }
     }
 
     fn computed(&self, group: &Group, by: Option<Operation>, [of, to]: [Shape; 2], args: [&Scalars; 2], lane: usize) -> Scalars {
         let operands = args.map(|scalars| Operand { shape: of, scalars });
         let place = Where { instruction: group.instruction, invocation: self.number + lane as u32, ..Where::default() };
         by.and_then(|operation| self.calculator.compute(operation, &operands, &[to], place).ok()).unwrap_or_default()
+    }
+
+    /// The active lanes pass a barrier of their subgroups. Where the lanes of a subgroup have been
+    /// at different places, a device need not have them together.
+    pub(super) fn meet(&self, shared: &Shared<'_>, group: &mut Workgroup, scope: Scope, semantics: &Semantics) -> Result<(), Broken> {
+        if self.active & self.parted != 0 {
+            let what = "OpControlBarrier of the scope Subgroup after its invocations took several paths, in the lockstep machine";
+            return Err(Broken::Unsupported(what.into()));
+        }
+        if let Some(atomics) = &mut group.atomics {
+            atomics.fenced = true;
+        }
+        let Some(detector) = &mut group.detector else { return Ok(()) };
+        for subgroup in Self::subgroups_of(self.active, shared.subgroup) {
+            let agent = |lane| Agent { workgroup: group.number, local: self.first + lane as u32 };
+            let members: SmallVec<[Agent; 4]> = column::lanes(self.active & subgroup).map(agent).collect();
+            detector.barrier(&members, scope, semantics);
+        }
+        Ok(())
     }
 }

@@ -47,6 +47,8 @@ pub(in crate::spirv) enum Broken {
     OutOfFuel,
     /// The time was.
     Late(Limit),
+    /// The run is not followed further.
+    Unsupported(String),
     /// The program does what compiled programs do not.
     Stuck(String),
 }
@@ -87,6 +89,8 @@ pub struct Watched {
     pub blocks: Vec<u32>,
     /// What its atomics did, if they were to be noted.
     pub atomics: Atomics,
+    /// Whether a group instruction ran in a subgroup whose invocations had taken several paths.
+    pub parted: bool,
 }
 
 /// What the atomics of a run did.
@@ -146,6 +150,10 @@ pub(super) struct Shared<'r> {
     order: u64,
     /// Whether accesses of buffers out of bounds are defined.
     pub(super) robust: bool,
+    /// How many lanes execute group instructions together: those of a subgroup, or of a quad.
+    pub(super) subgroup: u32,
+    /// Whether a group instruction ran in a subgroup whose lanes had been at different places.
+    pub(super) parted: AtomicBool,
 }
 
 /// What one workgroup's warps share.
@@ -176,28 +184,58 @@ impl Program {
 
     /// Runs a dispatch on so many threads (0: as many as there are cores). The outcome does not
     /// depend on how many.
+    ///
+    /// Which invocations of a subgroup execute a group instruction together is taken for certain.
     pub fn run(&self, dispatch: &Dispatch<'_>, threads: usize) -> Outcome<Observation> {
+        self.run_on(dispatch, threads).0
+    }
+
+    /// Runs a dispatch as [`Program::run`] does, where every device shows the same of subgroups: no
+    /// group instruction runs after invocations of one took several paths, and none combines floats
+    /// in an order that a device may choose. Others are unsupported.
+    pub fn run_certain(&self, dispatch: &Dispatch<'_>, threads: usize) -> Outcome<Observation> {
+        use crate::spirv::grammar::Op::{GroupNonUniformFAdd, GroupNonUniformFMul};
+        if let Some(group) = self.groups.iter().find(|group| matches!(group.op, GroupNonUniformFAdd | GroupNonUniformFMul)) {
+            let name = report::name(&self.module, group.instruction);
+            return Outcome::Unsupported(format!("{name}, whose order a device chooses, in the lockstep machine"));
+        }
+        match self.run_on(dispatch, threads) {
+            (Outcome::Observed(_) | Outcome::Undefined(_), true) => {
+                let what = "a group instruction after invocations of a subgroup took several paths, in the lockstep machine";
+                Outcome::Unsupported(what.into())
+            }
+            (outcome, _) => outcome,
+        }
+    }
+
+    /// The outcome, and whether a group instruction ran where invocations of a subgroup had taken
+    /// several paths.
+    fn run_on(&self, dispatch: &Dispatch<'_>, threads: usize) -> (Outcome<Observation>, bool) {
         if let Some(refused) = self.refused(dispatch, 0) {
-            return refused;
+            return (refused, false);
         }
         let groups = match dispatch.workgroups(self.invocations().max(1)) {
             Ok(groups) => groups,
-            Err(limit) => return Outcome::Limit(limit),
+            Err(limit) => return (Outcome::Limit(limit), false),
         };
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if threads == 0 { cores() } else { threads }.min(groups.max(1) as usize);
         if threads > 1
             && !self.in_order
-            && let Some(observation) = self.side_by_side(dispatch, groups, threads)
+            && let Some((observation, parted)) = self.side_by_side(dispatch, groups, threads)
         {
-            return Outcome::Observed(observation);
+            return (Outcome::Observed(observation), parted);
         }
         // In order, so that what is reported is always the same. What a report says beside the
         // instruction is not kept while nothing is wrong: where something is, the dispatch is run
         // once more, and that is kept too.
-        match self.one_by_one(dispatch, groups, false, Watch::default()).0 {
-            Outcome::Undefined(_) => self.one_by_one(dispatch, groups, true, Watch::default()).0,
-            outcome => outcome,
+        let one_by_one = |exact| {
+            let (outcome, watched) = self.one_by_one(dispatch, groups, exact, Watch::default());
+            (outcome, watched.parted)
+        };
+        match one_by_one(false) {
+            (Outcome::Undefined(_), _) => one_by_one(true),
+            ended => ended,
         }
     }
 
@@ -213,8 +251,9 @@ impl Program {
         }
     }
 
-    /// Runs workgroups on several threads; nothing if one did not end.
-    fn side_by_side(&self, dispatch: &Dispatch<'_>, groups: u32, threads: usize) -> Option<Observation> {
+    /// Runs workgroups on several threads; nothing if one did not end. Says too whether a group
+    /// instruction ran where invocations of a subgroup had taken several paths.
+    fn side_by_side(&self, dispatch: &Dispatch<'_>, groups: u32, threads: usize) -> Option<(Observation, bool)> {
         let shared = self.shared(dispatch, false);
         if shared.buffers.any_doubly_named() {
             return None;
@@ -239,7 +278,7 @@ impl Program {
         });
         let within = shared.executed.load(Ordering::Relaxed) <= dispatch.limits.instructions
             && shared.turned.load(Ordering::Relaxed) <= dispatch.limits.turns;
-        (within && !shared.broken.load(Ordering::Relaxed)).then(|| shared.observation())
+        (within && !shared.broken.load(Ordering::Relaxed)).then(|| (shared.observation(), shared.parted.load(Ordering::Relaxed)))
     }
 
     /// Runs workgroups one after the other. `exact` counts each invocation's steps and finds both
@@ -247,8 +286,9 @@ impl Program {
     fn one_by_one(&self, dispatch: &Dispatch<'_>, groups: u32, exact: bool, watch: Watch) -> (Outcome<Observation>, Watched) {
         let shared = Shared { order: watch.order, ..self.shared(dispatch, true) };
         let mut warps = Vec::new();
-        warps.resize_with(self.invocations().div_ceil(self.width(watch.order)) as usize, || Warp::new(self, exact));
-        let detector = match (self.synchronises || exact, Topology::new(groups, self.invocations() as u32, LANES as u32)) {
+        warps.resize_with(self.invocations().div_ceil(self.width(dispatch, watch.order)) as usize, || Warp::new(self, exact));
+        let subgroup = if self.subgroups { shared.subgroup } else { 1 };
+        let detector = match (self.synchronises || exact, Topology::new(groups, self.invocations() as u32, subgroup)) {
             (false, _) => None,
             (true, Ok(topology)) => Some(Detector::new(topology)),
             (true, Err(limit)) if self.synchronises => return (Outcome::Limit(limit), Watched::default()),
@@ -260,6 +300,7 @@ impl Program {
             Some(match broken {
                 Broken::OutOfFuel => Outcome::OutOfFuel,
                 Broken::Late(limit) => Outcome::Limit(limit),
+                Broken::Unsupported(what) => Outcome::Unsupported(what),
                 Broken::Stuck(why) => Outcome::Stuck(Stuck { why, at: format!("workgroup {number}") }),
                 Broken::Undefined(met) => Outcome::Undefined(self.undefined(dispatch, *met)),
             })
@@ -269,16 +310,28 @@ impl Program {
         let mut blocks: Vec<u32> = ran.map(|(_, block)| self.module.place(block.at as usize).block).collect();
         // The parts of a block follow each other.
         blocks.dedup();
-        let watched = Watched { barriers: shared.met.load(Ordering::Relaxed), blocks, atomics: handed.atomics.unwrap_or_default() };
+        let watched = Watched {
+            barriers: shared.met.load(Ordering::Relaxed),
+            blocks,
+            atomics: handed.atomics.unwrap_or_default(),
+            parted: shared.parted.load(Ordering::Relaxed),
+        };
         (broken.unwrap_or_else(|| Outcome::Observed(shared.observation())), watched)
     }
 
-    /// How many invocations a warp has at most, in an order as a [`Watch`] says.
-    fn width(&self, order: u64) -> u64 {
+    /// How many invocations a warp has at most, in an order as a [`Watch`] says: whole subgroups.
+    fn width(&self, dispatch: &Dispatch<'_>, order: u64) -> u64 {
+        let whole = if self.subgroups { self.subgroup(dispatch).into() } else { 1 };
         match order {
             0 => LANES as u64,
-            _ => self.invocations().div_ceil(PARTS).clamp(1, LANES as u64),
+            _ => self.invocations().div_ceil(PARTS).clamp(1, LANES as u64).next_multiple_of(whole),
         }
+    }
+
+    /// How many lanes execute group instructions together.
+    fn subgroup(&self, dispatch: &Dispatch<'_>) -> u32 {
+        const QUAD: u32 = 4;
+        if self.subgroups { dispatch.resources.subgroup_size.unwrap_or(1).clamp(1, LANES as u32) } else { QUAD }
     }
 
     /// What is refused before anything runs, in an order as a [`Watch`] says.
@@ -289,12 +342,23 @@ impl Program {
         if let Err(what) = self.descriptors(dispatch) {
             return Some(Outcome::Unsupported(what));
         }
+        if self.subgroups {
+            match dispatch.resources.subgroup_size {
+                Some(size) if size.is_power_of_two() && size as usize <= LANES => {}
+                Some(size) => return Some(Outcome::Unsupported(format!("subgroups of {size} invocations in the lockstep machine"))),
+                None => {
+                    return Some(Outcome::Unsupported(
+                        "subgroups without their size in the lockstep machine; --subgroup-size N gives it".into(),
+                    ));
+                }
+            }
+        }
         for buffer in &self.buffers {
             if let Some(what) = missing(buffer, dispatch) {
                 return Some(Outcome::Unsupported(what));
             }
         }
-        let warps = self.invocations().div_ceil(self.width(order));
+        let warps = self.invocations().div_ceil(self.width(dispatch, order));
         let registers = u64::from(self.columns + self.local) * (LANES * 4 + 8) as u64 + u64::from(self.sets) * 16;
         let buffers: u64 = dispatch.resources.buffers.iter().map(|b| b.bytes.len() as u64 * 2 * races::EACH as u64).sum();
         if (warps * registers).saturating_add(buffers) > dispatch.limits.memory {
@@ -314,7 +378,7 @@ impl Program {
         let shadow = Shadow::new(self, &buffers);
         let robust = dispatch.resources.robustness != Robustness::None;
         let [executed, turned, met] = [(); 3].map(|()| AtomicU64::new(0));
-        let broken = AtomicBool::new(false);
+        let [broken, parted] = [(); 2].map(|()| AtomicBool::new(false));
         let fuel = dispatch.limits.instructions;
         let images = Images::new(self, dispatch);
         Shared {
@@ -332,6 +396,8 @@ impl Program {
             in_order,
             order: 0,
             robust,
+            subgroup: self.subgroup(dispatch),
+            parted,
         }
     }
 
@@ -352,7 +418,7 @@ impl Program {
             group.words[scalar as usize] = bits;
             group.undefined[scalar as usize / 64] &= !(1 << (scalar % 64));
         }
-        let width = self.width(shared.order) as u32;
+        let width = self.width(shared.dispatch, shared.order) as u32;
         let count = invocations.div_ceil(width);
         warps.resize_with(count as usize, || Warp::new(self, false));
         for (at, warp) in warps.iter_mut().enumerate() {
@@ -420,7 +486,7 @@ impl Program {
         };
         let global = |local: usize| self.global(shared.dispatch, workgroup * each + local as u32);
         let what = report::divergent_barrier(&self.module, instruction, global(waiting), global(other), &waits[other]);
-        let width = self.width(shared.order) as usize;
+        let width = self.width(shared.dispatch, shared.order) as usize;
         let warp = warps.get(waiting / width);
         let step = warp.and_then(|warp| warp.step_of_arrival(waiting % width));
         let calls = warp.map_or(Vec::new(), |warp| warp.calls(self, instruction, waiting % width));

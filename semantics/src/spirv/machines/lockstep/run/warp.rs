@@ -7,11 +7,11 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::super::column::{self, Column, LANES, Lanes};
-use super::super::program::{Edge, End, Input, Move, NONE, Program, Slot};
+use super::super::program::{Edge, End, Input, Mask, Move, NONE, Program, Slot};
 use super::judge::Ledger;
 use super::races::Who;
 use super::{Broken, Group, Met, Shared};
-use crate::spirv::environment::{Dispatch, TimeLimit};
+use crate::spirv::environment::TimeLimit;
 use crate::spirv::operation::Calculator;
 use crate::spirv::report;
 use crate::spirv::value::Origin;
@@ -64,6 +64,8 @@ pub(in super::super) struct Warp {
     pub(super) spread: Column,
     /// The lanes that the warp has.
     pub(super) all: Lanes,
+    /// The lanes of subgroups of which some have been at other places than others.
+    pub(super) parted: Lanes,
     /// The lanes that are helper invocations, and those that were discarded.
     pub(super) helpers: Lanes,
     pub(super) discarded: Lanes,
@@ -106,6 +108,7 @@ impl Warp {
             active: 0,
             spread: [0; LANES],
             all: 0,
+            parted: 0,
             helpers: 0,
             discarded: 0,
             waiting: Vec::new(),
@@ -162,10 +165,10 @@ impl Warp {
             let column = &mut self.columns[column as usize];
             for (lane, word) in column.iter_mut().enumerate() {
                 let local = std::array::from_fn(|axis| locals[axis][lane]);
-                *word = value_of(input, program.size, shared.dispatch, group.id, first + lane as u32, local);
+                *word = value_of(input, program, shared, group.id, first + lane as u32, local);
             }
         }
-        (self.steps, self.helpers, self.discarded) = (0, 0, 0);
+        (self.steps, self.parted, self.helpers, self.discarded) = (0, 0, 0, 0);
         self.start(program.entry);
         self.parked.clear();
         if let Some(rules) = &mut self.rules {
@@ -200,6 +203,9 @@ impl Warp {
         let (program, time) = (shared.program, shared.dispatch.limits.time);
         while let Some(((mut block, mut code), active)) = self.next() {
             self.activate(active);
+            if program.subgroups {
+                self.parted |= self.apart(shared.subgroup);
+            }
             loop {
                 let at = &program.blocks[block as usize];
                 self.block = block;
@@ -274,6 +280,11 @@ impl Warp {
                     }
                     End::Barrier { .. } => {
                         self.park(program, block);
+                        break;
+                    }
+                    End::SubgroupBarrier { then, scope, semantics } => {
+                        self.meet(shared, group, *scope, semantics)?;
+                        self.wait(*then, self.active);
                         break;
                     }
                     End::Discard => {
@@ -653,7 +664,8 @@ fn locals(size: [u32; 3], first: u32) -> [Column; 3] {
 
 /// The built-in of an invocation, by its number in its workgroup and its LocalInvocationId.
 #[inline]
-fn value_of(input: Input, size: [u32; 3], dispatch: &Dispatch<'_>, group: [u32; 3], number: u32, local: [u32; 3]) -> u32 {
+fn value_of(input: Input, program: &Program, shared: &Shared<'_>, group: [u32; 3], number: u32, local: [u32; 3]) -> u32 {
+    let (size, dispatch, subgroup) = (program.size, shared.dispatch, shared.subgroup);
     match input {
         Input::Workgroup(k) => group[k as usize],
         Input::Local(k) => local[k as usize],
@@ -661,5 +673,21 @@ fn value_of(input: Input, size: [u32; 3], dispatch: &Dispatch<'_>, group: [u32; 
         Input::Groups(k) => dispatch.groups[k as usize],
         Input::LocalIndex => number,
         Input::Size(k) => size[k as usize],
+        Input::SubgroupSize => subgroup,
+        Input::Subgroups => (program.invocations() as u32).div_ceil(subgroup),
+        Input::Subgroup => number / subgroup,
+        Input::Lane => number % subgroup,
+        Input::Lanes(mask, k) => {
+            let below = |lane: u32| (1u128 << lane) - 1;
+            let (all, own) = (below(subgroup), number % subgroup);
+            let lanes = match mask {
+                Mask::Eq => 1 << own,
+                Mask::Ge => all & !below(own),
+                Mask::Gt => all & !below(own + 1),
+                Mask::Le => below(own + 1),
+                Mask::Lt => below(own),
+            };
+            (lanes >> (32 * k)) as u32
+        }
     }
 }

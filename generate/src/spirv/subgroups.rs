@@ -1,0 +1,460 @@
+//! Dispatches whose invocations work together in subgroups: votes, ballots, reductions and scans,
+//! broadcasts, shuffles and quads; by all of a subgroup, in either branch of a selection, in loops
+//! that each invocation leaves when it likes, and in a function; and an exchange through Workgroup
+//! memory behind a barrier of the subgroup. Each comes with the words that it must show, by a model
+//! that knows a subgroup as a list of invocations.
+//!
+//! Which invocations execute an instruction together is certain everywhere: all of them came there
+//! by one path since the subgroup was last together ([`ComputeCase::subgroup_size`] says its size).
+//! No lane is named that does not take part. So nothing is undefined, and every device with
+//! subgroups of that size shows the same.
+
+use super::{BufferContents, ComputeCase, Drawn, ENTRY_POINT, OUTPUT_BEFORE};
+use crate::random::Random;
+
+/// How many steps a dispatch has, if it is not to be small.
+pub const STEPS: u32 = 10;
+
+/// The sizes of subgroups, and the least number of invocations.
+const SIZES: [u32; 4] = [4, 8, 16, 32];
+const LEAST: u32 = 8;
+
+/// A word of each invocation, by its name in the module.
+#[derive(Clone)]
+struct Value {
+    name: String,
+    of: Vec<u32>,
+}
+
+/// How words are combined: the instruction, what changes nothing, and the function.
+type Combine = (&'static str, u32, fn(u32, u32) -> u32);
+
+const COMBINED: &[Combine] = &[
+    ("IAdd", 0, u32::wrapping_add),
+    ("IMul", 1, u32::wrapping_mul),
+    ("UMin", u32::MAX, u32::min),
+    ("UMax", 0, u32::max),
+    ("SMin", i32::MAX as u32, |x, y| (x as i32).min(y as i32) as u32),
+    ("SMax", i32::MIN as u32, |x, y| (x as i32).max(y as i32) as u32),
+    ("BitwiseAnd", u32::MAX, |x, y| x & y),
+    ("BitwiseOr", 0, |x, y| x | y),
+    ("BitwiseXor", 0, |x, y| x ^ y),
+];
+
+struct Program {
+    random: Random,
+    /// How many invocations a subgroup has, and the workgroup.
+    size: usize,
+    count: usize,
+    body: Vec<String>,
+    values: Vec<Value>,
+    /// The digest so far.
+    sum: Value,
+    /// Whether invocations of a subgroup have been at different places.
+    parted: bool,
+    names: u32,
+}
+
+/// The dispatch of a seed. One of fewer steps begins as one of more.
+pub fn drawn(seed: u64, steps: u32) -> Drawn {
+    let mut random = Random::new(seed ^ 0x7375_6267_726f_7570);
+    let size = random.pick(&SIZES);
+    // Half of the workgroups are of whole subgroups.
+    let count = if random.percent(50) { size.max(LEAST) * random.between(1, 2) } else { random.between(LEAST, 40) };
+    let input: Vec<u32> = (0..count).map(|_| if random.percent(50) { random.below(8) } else { random.bits() as u32 }).collect();
+    let (size, count) = (size as usize, count as usize);
+    let values = vec![
+        Value { name: "%i".into(), of: (0..count as u32).collect() },
+        Value { name: "%given".into(), of: input.clone() },
+        Value { name: "%lane".into(), of: (0..count as u32).map(|i| i % size as u32).collect() },
+    ];
+    let sum = Value { name: "%u0".into(), of: vec![0; count] };
+    let mut program = Program { random, size, count, body: Vec::new(), values, sum, parted: false, names: 0 };
+    (0..steps).for_each(|_| program.step());
+    let text = program.text();
+    let buffer = |binding, words, written| BufferContents { set: 0, binding, words, written };
+    let case = ComputeCase {
+        words: Drawn::words(&text),
+        entry: ENTRY_POINT.into(),
+        local_size: [count as u32, 1, 1],
+        groups: [1; 3],
+        buffers: vec![buffer(0, input, false), buffer(1, vec![OUTPUT_BEFORE; count], true)],
+        words_each: 1,
+        executed: program.body.len() as f64,
+        twin: None,
+        shown: Some(program.sum.of.clone()),
+        subgroup_size: Some(size as u32),
+    };
+    Drawn { case, text }
+}
+
+impl Program {
+    fn name(&mut self) -> String {
+        self.names += 1;
+        format!("%n{}", self.names)
+    }
+
+    fn value(&mut self) -> Value {
+        let at = self.random.below(self.values.len() as u32) as usize;
+        self.values[at].clone()
+    }
+
+    fn say(&mut self, line: String) {
+        self.body.push(line);
+    }
+
+    fn step(&mut self) {
+        let made = match self.random.below(8) {
+            0 => self.mixed(),
+            1 | 2 => self.selection(),
+            3 => self.each_iteration(),
+            4 if !self.parted => self.exchange(),
+            _ => {
+                let all = vec![true; self.count];
+                self.together(&all, true)
+            }
+        };
+        // The order of steps counts.
+        let [tripled, sum] = [self.name(), self.name()];
+        self.say(format!("{tripled} = OpIMul %uint {} %u3 {sum} = OpIAdd %uint {tripled} {}", self.sum.name, made.name));
+        let of = self.sum.of.iter().zip(&made.of).map(|(sum, made)| sum.wrapping_mul(3).wrapping_add(*made)).collect();
+        self.sum = Value { name: sum, of };
+        self.values.push(made);
+    }
+
+    fn mixed(&mut self) -> Value {
+        let (a, b, name) = (self.value(), self.value(), self.name());
+        let rows: [Combine; 3] = [("IAdd", 0, u32::wrapping_add), ("ISub", 0, u32::wrapping_sub), ("BitwiseXor", 0, |x, y| x ^ y)];
+        let (op, _, function) = self.random.pick(&rows);
+        self.say(format!("{name} = Op{op} %uint {} {}", a.name, b.name));
+        Value { name, of: a.of.iter().zip(&b.of).map(|(&a, &b)| function(a, b)).collect() }
+    }
+
+    /// A Boolean of each invocation that is made of a value.
+    fn truth(&mut self, of: &Value) -> (String, Vec<bool>) {
+        let (bits, name) = (self.random.between(1, 7), self.name());
+        self.say(format!("{name}a = OpBitwiseAnd %uint {} %u{bits} {name} = OpINotEqual %bool {name}a %u0", of.name));
+        (name, of.of.iter().map(|word| word & bits != 0).collect())
+    }
+
+    /// One branch or the other.
+    fn selection(&mut self) -> Value {
+        let of = self.value();
+        let (condition, truths) = self.truth(&of);
+        let name = self.name();
+        self.parted = true;
+        self.say(format!("OpSelectionMerge {name}m None OpBranchConditional {condition} {name}y {name}n"));
+        let [yes, no] = ["y", "n"].map(|branch| {
+            self.say(format!("{name}{branch} = OpLabel"));
+            let active: Vec<bool> = truths.iter().map(|&truth| truth == (branch == "y")).collect();
+            let made = match self.random.below(4) {
+                0 => Value { name: "%u7".into(), of: vec![7; self.count] },
+                1 => {
+                    let (first, kept) = (self.together(&active, true), self.values.len());
+                    self.values.push(first);
+                    let second = self.together(&active, true);
+                    self.values.truncate(kept);
+                    second
+                }
+                _ => self.together(&active, true),
+            };
+            self.say(format!("OpBranch {name}m"));
+            made
+        });
+        self.say(format!("{name}m = OpLabel {name} = OpPhi %uint {} {name}y {} {name}n", yes.name, no.name));
+        Value { name, of: (0..self.count).map(|i| if truths[i] { yes.of[i] } else { no.of[i] }).collect() }
+    }
+
+    /// A loop of up to three iterations, each with those that are still in it.
+    fn each_iteration(&mut self) -> Value {
+        let (of, name) = (self.value(), self.name());
+        let trips: Vec<u32> = of.of.iter().map(|word| word & 3).collect();
+        self.parted = true;
+        self.say(format!(
+            "{name}t = OpBitwiseAnd %uint {} %u3 OpBranch {name}p {name}p = OpLabel OpBranch {name}h
+            {name}h = OpLabel {name}k = OpPhi %uint %u0 {name}p {name}k1 {name}c {name} = OpPhi %uint %u0 {name}p {name}s {name}c
+            OpLoopMerge {name}o {name}c None OpBranch {name}b
+            {name}b = OpLabel {name}w = OpULessThan %bool {name}k {name}t OpBranchConditional {name}w {name}c {name}o
+            {name}c = OpLabel",
+            of.name
+        ));
+        // The same instruction in every iteration, of a value that no iteration changes.
+        let random = self.random.clone();
+        let (start, names) = (self.body.len(), self.names);
+        let mut sums = vec![0u32; self.count];
+        let mut made = String::new();
+        for k in 0..3 {
+            self.body.truncate(start);
+            (self.random, self.names) = (random.clone(), names);
+            let active: Vec<bool> = trips.iter().map(|&trip| k < trip).collect();
+            let value = self.together(&active, false);
+            (0..self.count).filter(|&i| active[i]).for_each(|i| sums[i] = sums[i].wrapping_add(value.of[i]));
+            made = value.name;
+        }
+        self.say(format!("{name}s = OpIAdd %uint {name} {made} {name}k1 = OpIAdd %uint {name}k %u1 OpBranch {name}h {name}o = OpLabel"));
+        Value { name, of: sums }
+    }
+
+    /// What another invocation of the subgroup has put into Workgroup memory.
+    fn exchange(&mut self) -> Value {
+        let (of, name, other) = (self.value(), self.name(), self.random.between(1, self.size as u32 - 1));
+        let count = self.count;
+        self.say(format!(
+            "{name}a = OpAccessChain %pshared %shared %i OpStore {name}a {} OpControlBarrier %u3 %u3 %order
+            {name}x = OpBitwiseXor %uint %i %u{other} {name}is = OpULessThan %bool {name}x %u{count}
+            {name}j = OpSelect %uint {name}is {name}x %i {name}b = OpAccessChain %pshared %shared {name}j
+            {name} = OpLoad %uint {name}b OpControlBarrier %u3 %u3 %order",
+            of.name
+        ));
+        let partner = |i: usize| Some(i ^ other as usize).filter(|&j| j < count).unwrap_or(i);
+        Value { name, of: (0..count).map(|i| of.of[partner(i)]).collect() }
+    }
+
+    /// Those of the subgroup of an invocation that are active.
+    fn members(&self, active: &[bool], of: usize) -> Vec<usize> {
+        let first = of / self.size * self.size;
+        (first..(first + self.size).min(self.count)).filter(|&i| active[i]).collect()
+    }
+
+    /// What active invocations make by their members.
+    fn made(&self, active: &[bool], make: impl Fn(usize, &[usize]) -> u32) -> Vec<u32> {
+        (0..self.count).map(|i| if active[i] { make(i, &self.members(active, i)) } else { 0 }).collect()
+    }
+
+    /// A group instruction of those that are active. It may name lanes if all are.
+    fn together(&mut self, active: &[bool], may_name: bool) -> Value {
+        let all_there = may_name && active.iter().all(|&active| active) && self.count.is_multiple_of(self.size);
+        match self.random.below(if all_there { 10 } else { 6 }) {
+            0 | 1 => self.combined(active),
+            2 => self.logical(active),
+            3 => self.vote(active),
+            4 => self.ballot(active),
+            5 => self.first(active),
+            _ => self.named(),
+        }
+    }
+
+    fn combined(&mut self, active: &[bool]) -> Value {
+        let (of, name) = (self.value(), self.name());
+        let (op, identity, function) = self.random.pick(COMBINED);
+        let cluster = self.random.pick(&[2, 4]) as usize;
+        let (scan, clusters) =
+            self.random.pick(&[("Reduce", false), ("InclusiveScan", false), ("ExclusiveScan", false), ("ClusteredReduce", true)]);
+        let last = if clusters { format!("%u{cluster}") } else { String::new() };
+        match self.random.below(4) {
+            0 if !op.starts_with('S') => self.say(format!(
+                "{name}v = OpCompositeConstruct %pair {of} %i {name}w = OpGroupNonUniform{op} %pair %u3 {scan} {name}v {last}
+                {name} = OpCompositeExtract %uint {name}w 0",
+                of = of.name
+            )),
+            1 if scan == "Reduce" && op == "IAdd" => self.say(format!("{name} = OpFunctionCall %uint %total {}", of.name)),
+            _ if op.starts_with('S') => self.say(format!(
+                "{name}v = OpBitcast %int {} {name}w = OpGroupNonUniform{op} %int %u3 {scan} {name}v {last} {name} = OpBitcast %uint {name}w",
+                of.name
+            )),
+            _ => self.say(format!("{name} = OpGroupNonUniform{op} %uint %u3 {scan} {} {last}", of.name)),
+        }
+        let takes = |own: usize, other: usize| match scan {
+            "InclusiveScan" => other <= own,
+            "ExclusiveScan" => other < own,
+            "ClusteredReduce" => other / cluster == own / cluster,
+            _ => true,
+        };
+        let sum =
+            |own, members: &[usize]| members.iter().filter(|&&other| takes(own, other)).fold(identity, |sum, &i| function(sum, of.of[i]));
+        Value { name, of: self.made(active, sum) }
+    }
+
+    /// A Boolean as 0 or 1.
+    fn word(&mut self, name: &str, truth: &str) {
+        self.say(format!("{name} = OpSelect %uint {truth} %u1 %u0"));
+    }
+
+    fn logical(&mut self, active: &[bool]) -> Value {
+        let of = self.value();
+        let ((truth, truths), name) = (self.truth(&of), self.name());
+        let (op, identity, function) = self.random.pick::<(_, _, fn(bool, bool) -> bool)>(&[
+            ("And", true, |x, y| x && y),
+            ("Or", false, |x, y| x || y),
+            ("Xor", false, |x, y| x != y),
+        ]);
+        let inclusive = self.random.percent(50);
+        let scan = if inclusive { "InclusiveScan" } else { "ExclusiveScan" };
+        self.say(format!("{name}b = OpGroupNonUniformLogical{op} %bool %u3 {scan} {truth}"));
+        self.word(&name, &format!("{name}b"));
+        let sum = |own: usize, members: &[usize]| {
+            let before = members.iter().filter(|&&other| other < own || inclusive && other == own);
+            u32::from(before.fold(identity, |sum, &i| function(sum, truths[i])))
+        };
+        Value { name, of: self.made(active, sum) }
+    }
+
+    fn vote(&mut self, active: &[bool]) -> Value {
+        let of = self.value();
+        let ((truth, truths), name) = (self.truth(&of), self.name());
+        let which = self.random.below(4);
+        let line = match which {
+            0 => format!("OpGroupNonUniformAll %bool %u3 {truth}"),
+            1 => format!("OpGroupNonUniformAny %bool %u3 {truth}"),
+            2 => format!("OpGroupNonUniformAllEqual %bool %u3 {}", if self.random.percent(50) { &truth } else { &of.name }),
+            _ => "OpGroupNonUniformElect %bool %u3".to_string(),
+        };
+        let of_truths = line.ends_with(&truth);
+        self.say(format!("{name}b = {line}"));
+        self.word(&name, &format!("{name}b"));
+        let vote = |own: usize, members: &[usize]| {
+            u32::from(match which {
+                0 => members.iter().all(|&i| truths[i]),
+                1 => members.iter().any(|&i| truths[i]),
+                2 if of_truths => members.iter().all(|&i| truths[i] == truths[members[0]]),
+                2 => members.iter().all(|&i| of.of[i] == of.of[members[0]]),
+                _ => members[0] == own,
+            })
+        };
+        Value { name, of: self.made(active, vote) }
+    }
+
+    /// A ballot, and something that it says.
+    fn ballot(&mut self, active: &[bool]) -> Value {
+        let (of, at) = (self.value(), self.value());
+        let ((truth, truths), name) = (self.truth(&of), self.name());
+        let size = self.size as u32;
+        let which = self.random.below(7);
+        // Where nobody may have voted yes, everybody does.
+        let (vote, everybody) = if matches!(which, 4 | 5) { ("%yes".to_string(), true) } else { (truth, false) };
+        self.say(format!("{name}w = OpGroupNonUniformBallot %four %u3 {vote}"));
+        match which {
+            0 => self.say(format!("{name} = OpCompositeExtract %uint {name}w 0")),
+            1..=3 => {
+                let scan = ["Reduce", "InclusiveScan", "ExclusiveScan"][which as usize - 1];
+                self.say(format!("{name} = OpGroupNonUniformBallotBitCount %uint %u3 {scan} {name}w"));
+            }
+            4 => self.say(format!("{name} = OpGroupNonUniformBallotFindLSB %uint %u3 {name}w")),
+            5 => self.say(format!("{name} = OpGroupNonUniformBallotFindMSB %uint %u3 {name}w")),
+            _ => {
+                let inverse = self.random.percent(50);
+                let index = format!("{name}x = OpBitwiseAnd %uint {} %u{}", at.name, size - 1);
+                let line = match inverse {
+                    true => format!("OpGroupNonUniformInverseBallot %bool %u3 {name}w"),
+                    false => format!("OpGroupNonUniformBallotBitExtract %bool %u3 {name}w {name}x"),
+                };
+                self.say(format!("{index} {name}b = {line}"));
+                self.word(&name, &format!("{name}b"));
+                let bit = |own: usize, members: &[usize]| {
+                    let lane = if inverse { own % self.size } else { (at.of[own] & (size - 1)) as usize };
+                    u32::from(members.iter().any(|&i| i % self.size == lane && truths[i]))
+                };
+                return Value { of: self.made(active, bit), name };
+            }
+        }
+        let said = |own: usize, members: &[usize]| {
+            let yes: Vec<usize> = members.iter().copied().filter(|&i| everybody || truths[i]).collect();
+            match which {
+                0 => yes.iter().fold(0, |bits, &i| bits | 1 << (i % self.size)),
+                1 => yes.len() as u32,
+                2 => yes.iter().filter(|&&i| i <= own).count() as u32,
+                3 => yes.iter().filter(|&&i| i < own).count() as u32,
+                4 => (members[0] % self.size) as u32,
+                _ => (members[members.len() - 1] % self.size) as u32,
+            }
+        };
+        Value { of: self.made(active, said), name }
+    }
+
+    fn first(&mut self, active: &[bool]) -> Value {
+        let (of, name) = (self.value(), self.name());
+        self.say(format!("{name} = OpGroupNonUniformBroadcastFirst %uint %u3 {}", of.name));
+        Value { of: self.made(active, |_, members| of.of[members[0]]), name }
+    }
+
+    /// The value of a lane that is named; all of them are there.
+    fn named(&mut self) -> Value {
+        let (of, by, name) = (self.value(), self.value(), self.name());
+        let (size, below) = (self.size, self.size as u32 - 1);
+        let fixed = self.random.between(0, below);
+        self.say(format!("{name}x = OpBitwiseAnd %uint {} %u{below}", by.name));
+        let index = |i: usize| (by.of[i] & below) as usize;
+        let which = self.random.below(7);
+        let a = &of.name;
+        let (line, from): (String, Box<dyn Fn(usize) -> usize>) = match which {
+            0 => (format!("Broadcast %uint %u3 {a} %u{fixed}"), Box::new(move |_| fixed as usize)),
+            1 => (format!("Shuffle %uint %u3 {a} {name}x"), Box::new(move |i| index(i))),
+            2 => (format!("ShuffleXor %uint %u3 {a} {name}x"), Box::new(move |i| i % size ^ index(i))),
+            3 => (format!("ShuffleUp %uint %u3 {a} {name}x"), Box::new(move |i| (i % size).checked_sub(index(i)).unwrap_or(i % size))),
+            4 => (
+                format!("ShuffleDown %uint %u3 {a} {name}x"),
+                Box::new(move |i| Some(i % size + index(i)).filter(|&j| j < size).unwrap_or(i % size)),
+            ),
+            5 => (format!("QuadBroadcast %uint %u3 {a} %u{}", fixed % 4), Box::new(move |i| i % size / 4 * 4 + fixed as usize % 4)),
+            _ => (format!("QuadSwap %uint %u3 {a} %u{}", fixed % 3), Box::new(move |i| i % size ^ (fixed as usize % 3 + 1))),
+        };
+        self.say(format!("{name}r = OpGroupNonUniform{line}"));
+        // Where the lane is none, what it is given is not used.
+        match which {
+            3 => self.say(format!("{name}g = OpUGreaterThanEqual %bool %lane {name}x {name} = OpSelect %uint {name}g {name}r {a}")),
+            4 => self.say(format!(
+                "{name}d = OpIAdd %uint %lane {name}x {name}g = OpULessThan %bool {name}d %u{size} {name} = OpSelect %uint {name}g {name}r {a}"
+            )),
+            _ => self.say(format!("{name} = OpCopyObject %uint {name}r")),
+        }
+        Value { of: (0..self.count).map(|i| of.of[i / size * size + from(i)]).collect(), name }
+    }
+
+    fn text(&self) -> String {
+        let numbers: String = (0..=64).map(|n| format!("%u{n} = OpConstant %uint {n} ")).collect();
+        let body = self.body.join("\n            ");
+        let has = |names: &[&str]| names.iter().any(|name| body.contains(name));
+        let total = if has(&["%total"]) {
+            "%total = OpFunction %uint None %function %x = OpFunctionParameter %uint %within = OpLabel
+            %y = OpGroupNonUniformIAdd %uint %u3 Reduce %x OpReturnValue %y OpFunctionEnd"
+        } else {
+            ""
+        };
+        let combines = |clusters: bool| {
+            let is_combined =
+                |line: &str| COMBINED.iter().any(|(op, ..)| line.contains(&format!("Uniform{op} "))) || line.contains("UniformLogical");
+            body.split("= Op").any(|line| is_combined(line) && line.contains("Clustered") == clusters)
+        };
+        let capabilities: String = [
+            ("", true),
+            ("Vote", has(&["UniformAll", "UniformAny"])),
+            ("Arithmetic", !total.is_empty() || combines(false)),
+            ("Clustered", combines(true)),
+            ("Ballot", has(&["Ballot", "UniformBroadcast"])),
+            ("Shuffle", has(&["Shuffle %", "ShuffleXor"])),
+            ("ShuffleRelative", has(&["ShuffleUp", "ShuffleDown"])),
+            ("Quad", has(&["Quad"])),
+        ]
+        .into_iter()
+        .filter(|(_, needed)| *needed)
+        .map(|(of, _)| format!("OpCapability GroupNonUniform{of} "))
+        .collect();
+        format!(
+            "; Version: 1.3
+            OpCapability Shader {capabilities} OpMemoryModel Logical GLSL450
+            OpEntryPoint GLCompute %main \"{ENTRY_POINT}\" %index %lanes OpExecutionMode %main LocalSize {count} 1 1
+            OpDecorate %index BuiltIn LocalInvocationIndex OpDecorate %lanes BuiltIn SubgroupLocalInvocationId
+            OpDecorate %words ArrayStride 4 OpDecorate %block Block OpMemberDecorate %block 0 Offset 0
+            OpDecorate %input DescriptorSet 0 OpDecorate %input Binding 0
+            OpDecorate %output DescriptorSet 0 OpDecorate %output Binding 1
+            %void = OpTypeVoid %bool = OpTypeBool %uint = OpTypeInt 32 0 %int = OpTypeInt 32 1 {numbers}
+            %four = OpTypeVector %uint 4 %pair = OpTypeVector %uint 2 %yes = OpConstantTrue %bool
+            %order = OpConstant %uint 264 %procedure = OpTypeFunction %void %function = OpTypeFunction %uint %uint
+            %words = OpTypeRuntimeArray %uint %block = OpTypeStruct %words %pin = OpTypePointer Input %uint
+            %pblock = OpTypePointer StorageBuffer %block %pword = OpTypePointer StorageBuffer %uint
+            %index = OpVariable %pin Input %lanes = OpVariable %pin Input
+            %input = OpVariable %pblock StorageBuffer %output = OpVariable %pblock StorageBuffer
+            %all = OpTypeArray %uint %u{count} %pall = OpTypePointer Workgroup %all %pshared = OpTypePointer Workgroup %uint
+            %shared = OpVariable %pall Workgroup
+            {total}
+            %main = OpFunction %void None %procedure %entry = OpLabel
+            %i = OpLoad %uint %index %lane = OpLoad %uint %lanes
+            %pgiven = OpAccessChain %pword %input %u0 %i %given = OpLoad %uint %pgiven
+            {body}
+            %to = OpAccessChain %pword %output %u0 %i OpStore %to {sum}
+            OpReturn OpFunctionEnd",
+            count = self.count,
+            sum = self.sum.name,
+        )
+    }
+}
