@@ -206,6 +206,18 @@ pub fn pack_within(numeric: Numeric, width: u8, set: &Set) -> Option<SmallVec<[u
     }
     let mut all = SmallVec::new();
     for span in set.spans() {
+        if let Numeric::Unorm | Numeric::Snorm = numeric {
+            // The whole numbers that are near enough to the ends.
+            let ends = [span.low, span.high].map(|x| f64::from(x as f32).clamp(low(numeric), 1.0) * scale(numeric, width));
+            let [below_low, below_high] = ends.map(whole_below);
+            let least = below_low as i64 + i64::from(ends[0] - below_low > CONVERSION);
+            let greatest = below_high as i64 + i64::from(below_high + 1.0 - ends[1] <= CONVERSION);
+            if greatest - least >= MOST_CODES {
+                return None;
+            }
+            all.extend((least..=greatest).map(code));
+            continue;
+        }
         // Rounding keeps the order of numbers, and zero is between what is flushed to it.
         let ends = [span.low, span.high].map(|x| pack(numeric, width, (x as f32).to_bits()));
         let places = ends.iter().flat_map(|codes| codes.others.iter().chain([&codes.best])).map(|&code| place(code));
@@ -215,9 +227,18 @@ pub fn pack_within(numeric: Numeric, width: u8, set: &Set) -> Option<SmallVec<[u
         }
         all.extend((low..=high).map(code));
     }
-    all.sort_unstable();
-    all.dedup();
+    if set.spans().len() > 1 || numeric != Numeric::Unorm {
+        all.sort_unstable();
+        all.dedup();
+    }
     Some(all)
+}
+
+/// The greatest whole number that is not greater, of one that 64-bit integers have, without a call
+/// of floor.
+fn whole_below(x: f64) -> f64 {
+    let whole = x as i64 as f64;
+    if whole > x { whole - 1.0 } else { whole }
 }
 
 /// What a component may be once stored in so many bits, if a device may have any

@@ -3,6 +3,7 @@
 use smallstep_semantics::image::{Format, Numeric, pack, pack_within, stored, unpack, unpack_allowed};
 use smallstep_semantics::number::Interval;
 use smallstep_semantics::number::sets::{Set, Span};
+use smallstep_semantics::random::Random;
 use smallstep_semantics::undefined::Unspecified;
 
 /// The code as numerator and denominator, by the specification's formulas.
@@ -228,5 +229,43 @@ fn a_set_may_be_stored_as_the_codes_between_its_ends() {
     for step in 0..=100u32 {
         let stored = pack(Numeric::Unorm, 10, (0.3 + 0.01 * step as f32 / 100.0).min(0.31).to_bits());
         assert!(codes.contains(&stored.best) && stored.others.iter().all(|code| codes.contains(code)), "{step}");
+    }
+}
+
+/// Of normalized formats the codes of a set are found without those of its ends; here they are the
+/// ones between the codes of its ends.
+#[test]
+fn codes_of_a_set_are_those_between_the_codes_of_its_ends() {
+    let mut random = Random::new(3);
+    for numeric in [Numeric::Unorm, Numeric::Snorm] {
+        for width in [2, 5, 6, 8, 10, 16] {
+            for _ in 0..2_000 {
+                // Where a code begins or ends, or anywhere.
+                let scale = if numeric == Numeric::Unorm { (1u32 << width) - 1 } else { (1 << (width - 1)) - 1 };
+                let mut end = || {
+                    let word = random.bits();
+                    let code = (word >> 40) % u64::from(scale + 2);
+                    let edge = [0.0, 0.4, 0.5, 0.6, 0.39999, 0.60001, (word >> 8 & 0xff) as f64 / 256.0][word as usize % 7];
+                    let x = ((code as f64 + edge) / f64::from(scale)) as f32;
+                    if word >> 63 == 1 { -x } else { x }
+                };
+                let [a, b] = [end(), end()];
+                // Near each other, so that they are few.
+                let b = if (a - b).abs() < 0.02 { b } else { a + (b - a) * 0.01 };
+                let span = Span { low: a.min(b).into(), high: a.max(b).into() };
+                let place = |code: u64| {
+                    let sign = 1u64 << (width - 1);
+                    if numeric == Numeric::Snorm && code & sign != 0 { code as i64 - (1 << width) } else { code as i64 }
+                };
+                let ends = [span.low, span.high].map(|x| pack(numeric, width, (x as f32).to_bits()));
+                let places: Vec<i64> =
+                    ends.iter().flat_map(|codes| codes.others.iter().chain([&codes.best])).map(|&code| place(code)).collect();
+                let (least, greatest) = (places.iter().min().copied().expect("one"), places.iter().max().copied().expect("one"));
+                let mut between: Vec<u64> = (least..=greatest).map(|place| place as u64 & ((1 << width) - 1)).collect();
+                between.sort_unstable();
+                let found = pack_within(numeric, width, &Set::of(span)).map(|codes| codes.to_vec());
+                assert_eq!(found, Some(between), "{numeric:?} of {width} bits, {span:?}");
+            }
+        }
     }
 }

@@ -516,27 +516,28 @@ fn assess(numeric: Numeric, channel: Channel, written: &Written, profile: Profil
     if let Some(origin) = scalar.undefined {
         return (None, Component::Undefined(made_by(origin)));
     }
-    let codes = pack(numeric, channel.width, scalar.bits as u32);
-    let best = codes.best;
+    let (width, bits) = (channel.width, scalar.bits as u32);
+    let codes = || pack(numeric, width, bits);
+    let best = nearest(numeric, width, [bits]).map_or_else(|| codes().best, |[best]| best);
     let expected = if let Some(set) = set {
         Expected::of(set, Why::Approximate)
     } else if numeric.is_integer() {
-        scalar.trust.doubt.map_or(Expected::Bits(scalar.bits as u32), Expected::Undecided)
+        scalar.trust.doubt.map_or(Expected::Bits(bits), Expected::Undecided)
     } else {
         scalar.lane().judge(profile)
     };
     let shown = match expected {
         Expected::Undecided(why) => Component::Undecided(why),
-        Expected::Within(set) => within(numeric, channel.width, set, best),
-        _ if codes.any.is_some() => {
-            Component::Undefined(MadeBy { kind: codes.any.unwrap_or(Unspecified::ImageConversion), instruction: None })
-        }
-        Expected::Zero if numeric == Numeric::Float => {
-            let others = smallvec::smallvec![best ^ 1 << (channel.width - 1)];
-            Component::OneOf(Codes { others, ..codes })
-        }
-        _ if codes.is_exact() => Component::Exactly(best),
-        _ => Component::OneOf(codes),
+        Expected::Within(set) => within(numeric, width, set, best),
+        expected => match (codes(), expected) {
+            (Codes { any: Some(kind), .. }, _) => Component::Undefined(MadeBy { kind, instruction: None }),
+            (codes, Expected::Zero) if numeric == Numeric::Float => {
+                let others = smallvec::smallvec![best ^ 1 << (width - 1)];
+                Component::OneOf(Codes { others, ..codes })
+            }
+            (codes, _) if codes.is_exact() => Component::Exactly(best),
+            (codes, _) => Component::OneOf(codes),
+        },
     };
     (Some(best), shown)
 }
