@@ -373,20 +373,30 @@ impl Program {
         let (size, below) = (self.size, self.size as u32 - 1);
         let fixed = self.random.between(0, below);
         self.say(format!("{name}x = OpBitwiseAnd %uint {} %u{below}", by.name));
-        let index = |i: usize| (by.of[i] & below) as usize;
         let which = self.random.below(7);
         let a = &of.name;
-        let (line, from): (String, Box<dyn Fn(usize) -> usize>) = match which {
-            0 => (format!("Broadcast %uint %u3 {a} %u{fixed}"), Box::new(move |_| fixed as usize)),
-            1 => (format!("Shuffle %uint %u3 {a} {name}x"), Box::new(move |i| index(i))),
-            2 => (format!("ShuffleXor %uint %u3 {a} {name}x"), Box::new(move |i| i % size ^ index(i))),
-            3 => (format!("ShuffleUp %uint %u3 {a} {name}x"), Box::new(move |i| (i % size).checked_sub(index(i)).unwrap_or(i % size))),
-            4 => (
-                format!("ShuffleDown %uint %u3 {a} {name}x"),
-                Box::new(move |i| Some(i % size + index(i)).filter(|&j| j < size).unwrap_or(i % size)),
-            ),
-            5 => (format!("QuadBroadcast %uint %u3 {a} %u{}", fixed % 4), Box::new(move |i| i % size / 4 * 4 + fixed as usize % 4)),
-            _ => (format!("QuadSwap %uint %u3 {a} %u{}", fixed % 3), Box::new(move |i| i % size ^ (fixed as usize % 3 + 1))),
+        let line = match which {
+            0 => format!("Broadcast %uint %u3 {a} %u{fixed}"),
+            1 => format!("Shuffle %uint %u3 {a} {name}x"),
+            2 => format!("ShuffleXor %uint %u3 {a} {name}x"),
+            3 => format!("ShuffleUp %uint %u3 {a} {name}x"),
+            4 => format!("ShuffleDown %uint %u3 {a} {name}x"),
+            5 => format!("QuadBroadcast %uint %u3 {a} %u{}", fixed % 4),
+            _ => format!("QuadSwap %uint %u3 {a} %u{}", fixed % 3),
+        };
+        let fixed = fixed as usize;
+        let from = |i: usize| {
+            let (own, index) = (i % size, (by.of[i] & below) as usize);
+            match which {
+                0 => fixed,
+                1 => index,
+                2 => own ^ index,
+                3 => own.checked_sub(index).unwrap_or(own),
+                4 if own + index < size => own + index,
+                4 => own,
+                5 => own / 4 * 4 + fixed % 4,
+                _ => own ^ (fixed % 3 + 1),
+            }
         };
         self.say(format!("{name}r = OpGroupNonUniform{line}"));
         // Where the lane is none, what it is given is not used.

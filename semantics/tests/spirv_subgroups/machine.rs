@@ -40,7 +40,7 @@ fn numbers_of_every_width_are_combined() {
         assert_eq!(of(&format!("OpGroupNonUniform{min} {type_} %c3 Reduce %a")), vec![Word::Is(least); 8], "{type_}");
         let swapped = of(&format!("OpGroupNonUniformShuffleXor {type_} %c3 %a %c1"));
         let mask = if type_ == "%w8" { 0xff } else { u32::MAX };
-        assert_eq!(swapped, (0..8u32).map(|i| Word::Is(250 + (i ^ 1) & mask)).collect::<Vec<_>>(), "{type_}");
+        assert_eq!(swapped, (0..8u32).map(|i| Word::Is((250 + (i ^ 1)) & mask)).collect::<Vec<_>>(), "{type_}");
     }
 }
 

@@ -72,7 +72,10 @@
 //! Terms may be moved from one side to the other, so it is P - Q that is compared with 0; without
 //! the rounding of that difference itself. Both sides may be multiplied by the divisors of a
 //! monomial, or divided by them: `factor` is the product of their magnitudes, or of their
-//! reciprocals where those are greater. Where a divisor is a sum, nothing is known of that here.
+//! reciprocals where those are greater. Where a divisor is a sum, or all of them together are so
+//! great that a side may overflow, there is no bound. Then `moving` decides, which multiplies by
+//! the last divisor alone: it is assumed that no implementation multiplies a finite side by
+//! divisors until it is infinite, or by one after the other of those that are sums.
 
 use super::{Set, Span};
 use crate::number::composite::{self, Ring};
