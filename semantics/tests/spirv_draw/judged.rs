@@ -344,6 +344,18 @@ fn a_way_has_what_its_block_has_made() {
     judged_alike(&given("", &body, OPEN), |observation| !all_exactly(observation, &[0]) && all_exactly(observation, &[2, 3]));
 }
 
+/// OpFwidth and its like are the sum of two magnitudes, by both in the same way, of a constant too.
+#[test]
+fn widths_are_sums() {
+    for op in ["OpFwidth", "OpFwidthFine", "OpFwidthCoarse"] {
+        let body =
+            format!("{COORDINATES} %w = {op} %float %big %v = {op} %float %cx %o = OpCompositeConstruct %v4 %w %v %f1 %f1 OpStore %out %o");
+        judged_alike(&given("%big = OpConstant %float 960.942", &body, OPEN), |observation| {
+            shows(observation, 0, 0.0) && shows(observation, 0, 0.002) && !shows(observation, 0, 0.003) && all_exactly(observation, &[2, 3])
+        });
+    }
+}
+
 /// Quads of a triangle are not written before those of the triangles behind it, which wait for the
 /// other ways of their lanes: the second one hides all of the first.
 #[test]

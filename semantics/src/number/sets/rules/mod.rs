@@ -91,7 +91,7 @@ type Sets = SmallVec<[Set; 4]>;
 ///
 /// Of Modf, Frexp and their Struct forms the components of both results, one after the other, the
 /// exponents as numbers. Derivatives take the two values of a quad of which the difference is
-/// taken, the second from the first; OpFwidth and its like the magnitudes of both.
+/// taken, the second from the first; OpFwidth and its like are sums of magnitudes.
 ///
 /// Without NoContraction a result may be drawn into others and others into it, so that no rule of a
 /// single instruction bounds it: `None`.
@@ -280,8 +280,6 @@ impl<'a> Operands<'a> {
             Op::DPdx | Op::DPdy | Op::DPdxFine | Op::DPdyFine | Op::DPdxCoarse | Op::DPdyCoarse => self.each(|[to, from]| {
                 if self.is_same(to, from) { self.rules.difference_of_one(&to.set) } else { self.rules.difference(&to.set, &from.set) }
             }),
-            // Of the magnitudes of both derivatives.
-            Op::Fwidth | Op::FwidthFine | Op::FwidthCoarse => self.each(|[x, y]| self.rules.sum(&x.set, &y.set)),
             _ => None,
         }
     }

@@ -156,8 +156,9 @@ fn derived<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivatives) ->
         _ => {
             let shape = config.module.shape(head.result);
             let [x, y] = [x, y].map(|d| magnitude(env, &d, shape, config.index()));
+            // The result of OpFwidth is that of a sum, which other sums may be drawn into.
             let mut sum = unlisted(computed(env, operation::core(Op::FAdd), shape, &[&x, &y], config.index()));
-            widened(env, Op::Fwidth, [&x, &y], &mut sum);
+            widened(env, Op::FAdd, [&x, &y], &mut sum);
             sum
         }
     };
