@@ -228,6 +228,54 @@ fn programs_are_read_in_their_own_language() {
     assert!(smallstep(&["trace", "-"], script).err.contains("this is an Amber script"));
 }
 
+/// The greatest index of each subgroup.
+const GREATEST: &str = "; Version: 1.3
+OpCapability Shader OpCapability GroupNonUniformArithmetic OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main \"main\" %index
+OpExecutionMode %main LocalSize 8 1 1
+OpDecorate %index BuiltIn LocalInvocationIndex
+OpDecorate %words ArrayStride 4 OpDecorate %block Block OpMemberDecorate %block 0 Offset 0
+OpDecorate %buffer DescriptorSet 0 OpDecorate %buffer Binding 0
+%void = OpTypeVoid %uint = OpTypeInt 32 0 %fn = OpTypeFunction %void
+%u0 = OpConstant %uint 0 %u3 = OpConstant %uint 3 %words = OpTypeRuntimeArray %uint %block = OpTypeStruct %words
+%pin = OpTypePointer Input %uint %index = OpVariable %pin Input
+%pblock = OpTypePointer StorageBuffer %block %pword = OpTypePointer StorageBuffer %uint
+%buffer = OpVariable %pblock StorageBuffer
+%main = OpFunction %void None %fn %entry = OpLabel
+%i = OpLoad %uint %index %p = OpAccessChain %pword %buffer %u0 %i
+%s = OpGroupNonUniformUMax %uint %u3 Reduce %i
+OpStore %p %s OpReturn OpFunctionEnd
+";
+
+/// Where nobody knows which invocations are a subgroup, or which of them go on together, a run says
+/// of how many bytes devices may show others.
+#[test]
+fn what_devices_may_show_otherwise_is_said() {
+    let run = |text: &str, mapping: &str| {
+        let given = ["--set", "0.0=u32:zero*8", "--subgroup-size", "4", "--subgroup-mapping", mapping];
+        smallstep(&[&["run", "--language", "spirv-assembly", "-"][..], &given].concat(), text)
+    };
+    let shown = "member 0[0..8] = 3 3 3 3 7 7 7 7";
+    let by_index = run(GREATEST, "index");
+    assert!(by_index.out.contains(shown) && !by_index.err.contains("note:"), "{}{}", by_index.out, by_index.err);
+    let any = run(GREATEST, "any");
+    assert!(any.out.contains(shown), "{}", any.out);
+    let note = "note: devices may show other values in 32 bytes: it depends on which invocations, vertices or quads are a subgroup";
+    assert!(any.err.contains(note), "{}", any.err);
+    // Of 4 and 5, which came by two ways, without 6 and 7.
+    let ways = "%bool = OpTypeBool %u4 = OpConstant %uint 4 %u6 = OpConstant %uint 6 %main = OpFunction";
+    let parted = "%few = OpULessThan %bool %i %u6 OpSelectionMerge %out None OpBranchConditional %few %in %out
+        %in = OpLabel %one = OpIEqual %bool %i %u4 OpSelectionMerge %m None OpBranchConditional %one %y %m
+        %y = OpLabel OpBranch %m %m = OpLabel %s = OpGroupNonUniformUMax %uint %u3 Reduce %i OpStore %p %s OpBranch %out
+        %out = OpLabel OpReturn";
+    let (before, _) = GREATEST.split_once("%s = ").expect("the instruction");
+    let text = format!("{}{parted} OpFunctionEnd", before.replacen("%main = OpFunction", ways, 1));
+    let reconverged = run(&text, "index");
+    let note = "note: devices may show other values in 8 bytes: it depends on which invocations of a subgroup go on together";
+    assert!(reconverged.err.contains(note), "{}{}", reconverged.out, reconverged.err);
+    assert_eq!(run(GREATEST, "all").code, 2);
+}
+
 #[test]
 fn a_reader_that_goes_away_is_no_crash() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_smallstep"))

@@ -14,6 +14,7 @@ use smallstep::theorem::dispatches::optimised::{Ends, Wrong, compared, optimised
 use smallstep::theorem::refine::observe::How;
 use smallstep::theorem::refine::{Engine, Settings, Side, Summary, Unchecked, refines};
 use smallstep::verdict::Verdict;
+use smallstep_semantics::spirv::environment::SubgroupMapping;
 use smallstep_semantics::spirv::{Module, Options, assemble};
 
 fn side(name: &str, text: &str) -> Side {
@@ -189,6 +190,24 @@ fn an_integer_zero_is_the_same_in_another_type() {
 }
 
 /// Every schedule of four invocations was tried: nobody can be the first twice.
+/// What BEFORE has of its subgroup AFTER must have too. Where any invocations may be one, another
+/// value is no disagreement.
+#[test]
+fn what_depends_on_the_mapping_of_subgroups_is_undecided() {
+    let of = |body: &str| {
+        let capability = "OpCapability Shader OpCapability GroupNonUniformArithmetic";
+        side("a module", &text(body, false).replacen("OpCapability Shader", capability, 1))
+    };
+    let greatest = of("%s = OpGroupNonUniformUMax %u %u3 Reduce %i OpStore %po %s");
+    let verdict = |after: &str, subgroup_mapping| {
+        let settings = Settings { subgroup_size: Some(4), subgroup_mapping, ..settings() };
+        refines(&greatest, &of(after), &settings, |_| {}).expect("the interfaces match").verdict().name()
+    };
+    assert_eq!(verdict("OpStore %po %u3", SubgroupMapping::ByIndex), "agree");
+    assert_eq!(verdict("OpStore %po %u2", SubgroupMapping::ByIndex), "disagree");
+    assert_eq!(verdict("OpStore %po %u2", SubgroupMapping::Any), "undecided");
+}
+
 #[test]
 fn a_schedule_that_cannot_be_is_caught() {
     assert_eq!(verdict(TICKET, &TICKET.replace("OpStore %po %t", "OpStore %po %u0"), false), "another value");

@@ -209,6 +209,7 @@ impl Compare {
             fuel: self.fuel.unwrap_or(Settings::default().fuel),
             robustness: self.compute.robustness.unwrap_or_default(),
             subgroup_size: self.compute.subgroup_size,
+            subgroup_mapping: self.compute.subgroup_mapping.unwrap_or_default(),
             groups: self.compute.groups,
             pinned: self.compute.buffers()?,
             guided: 4 * self.inputs,
@@ -241,6 +242,7 @@ impl Compare {
         words.extend(self.compute.spec.iter().flat_map(|s| ["--spec".into(), quoted(&format!("{}={}", s.constant, s.value))]));
         words.extend(self.compute.robustness_name().into_iter().flat_map(|name| ["--robustness".into(), name.into()]));
         words.extend(self.compute.subgroup_size.into_iter().flat_map(|size| ["--subgroup-size".into(), size.to_string()]));
+        words.extend(self.compute.subgroup_mapping_name().into_iter().flat_map(|name| ["--subgroup-mapping".into(), name.into()]));
         words.extend(self.compute.lenient.then(|| "--lenient".into()));
         words.join(" ")
     }

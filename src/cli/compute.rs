@@ -13,10 +13,11 @@ use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
 use smallstep::program::{Language, Program};
 use smallstep::run::screen::{self, Input, Screen};
 use smallstep::source::ReadError;
+use smallstep::theorem;
 use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::Why;
 use smallstep_semantics::outcome::{InputFault, InvalidInput, Outcome};
-use smallstep_semantics::spirv::environment::{Limits, Observation, Robustness};
+use smallstep_semantics::spirv::environment::{Limits, Observation, Robustness, SubgroupMapping};
 use smallstep_semantics::spirv::{Event, Module, spec_constants};
 use smallstep_semantics::spirv::{grid, subset};
 use smallstep_semantics::undefined::{Call, Site, Undefined};
@@ -64,6 +65,10 @@ pub(crate) struct ComputeArgs {
     /// depends on subgroups runs with several sizes.
     #[arg(long, value_name = "N", value_parser = carried::subgroup_size)]
     pub(super) subgroup_size: Option<u32>,
+    /// Which invocations of a workgroup are a subgroup: index (by their local invocation indices,
+    /// the default) or any, so that what depends on it is in doubt.
+    #[arg(long, value_parser = subgroup_mapping)]
+    pub(super) subgroup_mapping: Option<SubgroupMapping>,
     /// Accept what older tools wrote: sections out of order, another reserved word.
     #[arg(long)]
     pub(super) lenient: bool,
@@ -71,6 +76,14 @@ pub(crate) struct ComputeArgs {
 
 pub(super) fn schedule(text: &str) -> Result<Schedule, InvalidInput> {
     text.replacen(':', " ", 1).parse()
+}
+
+fn subgroup_mapping(text: &str) -> Result<SubgroupMapping, String> {
+    match text {
+        "index" => Ok(SubgroupMapping::ByIndex),
+        "any" => Ok(SubgroupMapping::Any),
+        _ => Err(format!("no mapping of subgroups is called \"{text}\"; there are index and any")),
+    }
 }
 
 fn robustness(text: &str) -> Result<Robustness, String> {
@@ -117,7 +130,7 @@ impl Source {
 impl ComputeArgs {
     /// All of them, by their names.
     pub(super) const OPTIONS: &[&str] =
-        &["groups", "set", "texture", "sampler", "push", "spec", "schedule", "robustness", "subgroup-size", "lenient"];
+        &["groups", "set", "texture", "sampler", "push", "spec", "schedule", "robustness", "subgroup-size", "subgroup-mapping", "lenient"];
 
     /// The option that only compute modules have, if one was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
@@ -135,6 +148,7 @@ impl ComputeArgs {
             (self.schedule.is_some(), "--schedule"),
             (self.robustness.is_some(), "--robustness"),
             (self.subgroup_size.is_some(), "--subgroup-size"),
+            (self.subgroup_mapping.is_some(), "--subgroup-mapping"),
             (self.lenient, "--lenient"),
         ];
         given.into_iter().filter(|(given, _)| *given).map(|(_, name)| name)
@@ -192,7 +206,9 @@ impl ComputeArgs {
 
     /// The option that was given and that a WSL program does not take.
     pub(super) fn given_beside_wsl(&self) -> Option<&'static str> {
-        self.all_given().find(|option| matches!(*option, "--push" | "--schedule" | "--robustness" | "--subgroup-size" | "--lenient"))
+        self.all_given().find(|option| {
+            matches!(*option, "--push" | "--schedule" | "--robustness" | "--subgroup-size" | "--subgroup-mapping" | "--lenient")
+        })
     }
 
     /// [`ComputeArgs::module`] with these values for specialization constants.
@@ -231,6 +247,14 @@ impl ComputeArgs {
         })
     }
 
+    /// What `--subgroup-mapping` was given, if it was.
+    pub(super) fn subgroup_mapping_name(&self) -> Option<&'static str> {
+        self.subgroup_mapping.map(|mapping| match mapping {
+            SubgroupMapping::ByIndex => "index",
+            SubgroupMapping::Any => "any",
+        })
+    }
+
     /// The draw over a whole screen that a fragment module is for; unless `always`, only if λV's
     /// way of running one, pixel by pixel with one buffer, is not enough, and
     /// else the module again.
@@ -248,7 +272,8 @@ impl ComputeArgs {
         if !pixels {
             return Ok(Err(source));
         }
-        let sizes = self.groups.map(|_| "--groups").or(self.subgroup_size.map(|_| "--subgroup-size"));
+        let subgroups = self.subgroup_size.map(|_| "--subgroup-size").or(self.subgroup_mapping.map(|_| "--subgroup-mapping"));
+        let sizes = self.groups.map(|_| "--groups").or(subgroups);
         if let Some(option) = sizes.or(self.schedule.as_ref().map(|_| "--schedule")) {
             return Err(invalid(format!("{name}: {option} is for compute modules, and this draws")));
         }
@@ -275,6 +300,7 @@ impl ComputeArgs {
         let mut prepared = Prepared::new(module, groups, self.given_with(carried)?).map_err(|e| named(e.what))?;
         prepared.robustness = self.robustness.unwrap_or_default();
         prepared.subgroup_size = self.subgroup_size.or(carried.subgroup_size);
+        prepared.subgroup_mapping = self.subgroup_mapping.unwrap_or_default();
         prepared.limits = fuel.map_or(prepared.limits, Limits::of_fuel);
         Ok(prepared)
     }
@@ -328,13 +354,20 @@ impl Running<'_> {
         if let Some(what) = &ran.note {
             tell!("note: the machine does not run this ({what}); the reference does");
         }
-        let by_size = ran.report.doubtful.iter().filter(|doubtful| doubtful.why == Why::SubgroupSize);
-        let bytes: u64 = by_size.map(|doubtful| doubtful.end - doubtful.start).sum();
-        if bytes > 0 {
+        let bytes = |why: Why| -> u64 {
+            let of = ran.report.doubtful.iter().filter(|doubtful| doubtful.why == why);
+            of.map(|doubtful| doubtful.end - doubtful.start).sum()
+        };
+        if let by_size @ 1.. = bytes(Why::SubgroupSize) {
             let size = grid::SIZES[0];
             tell!(
-                "note: {bytes} bytes depend on the size of subgroups; shown is a run with {size} or the least that fits; --subgroup-size N gives it"
+                "note: {by_size} bytes depend on the size of subgroups; shown is a run with {size} or the least that fits; --subgroup-size N gives it"
             );
+        }
+        for why in [Why::SubgroupMapping, Why::Reconvergence] {
+            if let in_doubt @ 1.. = bytes(why) {
+                tell!("note: devices may show other values in {in_doubt} bytes: {}", theorem::why_text(why));
+            }
         }
         if let Outcome::Observed(observation) = &ran.report.outcome {
             self.show(&prepared, observation)?;

@@ -80,12 +80,13 @@ pub(crate) struct FuzzSpirv {
     #[arg(long, value_name = "COMMAND", requires = "through_wgsl")]
     validator: Option<String>,
     /// Other modules. pointers are compute modules with pointers that are chosen at run time, and
-    /// subgroups such whose invocations work together in subgroups. The others have images, stages and draws; relation and machine are compared on them, and a
-    /// device, or what --via, --optimiser or --through-wgsl makes of them. quads are draws whose
-    /// fragments do what quads are for; fragments are generated compute modules as fragment stages;
-    /// glsl are generated shaders, which glslang compiles, and need a compiler; the rest is what
-    /// WSL programs of that kind are translated to: draws, stages, textured-stages, entry-points,
-    /// textured-entry-points, dispatches, functions, racing. Several take turns
+    /// subgroups such whose invocations work together in subgroups. The others have images, stages
+    /// and draws; relation and machine are compared on them, and a device, or what --via,
+    /// --optimiser or --through-wgsl makes of them. quads are draws whose fragments do what quads
+    /// are for; fragments are generated compute modules as fragment stages; glsl are generated
+    /// shaders, which glslang compiles, and need a compiler; the rest is what WSL programs of that
+    /// kind are translated to: draws, stages, textured-stages, entry-points, textured-entry-points,
+    /// dispatches, functions, racing. Several take turns
     #[arg(long, value_name = "KIND", value_parser = kind_of, conflicts_with_all = ["twins", "known", "references", "widths"])]
     of: Vec<OtherModules>,
     /// With --of: the float controls that translated programs declare, strict, vulkan-default

@@ -1,9 +1,9 @@
 //! The dispatch that an assembly text carries with it: comments `;@ dispatch KEY: VALUE`, so that a
 //! module and what it runs on are one file.
 //!
-//! The keys are `groups`, `subgroup-size`, `set`, `texture`, `sampler`, `push` and `spec`, the values
-//! those of the command line's options of these names, which they stand in for where the command
-//! line says nothing. Only values are carried, no files.
+//! The keys are `groups`, `subgroup-size`, `set`, `texture`, `sampler`, `push` and `spec`, the
+//! values those of the command line's options of these names, which they stand in for where the
+//! command line says nothing. Only values are carried, no files.
 
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use smallstep_semantics::spirv::Buffer;

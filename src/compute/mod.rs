@@ -20,7 +20,7 @@ use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::image::Shape;
 use smallstep_semantics::outcome::{InputFault, InvalidInput, Outcome};
 use smallstep_semantics::spirv::environment::{
-    BoundImage, BoundSampler, Dispatch, Limits, Observation, ObservedBuffer, ObservedImage, Resources, Robustness,
+    BoundImage, BoundSampler, Dispatch, Limits, Observation, ObservedBuffer, ObservedImage, Resources, Robustness, SubgroupMapping,
 };
 use smallstep_semantics::spirv::grid::{self, Report};
 use smallstep_semantics::spirv::module::{Variable, WHOLE};
@@ -271,6 +271,8 @@ pub struct Prepared {
     pub robustness: Robustness,
     /// How many invocations a subgroup has, if that is said.
     pub subgroup_size: Option<u32>,
+    /// Which invocations are a subgroup.
+    pub subgroup_mapping: SubgroupMapping,
     /// What a run may take.
     pub limits: Limits,
 }
@@ -438,7 +440,15 @@ impl Prepared {
     pub fn new(module: ComputeModule, groups: [u32; 3], given: Given) -> Result<Prepared, InvalidInput> {
         given.belongs(&[&module.module])?;
         given.suffices(module.uses(), &module.entry)?;
-        Ok(Prepared { module, groups, given, robustness: Robustness::None, subgroup_size: None, limits: Limits::default() })
+        Ok(Prepared {
+            module,
+            groups,
+            given,
+            robustness: Robustness::None,
+            subgroup_size: None,
+            subgroup_mapping: SubgroupMapping::default(),
+            limits: Limits::default(),
+        })
     }
 
     /// The bytes that are given for a place.
@@ -462,7 +472,8 @@ impl Prepared {
     }
 
     fn dispatch(&self) -> Dispatch<'_> {
-        let resources = Resources { subgroup_size: self.subgroup_size, ..self.given.resources(self.robustness) };
+        let (subgroup_size, subgroup_mapping) = (self.subgroup_size, self.subgroup_mapping);
+        let resources = Resources { subgroup_size, subgroup_mapping, ..self.given.resources(self.robustness) };
         Dispatch { entry: &self.module.entry, groups: self.groups, resources, limits: self.limits }
     }
 

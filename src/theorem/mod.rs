@@ -306,7 +306,7 @@ pub fn why_text(why: Why) -> &'static str {
         Why::Coverage => "whether the fragment is there depends on the device",
         Why::Reconvergence => "it depends on which invocations of a subgroup go on together after they took several paths",
         Why::SubgroupSize => "it depends on the size of the subgroups",
-        Why::SubgroupMapping => "it depends on which vertices or quads are a subgroup",
+        Why::SubgroupMapping => "it depends on which invocations, vertices or quads are a subgroup",
     }
 }
 

@@ -37,7 +37,8 @@ pub enum Why {
     Reconvergence,
     /// It depends on the size of the subgroups.
     SubgroupSize,
-    /// It depends on which vertices or quads of a draw are a subgroup.
+    /// It depends on which invocations of a workgroup, or which vertices or quads of a draw, are a
+    /// subgroup.
     SubgroupMapping,
 }
 

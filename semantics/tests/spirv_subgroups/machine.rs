@@ -6,8 +6,8 @@ use smallstep_semantics::spirv::lockstep::{Program, Watch};
 
 use super::*;
 
-/// Sums, least values and shuffles of numbers of every width, by both engines; what they are, in the
-/// lowest 32 bits.
+/// Sums, least values and shuffles of numbers of every width, by both engines; what they are, in
+/// the lowest 32 bits.
 #[test]
 fn numbers_of_every_width_are_combined() {
     let capabilities =
@@ -15,7 +15,8 @@ fn numbers_of_every_width_are_combined() {
         OpCapability GroupNonUniform";
     let declarations = "%w8 = OpTypeInt 8 0 %w16 = OpTypeInt 16 0 %w64 = OpTypeInt 64 0 %f16 = OpTypeFloat 16 %f64 = OpTypeFloat 64";
     let rows = [
-        // (the type, how a word becomes one, how one becomes a word, the sum and the least of 250 + i)
+        // The type, how a word becomes one, how one becomes a word, and of 250 + i the sum and the
+        // least.
         ("%w8", "OpUConvert", "OpUConvert", (0..8).map(|i| 250 + i).sum::<u32>() & 0xff, 0),
         ("%w16", "OpUConvert", "OpUConvert", (0..8).map(|i| 250 + i).sum::<u32>(), 250),
         ("%w64", "OpUConvert", "OpUConvert", (0..8).map(|i| 250 + i).sum::<u32>(), 250),

@@ -1,5 +1,6 @@
-//! Subgroups by the relation and the lockstep machine: every group instruction against a second evaluation that follows the
-//! lanes one by one, which invocations execute one together, sizes, and floats in any order.
+//! Subgroups by the relation and the lockstep machine: every group instruction against a second
+//! evaluation that follows the lanes one by one, which invocations execute one together, sizes, and
+//! floats in any order.
 
 mod bugs;
 mod checks;
@@ -13,7 +14,7 @@ use pretty_assertions::assert_eq;
 use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::Why;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources};
+use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources, SubgroupMapping};
 use smallstep_semantics::spirv::grid::{self, Report};
 use smallstep_semantics::spirv::step::{Relation, Rules};
 use smallstep_semantics::spirv::{Buffer, LoadError, Module, Options, assemble, lockstep};

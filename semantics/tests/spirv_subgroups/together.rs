@@ -258,3 +258,64 @@ fn sums(values: &[f32]) -> Vec<f32> {
             .collect(),
     }
 }
+
+/// Where any invocations may be a subgroup, what depends on others is in doubt, and what depends on
+/// the size alone, or on nobody, is not.
+#[test]
+fn what_depends_on_the_mapping_is_doubtful() {
+    let of = |body: &str| {
+        let module = load(&text(8, "", &format!("{OWN} {body} {STORE}"))).unwrap_or_else(|e| panic!("{e}\n{body}"));
+        let buffers = [buffer(&[0; 8])];
+        let by_index = dispatch(&buffers, Some(4));
+        let resources = Resources { subgroup_mapping: SubgroupMapping::Any, ..by_index.resources };
+        let any = Dispatch { resources, ..by_index.clone() };
+        let report = |dispatch: &Dispatch<'_>| {
+            grid::report(&module, dispatch, &Schedule::default(), &Relation::default(), false, &mut ()).expect("main is there")
+        };
+        let (known, unknown) = (report(&by_index), report(&any));
+        if let (Outcome::Observed(known), Outcome::Observed(unknown)) = (&known.outcome, &unknown.outcome) {
+            assert_eq!(known.buffers, unknown.buffers, "the definite answer is that by indices");
+        }
+        let program = lockstep::Program::compile(&module, "main").unwrap_or_else(|e| panic!("{e}"));
+        assert!(matches!(program.run_certain(&any, 1), Outcome::Unsupported(_)), "{body}");
+        unknown
+    };
+    let in_doubt = |report: &Report| {
+        assert!(report.doubtful.iter().all(|doubtful| doubtful.why == Why::SubgroupMapping), "{:?}", report.doubtful);
+        words_of(report) == vec![Word::Doubtful; 8]
+    };
+    for body in [
+        "%r = OpLoad %uint %lane",
+        "%r = OpLoad %uint %number",
+        "%w = OpLoad %u4 %lt %r = OpCompositeExtract %uint %w 0",
+        &format!("%r = {COUNT}"),
+        "%r = OpGroupNonUniformShuffleXor %uint %c3 %i %c1",
+        "%r = OpGroupNonUniformBroadcastFirst %uint %c3 %i",
+        "%r = OpGroupNonUniformQuadSwap %uint %c3 %i %c0",
+    ] {
+        assert!(in_doubt(&of(body)), "{body}");
+    }
+    assert_eq!(words_of(&of("%r = OpLoad %uint %size")), vec![Word::Is(4); 8]);
+    assert_eq!(words_of(&of("%r = OpLoad %uint %count")), vec![Word::Is(2); 8]);
+    // What is read of a ballot is, though it is given.
+    let own = "%w = OpCompositeConstruct %u4 %c5 %c0 %c0 %c0 %r = OpGroupNonUniformBallotBitCount %uint %c3 Reduce %w";
+    assert!(in_doubt(&of(own)));
+    let barrier = of("OpControlBarrier %c3 %c3 %acqrel %r = OpCopyObject %uint %i");
+    assert_eq!(ending(&barrier), "unsupported: OpControlBarrier of the scope Subgroup where any invocations may be a subgroup");
+}
+
+/// Whether an operand is the same in a subgroup nobody knows.
+#[test]
+fn operands_that_must_be_the_same_may_be_where_nobody_knows() {
+    let body = "%r = OpGroupNonUniformBroadcast %uint %c3 %i %i";
+    let text = text(8, "", &format!("{OWN} {body} {STORE}"));
+    let text = text.replacen("OpCapability", "; Version: 1.5\nOpCapability", 1).replace("%lt OpExecutionMode", "%lt %buf OpExecutionMode");
+    let (module, buffers) = (load(&text).unwrap(), [buffer(&[0; 8])]);
+    let of = |subgroup_mapping| {
+        let by_index = dispatch(&buffers, Some(4));
+        let dispatch = Dispatch { resources: Resources { subgroup_mapping, ..by_index.resources }, ..by_index };
+        grid::report(&module, &dispatch, &Schedule::default(), &Relation::default(), false, &mut ()).expect("main is there")
+    };
+    assert!(ending(&of(SubgroupMapping::ByIndex)).starts_with("spirv/non-uniform-operand"));
+    assert_eq!(words_of(&of(SubgroupMapping::Any)), vec![Word::Doubtful; 8]);
+}

@@ -65,7 +65,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use smallstep_semantics::interleavings::Budget;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::environment::{Observation, Robustness};
+use smallstep_semantics::spirv::environment::{Observation, Robustness, SubgroupMapping};
 
 use crate::compute::given::Place;
 pub use blame::Disagreement;
@@ -114,6 +114,8 @@ pub struct Settings {
     /// How many invocations a subgroup has, in both. Modules that depend on it are unsupported
     /// without.
     pub subgroup_size: Option<u32>,
+    /// Which invocations are a subgroup.
+    pub subgroup_mapping: SubgroupMapping,
     /// How many more inputs are looked at where BEFORE has blocks that none of the others came to.
     /// Those that come to one are compared. If looking takes long, no more are after a quarter as
     /// many in a row that come to none.
@@ -152,6 +154,7 @@ impl Default for Settings {
             fuel: 1 << 22,
             robustness: Robustness::None,
             subgroup_size: None,
+            subgroup_mapping: SubgroupMapping::default(),
             guided: 0,
             schedules: 4,
             budget: Budget { executions: 2_000, steps: 400_000 },

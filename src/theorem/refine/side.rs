@@ -56,6 +56,7 @@ impl Side {
                 push_constants: &input.push_constants,
                 robustness: settings.robustness,
                 subgroup_size: settings.subgroup_size,
+                subgroup_mapping: settings.subgroup_mapping,
                 ..Resources::default()
             },
             limits: Limits { invocations: 1 << 20, memory: 1 << 30, ..Limits::of_fuel(fuel) },
@@ -63,8 +64,8 @@ impl Side {
     }
 
     /// Runs it in the order that its engine has by itself, for so many instructions. The machine
-    /// knows nothing of doubts, nor of who is for certain together in a subgroup. Adds the labels of the blocks that an invocation came to, to where
-    /// they are wanted.
+    /// knows nothing of doubts, nor of who is for certain together in a subgroup. Adds the labels
+    /// of the blocks that an invocation came to, to where they are wanted.
     pub fn run(&self, input: &Input, settings: &Settings, fuel: u64, blocks: Option<&mut BTreeSet<u32>>) -> Outcome<Observation> {
         let on_machine = match settings.engine {
             Engine::Any => !self.order_may_show && !self.in_subgroups,

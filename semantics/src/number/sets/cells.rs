@@ -746,8 +746,8 @@ impl Sets {
         Ok(())
     }
 
-    /// What a comparison may come out as where terms may be moved from one side to the other: by the
-    /// polynomial of the difference, and where that leaves it open by the two sides.
+    /// What a comparison may come out as where terms may be moved from one side to the other: by
+    /// the polynomial of the difference, and where that leaves it open by the two sides.
     fn compared_rewritten(&self, instruction: Instruction, x: Lane, y: Lane) -> Truth {
         if operands_of(instruction) == 1 {
             // What is bounded is no infinity or NaN, however it is evaluated.

@@ -170,9 +170,20 @@ pub struct Resources<'d> {
     /// each format allows ([`image::Precision::least`]).
     pub precision: Option<image::Precision>,
     /// How many invocations a subgroup has, where anything depends on it: a power of two up to 128.
-    /// Subgroup k of a workgroup holds the local indices from k times that on. Without a size, what
-    /// is run for its values is run with several sizes.
+    /// Without a size, what is run for its values is run with several sizes.
     pub subgroup_size: Option<u32>,
+    /// Which invocations of a workgroup are a subgroup.
+    pub subgroup_mapping: SubgroupMapping,
+}
+
+/// Which invocations of a workgroup are a subgroup.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SubgroupMapping {
+    /// Subgroup k has the local invocation indices from k times its size on.
+    #[default]
+    ByIndex,
+    /// Any: what depends on it is in doubt. The definite answer is that by indices.
+    Any,
 }
 
 impl<'d> Resources<'d> {

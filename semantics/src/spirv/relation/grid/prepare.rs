@@ -10,9 +10,9 @@ use super::quad::Order;
 use super::subgroup::{self, uses_subgroups};
 use super::work::Work;
 use crate::concurrency::{Agent, Begin, Scope, Semantics, Topology};
-use crate::number::Trust;
+use crate::number::{Trust, Why};
 use crate::outcome::{Limit, Outcome};
-use crate::spirv::environment::{Dispatch, Observation};
+use crate::spirv::environment::{Dispatch, Observation, SubgroupMapping};
 use crate::spirv::grammar::{self, Op};
 use crate::spirv::memory::{Pointer, is_own};
 use crate::spirv::module::{EntryPoint, Function, Module, Variable, WHOLE};
@@ -89,8 +89,9 @@ pub(super) struct Dispatched<'m> {
     size: [u32; 3],
     /// Workgroups in x, y and z.
     groups: [u32; 3],
-    /// Invocations of a subgroup.
+    /// Invocations of a subgroup, and which ones.
     subgroup: u32,
+    mapping: SubgroupMapping,
     /// The inputs that the entry point uses.
     inputs: Vec<(&'m Variable, BuiltIn)>,
 }
@@ -108,7 +109,11 @@ impl<'m> Work<'m> for Dispatched<'m> {
     fn start(&self, agent: Agent, _: u32, config: &mut Config<'m>) {
         for &(variable, built_in) in &self.inputs {
             let words = self.built_in(built_in, agent.workgroup, agent.local);
-            let scalars: Scalars = words.iter().map(|&word| Scalar { bits: word.into(), trust: Trust::CERTAIN, undefined: None }).collect();
+            let trust = match self.mapping {
+                SubgroupMapping::Any if subgroup::depends_on_mapping(built_in) => Trust::CERTAIN.in_doubt(Why::SubgroupMapping),
+                _ => Trust::CERTAIN,
+            };
+            let scalars: Scalars = words.iter().map(|&word| Scalar { bits: word.into(), trust, undefined: None }).collect();
             config.memory.store_own(&Pointer::to(config.module, variable), &scalars);
         }
     }
@@ -164,7 +169,8 @@ pub(super) fn prepare<'m>(
     }
     let groups = dispatch.groups;
     let (prepared, shared) = stage(module, entry, &variables, dispatch, topology)?;
-    Ok((prepared, Dispatched { workgroups, size, groups, subgroup, inputs }, topology, shared))
+    let mapping = dispatch.resources.subgroup_mapping;
+    Ok((prepared, Dispatched { workgroups, size, groups, subgroup, mapping, inputs }, topology, shared))
 }
 
 /// The size of subgroups that a dispatch is given.
@@ -221,6 +227,7 @@ pub(in crate::spirv) fn stage(
     let label = module.entry_block(entry).label;
     let (subgroups, order) = (uses_subgroups(module), Order::of(module).map(Rc::new));
     let mapping = match entry.model {
+        ExecutionModel::GLCompute if dispatch.resources.subgroup_mapping == SubgroupMapping::Any => Mapping::Unknown,
         ExecutionModel::GLCompute => Mapping::Known,
         ExecutionModel::Fragment => Mapping::Quads,
         _ => Mapping::Unknown,

@@ -16,7 +16,7 @@ use crate::outcome::Outcome;
 use crate::rule::Rule;
 use crate::spirv::grammar::Op;
 use crate::spirv::module::Module;
-use crate::spirv::step::{Arrived, Member, Next, Part, Reduct, Sink, Tangle};
+use crate::spirv::step::{Arrived, Mapping, Member, Next, Part, Reduct, Sink, Tangle};
 use crate::spirv::value::Scalars;
 
 /// The sizes of subgroups that are tried where none is given.
@@ -99,6 +99,11 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
         self.split |= members.iter().any(|n| !waiting.contains(n) && !ended(n));
         let barrier = |n: &u32| self.invocations.get(n).is_some_and(|i| matches!(i.state, State::Waits(_)));
         if waiting.iter().any(barrier) {
+            if self.prepared.mapping == Mapping::Unknown {
+                let what = "OpControlBarrier of the scope Subgroup where any invocations may be a subgroup";
+                self.ending = Some(Outcome::Unsupported(what.into()));
+                return Vec::new();
+            }
             if !together {
                 let what = "OpControlBarrier of the scope Subgroup where invocations that took several paths may be together or not";
                 self.ending = Some(Outcome::Unsupported(what.into()));
@@ -175,6 +180,13 @@ pub(super) fn tangle<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, waiting: &[u32
             None => grid.stuck(number, format!("{of} cannot go on")),
         }
     }
+}
+
+/// Whether a built-in depends on which invocations are a subgroup, and not on its size alone.
+pub(super) fn depends_on_mapping(of: rspirv::spirv::BuiltIn) -> bool {
+    use rspirv::spirv::BuiltIn as B;
+    let of_subgroups = built_in(of, Agent { workgroup: 0, local: 0 }, 1, 1).is_some();
+    of_subgroups && !matches!(of, B::SubgroupSize | B::NumSubgroups)
 }
 
 /// The words of a built-in of subgroups, of invocations that are no workgroup.

@@ -6,7 +6,8 @@
 //! matters the definite value is the one by ascending invocations, in doubt; a run over sets gives
 //! it the interval of all orders. Of an open tangle, of which other paths may or may not be, all
 //! that depends on the others is in doubt. So is in a draw what depends on more than the quad, for
-//! nothing says which quads, or which vertices, are a subgroup.
+//! nothing says which quads, or which vertices, are a subgroup; and in a dispatch everything that
+//! depends on others, where any invocations may be one.
 
 use std::cell::RefCell;
 
@@ -84,7 +85,7 @@ pub enum Mapping {
     /// It has quads of fragments. Other invocations, helpers among them, may be there or not
     /// (Vulkan, Helper Invocations; Quad scope).
     Quads,
-    /// Nothing: vertices.
+    /// Nothing: vertices, and dispatches of which it is said.
     Unknown,
 }
 
@@ -349,7 +350,8 @@ fn non_uniform<'m>(config: &Config<'m>, tangle: &Tangle, operand: usize, id: u32
         member.operands[operand].iter().map(|scalar| scalar.undefined.is_none().then_some(scalar.bits)).collect()
     };
     let first = tangle.members.first().and_then(bits);
-    if tangle.doubt.is_some() || first.is_some() && tangle.members.iter().all(|member| bits(member) == first) {
+    let nobody_knows = tangle.doubt.is_some() || tangle.mapping == Mapping::Unknown;
+    if nobody_knows || first.is_some() && tangle.members.iter().all(|member| bits(member) == first) {
         return None;
     }
     Some(config.undefined(Ub::NonUniformOperand, report::non_uniform_operand(config.module, config.index(), id)))

@@ -1,6 +1,6 @@
-//! Group instructions (SPIR-V §3.3.24): in a dispatch subgroup by subgroup, in a fragment stage quad
-//! by quad. A draw says which quad an invocation is in, and not who else is in its subgroup; by the
-//! definite answer nobody else is.
+//! Group instructions (SPIR-V §3.3.24): in a dispatch subgroup by subgroup, in a fragment stage
+//! quad by quad. A draw says which quad an invocation is in, and not who else is in its subgroup;
+//! by the definite answer nobody else is.
 //!
 //! As with derivatives, all lanes of a subgroup that come to a dynamic instance are active there at
 //! once. Whether a device must have them together is not followed: it must where the lanes of a

@@ -25,7 +25,7 @@ use rustc_hash::FxHashMap;
 use crate::concurrency::{Access, Agent, Arrival, Detector, Scope, Semantics, Topology, Wait, arrival};
 use crate::outcome::{Limit, Outcome, Stuck};
 use crate::random::Random;
-use crate::spirv::environment::{Dispatch, InvocationId, Observation, ObservedBuffer, Robustness, UndefinedBytes};
+use crate::spirv::environment::{Dispatch, InvocationId, Observation, ObservedBuffer, Robustness, SubgroupMapping, UndefinedBytes};
 use crate::spirv::module::Module;
 use crate::spirv::object::MAX_BYTES;
 use crate::spirv::report;
@@ -198,6 +198,9 @@ impl Program {
         if let Some(group) = self.groups.iter().find(|group| matches!(group.op, GroupNonUniformFAdd | GroupNonUniformFMul)) {
             let name = report::name(&self.module, group.instruction);
             return Outcome::Unsupported(format!("{name}, whose order a device chooses, in the lockstep machine"));
+        }
+        if self.subgroups && dispatch.resources.subgroup_mapping == SubgroupMapping::Any {
+            return Outcome::Unsupported("subgroups of any invocations in the lockstep machine".into());
         }
         match self.run_on(dispatch, threads) {
             (Outcome::Observed(_) | Outcome::Undefined(_), true) => {
