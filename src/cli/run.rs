@@ -49,8 +49,8 @@ pub(crate) struct Run {
     #[arg(long, requires = "image")]
     alpha: bool,
     /// The engine: machine or reference (of the program's language), spirv (the SPIR-V machine, on
-    /// the translation), or an adapter's name or index. The machine if not given; for a compute
-    /// module that it does not compile, and for WSL programs, the reference.
+    /// the translation), auto (the first device), or an adapter's name or index. The machine if not
+    /// given; for a compute module that it does not compile, and for WSL programs, the reference.
     #[arg(long, visible_alias = "device")]
     engine: Option<String>,
     /// How words reach a device: passthrough or naga.

@@ -116,7 +116,7 @@ impl fmt::Display for AdapterRecord {
 /// Which adapter: the first, one by its index, or one by its name.
 ///
 /// As text: a number is an index; `NAME` is any part of the name, in any case; `NAME#2` is the
-/// third (from 0) of those that match; the empty text is the first adapter.
+/// third (from 0) of those that match; `auto` and the empty text are the first adapter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
     /// The first adapter.
@@ -140,7 +140,7 @@ impl FromStr for Selection {
 
     fn from_str(text: &str) -> Result<Selection, Self::Err> {
         let text = text.trim();
-        if text.is_empty() {
+        if text.is_empty() || text == "auto" {
             return Ok(Selection::First);
         }
         if let Ok(index) = text.parse() {
@@ -274,7 +274,7 @@ mod tests {
             adapter(2, "NVIDIA H200", "nv"),
             adapter(3, "NVIDIA T4", "nv"),
         ];
-        assert_eq!(choose("", &records), Ok(0));
+        assert_eq!((choose("", &records), choose("auto", &records)), (Ok(0), Ok(0)));
         assert_eq!(choose("2", &records), Ok(2));
         assert_eq!(choose("h200", &records), Ok(1), "the two are the same model and driver");
         assert_eq!(choose("h200#1", &records), Ok(2));
