@@ -102,6 +102,7 @@ pub fn over_sets(relation: &DrawObservation, machine: &DrawObservation, counts: 
             let count = match (&one, &other) {
                 (Component::Undecided(_), Component::Undecided(_)) => &mut counts.open,
                 (Component::Undecided(_), _) => &mut counts.more,
+                (Component::Within(one), Component::Within(other)) if one.is_alike(other) => &mut counts.sets,
                 (one, other) if one != other => return Some(format!("({x}, {y}), {c}: {other:?}, not {one:?}")),
                 (Component::Exactly(_), _) => &mut counts.exactly,
                 (Component::Undefined(_), _) => &mut counts.undefined,

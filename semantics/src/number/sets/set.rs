@@ -177,6 +177,13 @@ impl Set {
         !self.nan && self.count > 0 && self.spans().iter().all(finite)
     }
 
+    /// Whether two sets may be of the same floats. Of a set that has no room for another span, what
+    /// made it may have come in another order, so that other spans have become one.
+    pub fn is_alike(&self, other: &Set) -> bool {
+        let full = |set: &Set| set.spans().len() == Set::SPANS;
+        self == other || full(self) && full(other) && self.nan == other.nan && self.hull() == other.hull()
+    }
+
     /// How many 32-bit floats are between the least and the greatest of each span, all spans
     /// together: 0 of a point, 1 of a float and its neighbour.
     pub fn width_in_floats(&self) -> u32 {
@@ -315,6 +322,19 @@ mod tests {
         assert!(Set::point(0.0).contains(0.0) && !Set::point(0.0).contains(-0.0));
         assert!(Set::ZERO.contains(-0.0) && Set::ZERO.contains(0.0) && !Set::ZERO.contains(1e-300));
         assert_eq!(Set::point(-0.0).with(Span::point(0.0)), Set::ZERO);
+    }
+
+    /// The same floats in several orders, and what only looks like that.
+    #[test]
+    fn full_sets_are_alike_by_their_ends() {
+        let of = |floats: &[f64]| floats.iter().fold(Set::NONE, |set, &x| set.with(Span::point(x)));
+        let forward = of(&[1.1875, 1.4375, 1.6875, 1.9375, 2.6875]);
+        let other = of(&[1.1875, 1.9375, 2.6875, 1.6875, 1.4375]);
+        assert!(forward != other && forward.is_alike(&other), "{forward} {other}");
+        // Another end, room for more, or a NaN.
+        assert!(!forward.is_alike(&forward.with(Span::point(4.0))));
+        assert!(!of(&[1.0, 2.0]).is_alike(&Set::of(Span { low: 1.0, high: 2.0 })));
+        assert!(!forward.is_alike(&Set { nan: true, ..other }));
     }
 
     #[test]

@@ -13,7 +13,6 @@ use super::explore::{Explorer, Quad, Seen};
 use super::operations::{Left, Role};
 use super::{Ended, Fragments, Related, Running};
 use crate::concurrency::{Begin, Schedule};
-use crate::number::sets::Set;
 use crate::number::{Expected, Profile, Why};
 use crate::outcome::{Outcome, Stuck};
 use crate::spirv::environment::Observation;
@@ -378,13 +377,6 @@ fn expected(written: &Written, profile: Profile) -> Result<Expected, Option<Unsp
     }
 }
 
-/// Whether two sets are the same. Of a set that has no room for another span, the ways that made it
-/// may have come in another order.
-fn are_alike(one: &Set, other: &Set) -> bool {
-    let full = |set: &Set| set.spans().len() == Set::SPANS;
-    one == other || full(one) && full(other) && one.hull() == other.hull()
-}
-
 /// How what the machine leaves of a lane differs from what the relation does, if it is not only
 /// more precise.
 fn differs(machine: &Left, relation: &Left, profile: Profile) -> Option<String> {
@@ -399,7 +391,7 @@ fn differs(machine: &Left, relation: &Left, profile: Profile) -> Option<String> 
         let [machine, relation] = [machine, relation].map(|written| expected(written, profile));
         let same = match (&machine, &relation) {
             (_, Ok(Expected::Undecided(_))) => true,
-            (Ok(Expected::Within(machine)), Ok(Expected::Within(relation))) => are_alike(machine, relation),
+            (Ok(Expected::Within(machine)), Ok(Expected::Within(relation))) => machine.is_alike(relation),
             (machine, relation) => machine == relation,
         };
         (!same).then(|| format!("component {at} is {machine:?} by the machine, {relation:?} by the relation"))
