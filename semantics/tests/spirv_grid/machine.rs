@@ -143,16 +143,7 @@ fn neighbouring_bytes_do_not_race() {
 
 #[test]
 fn what_the_machine_does_not_compile_it_names() {
-    let rows = [
-        ("%p = OpSelect %fword %t %a %b %r = OpLoad %uint %p", "OpSelect of pointers"),
-        ("OpControlBarrier %c3 %c3 %wgsem %r = OpCopyObject %uint %c1", "OpControlBarrier of another scope than Workgroup"),
-    ];
-    for (body, says) in rows {
-        let text = text(1, "", "", &format!("%a = OpVariable %fword Function %b = OpVariable %fword Function {body}"));
-        let words = assemble(&text, Options::default()).unwrap_or_else(|e| panic!("{e}"));
-        // What the loader refuses needs no engine.
-        let Ok(module) = Module::load(&words) else { continue };
-        let error = lockstep::Program::compile(&module, "main").expect_err("it is not compiled").to_string();
-        assert!(error.contains(says), "{error}");
-    }
+    let module = load(&super::pointers::four("%p = OpSelect %step %odd %mine %o2 %r = OpLoad %uint %p"));
+    let Err(error) = lockstep::Program::compile(&module, "main") else { panic!("it is compiled") };
+    assert!(error.to_string().contains("a pointer into one of several buffers in the lockstep machine"), "{error}");
 }

@@ -60,7 +60,7 @@ fn agreed_on(text: &str, must_compile: bool, robustness: Robustness) -> Vec<Stri
 }
 
 /// Of four invocations, each stores its %r to the word of its number.
-fn four(body: &str) -> String {
+pub(super) fn four(body: &str) -> String {
     let head = "%i = OpLoad %uint %lix %bit = OpBitwiseAnd %uint %i %c1 %odd = OpIEqual %bool %bit %c1
         %mine = OpAccessChain %step %buf %c0 %i %first = OpAccessChain %step %buf %c0 %c0 %third = OpAccessChain %step %buf %c0 %c3
         %o0 = OpAccessChain %step %other %c0 %c0 %o2 = OpAccessChain %step %other %c0 %c2 %q1 = OpAccessChain %step %other %c1 %c1
