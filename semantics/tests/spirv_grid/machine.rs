@@ -147,3 +147,134 @@ fn what_the_machine_does_not_compile_it_names() {
     let Err(error) = lockstep::Program::compile(&module, "main") else { panic!("it is compiled") };
     assert!(error.to_string().contains("a pointer into one of several buffers in the lockstep machine"), "{error}");
 }
+
+/// A runtime array of numbers of 64 bits at binding 1, the same in Workgroup memory, and operands
+/// of which each half counts.
+const WIDES: (&str, &str) = (
+    "OpDecorate %wides ArrayStride 8 OpDecorate %wblock Block OpMemberDecorate %wblock 0 Offset 0
+    OpDecorate %wbuf DescriptorSet 0 OpDecorate %wbuf Binding 1 OpDecorate %halves DescriptorSet 0 OpDecorate %halves Binding 1
+    OpDecorate %wbuf Aliased OpDecorate %halves Aliased",
+    "%u64 = OpTypeInt 64 0 %wides = OpTypeRuntimeArray %u64 %wblock = OpTypeStruct %wides %pwblock = OpTypePointer StorageBuffer %wblock
+    %wbuf = OpVariable %pwblock StorageBuffer %pwide = OpTypePointer StorageBuffer %u64 %halves = OpVariable %pblock StorageBuffer
+    %pshared = OpTypePointer Workgroup %u64 %ws = OpVariable %pshared Workgroup
+    %five = OpConstant %u64 0x500000005 %least64 = OpConstant %u64 0x8000000000000001 %same = OpConstant %u64 0x600000009 %near = OpConstant %u64 0x700000009",
+);
+
+fn wide_atomics(size: u32, body: &str) -> String {
+    text(size, WIDES.0, WIDES.1, body).replacen("OpCapability Shader", "OpCapability Shader OpCapability Int64Atomics", 1)
+}
+
+fn wide_words(numbers: &[u64]) -> Vec<u32> {
+    numbers.iter().flat_map(|&number| [number as u32, (number >> 32) as u32]).collect()
+}
+
+const BEFORE: u64 = 0x6_0000_0009;
+const LEAST: u64 = 0x8000_0000_0000_0001;
+/// Atomics on a number of 64 bits: what is there before, and after.
+const WIDE_ROWS: &[(&str, u64, u64)] = &[
+    ("OpAtomicIAdd %u64 %p %c1 %c0 %five", BEFORE, 0xb_0000_000e),
+    ("OpAtomicIAdd %u64 %p %c1 %c0 %five", 0xffff_ffff, 0x6_0000_0004),
+    ("OpAtomicISub %u64 %p %c1 %c0 %five", 0x6_0000_0001, 0xffff_fffc),
+    ("OpAtomicIIncrement %u64 %p %c1 %c0", 0xffff_ffff, 0x1_0000_0000),
+    ("OpAtomicIDecrement %u64 %p %c1 %c0", 0, u64::MAX),
+    ("OpAtomicUMin %u64 %p %c1 %c0 %five", BEFORE, 0x5_0000_0005),
+    ("OpAtomicUMax %u64 %p %c1 %c0 %five", 0x9, 0x5_0000_0005),
+    ("OpAtomicUMax %u64 %p %c1 %c0 %least64", BEFORE, LEAST),
+    ("OpAtomicSMax %u64 %p %c1 %c0 %least64", BEFORE, BEFORE),
+    ("OpAtomicSMin %u64 %p %c1 %c0 %least64", BEFORE, LEAST),
+    ("OpAtomicAnd %u64 %p %c1 %c0 %five", BEFORE, 0x4_0000_0001),
+    ("OpAtomicOr %u64 %p %c1 %c0 %five", BEFORE, 0x7_0000_000d),
+    ("OpAtomicXor %u64 %p %c1 %c0 %five", BEFORE, 0x3_0000_000c),
+    ("OpAtomicExchange %u64 %p %c1 %c0 %five", BEFORE, 0x5_0000_0005),
+    ("OpAtomicCompareExchange %u64 %p %c1 %c0 %c0 %five %same", BEFORE, 0x5_0000_0005),
+    ("OpAtomicCompareExchange %u64 %p %c1 %c0 %c0 %five %near", BEFORE, BEFORE),
+    ("OpAtomicLoad %u64 %p %c1 %c0", BEFORE, BEFORE),
+];
+
+/// The bodies of a row: on a buffer and on Workgroup memory; both store what is left, then the
+/// result.
+fn wide_bodies(instruction: &str) -> [String; 2] {
+    let chains = "%q = OpAccessChain %pwide %wbuf %c0 %c0 %o = OpAccessChain %pwide %wbuf %c0 %c1";
+    let in_buffer = format!("{chains} %r = {} OpStore %o %r", instruction.replace("%p ", "%q "));
+    let in_workgroup = format!(
+        "{chains} %v = OpLoad %u64 %q OpStore %ws %v %r = {} %w = OpLoad %u64 %ws OpStore %q %w OpStore %o %r",
+        instruction.replace("%p ", "%ws ")
+    );
+    [in_buffer, in_workgroup]
+}
+
+/// What atomics on numbers of 64 bits give and leave, in a buffer and in Workgroup memory.
+#[test]
+fn atomics_have_64_bits() {
+    for &(instruction, before, after) in WIDE_ROWS {
+        for body in wide_bodies(instruction) {
+            let buffers = [buffer(0, &[0]), buffer(1, &wide_words(&[before, 7]))];
+            let Outcome::Observed(observation) = agreed(&wide_atomics(1, &body), 1, &buffers, Robustness::None) else { panic!("{body}") };
+            assert_eq!(observation.buffers[0].bytes, buffer(1, &wide_words(&[after, before])).bytes, "{body}");
+        }
+    }
+    // Every invocation counts, over the border of the low word.
+    let body = "%q = OpAccessChain %pwide %wbuf %c0 %c0 %r = OpAtomicIAdd %u64 %q %c1 %c0 %five";
+    let buffers = [buffer(0, &[0]), buffer(1, &wide_words(&[0xffff_fff0]))];
+    let Outcome::Observed(observation) = agreed(&wide_atomics(70, body), 3, &buffers, Robustness::None) else { panic!("it ends") };
+    assert_eq!(observation.buffers[0].bytes, buffer(1, &wide_words(&[0xffff_fff0 + 210 * 0x5_0000_0005])).bytes);
+}
+
+/// What an atomic of 64 bits meets in either half: an undefined value, another invocation's store,
+/// the end of the buffer; and what it needs.
+#[test]
+fn both_halves_of_an_atomic_of_64_bits_count() {
+    let whole = "%q = OpAccessChain %pwide %wbuf %c0 %c0";
+    for half in ["%c0", "%c1"] {
+        let of_half = format!("{whole} %h = OpAccessChain %pword %halves %c0 {half}");
+        let buffers = [buffer(0, &[0]), buffer(1, &wide_words(&[3, 7]))];
+        let undefined = format!("{of_half} %u = OpUndef %uint OpStore %h %u %r = OpAtomicIAdd %u64 %q %c1 %c0 %five");
+        let outcome = agreed(&wide_atomics(1, &undefined), 1, &buffers, Robustness::None);
+        let ranges: Vec<(u64, u64)> = outcome.observed().expect("it ends").buffers[0].undefined.iter().map(|u| (u.start, u.end)).collect();
+        assert_eq!(ranges, [(0, 8)], "{half}");
+        let races = format!(
+            "{of_half} %index = OpLoad %uint %lix %first = OpIEqual %bool %index %c0 OpSelectionMerge %m None OpBranchConditional %first %a %b
+             %a = OpLabel OpStore %h %c5 OpBranch %m %b = OpLabel %r = OpAtomicIAdd %u64 %q %c1 %c0 %five OpBranch %m %m = OpLabel"
+        );
+        let module = load(&wide_atomics(2, &races));
+        let dispatch = dispatch(1, &buffers);
+        let by_machine = lockstep::Program::compile(&module, "main").expect("it is compiled").run(&dispatch, 1);
+        for outcome in [by_relation(&module, &dispatch).expect("main is there"), by_machine] {
+            assert_eq!(shown(&outcome)[0], "spirv/data-race", "{half}");
+        }
+    }
+    let past = "%q = OpAccessChain %pwide %wbuf %c0 %c3 %r = OpAtomicIAdd %u64 %q %c1 %c0 %five";
+    let buffers = [buffer(0, &[0]), buffer(1, &[1, 2, 3, 4, 5, 6, 7])];
+    let outcome = agreed(&wide_atomics(1, past), 1, &buffers, Robustness::None);
+    assert_eq!(shown(&outcome)[0], "spirv/access-out-of-bounds");
+    let without = wide_atomics(1, past).replace("Int64Atomics", "Int64");
+    let words = assemble(&without, Options::default()).expect("it is assembled");
+    let error = Module::load(&words).expect_err("it needs the capability").to_string();
+    assert!(error.contains("this needs Int64Atomics"), "{error}");
+}
+
+/// A bug in the parts of a program, by name.
+type Planted = (&'static str, fn(lockstep::Parts<'_>));
+
+const WIDE_BUGS: &[Planted] = &[
+    ("the high word stays", |parts| parts.atomics.iter_mut().for_each(|atomic| atomic.width = 32)),
+    ("the operand's words are exchanged", |parts| parts.atomics.iter_mut().for_each(|atomic| atomic.value.swap(0, 1))),
+    ("the comparator has no high word", |parts| parts.atomics.iter_mut().for_each(|atomic| atomic.comparator[1] = u32::MAX)),
+    ("the result has no high word", |parts| parts.atomics.iter_mut().for_each(|atomic| atomic.high = u32::MAX)),
+];
+
+#[test]
+fn bugs_in_atomics_of_64_bits_are_caught() {
+    for &(name, bug) in WIDE_BUGS {
+        let caught = WIDE_ROWS.iter().flat_map(|&(instruction, before, _)| wide_bodies(instruction).map(|body| (body, before))).any(
+            |(body, before)| {
+                let module = load(&wide_atomics(1, &body));
+                let buffers = [buffer(0, &[0]), buffer(1, &wide_words(&[before, 7]))];
+                let dispatch = dispatch(1, &buffers);
+                let program = lockstep::Program::compile(&module, "main").expect("it is compiled").planted(bug);
+                program.run(&dispatch, 1) != by_relation(&module, &dispatch).expect("main is there")
+            },
+        );
+        assert!(caught, "{name}");
+    }
+}

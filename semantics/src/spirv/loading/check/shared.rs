@@ -44,8 +44,13 @@ impl Pass<'_> {
             let what = format!("{} is through %{}, into {class:?}; it is for storage buffers and Workgroup", i.name(), operands[0]);
             return self.fail(Check::Atomic, what);
         }
-        if shape.lanes() != 1 || !matches!(shape.scalar, Scalar::Int { width: 32, .. }) {
-            if shape.lanes() == 1 && (shape.scalar.is_float() || shape.scalar.width() == 64) {
+        let is_wide = shape.lanes() == 1 && matches!(shape.scalar, Scalar::Int { width: 64, .. });
+        if is_wide && !self.module.has_capability(Capability::Int64Atomics) {
+            let what = format!("{} is through %{}, which points to {}; this needs Int64Atomics", i.name(), operands[0], self.text(pointee));
+            return self.fail(Check::Capability, what);
+        }
+        if !is_wide && (shape.lanes() != 1 || !matches!(shape.scalar, Scalar::Int { width: 32, .. })) {
+            if shape.lanes() == 1 && shape.scalar.is_float() {
                 return self.unsupported(format!("{} of {shape}", i.name()));
             }
             let what = format!("{} is through %{}, which points to {}; it is for integers", i.name(), operands[0], self.text(pointee));

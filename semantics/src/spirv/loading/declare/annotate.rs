@@ -37,6 +37,7 @@ impl Declare<'_> {
             Int8,
             Int16,
             Int64,
+            Int64Atomics,
             StorageBuffer16BitAccess,
             UniformAndStorageBuffer16BitAccess,
             StoragePushConstant16,
@@ -97,6 +98,7 @@ impl Declare<'_> {
             UniformAndStorageBuffer16BitAccess => &[StorageBuffer16BitAccess, Matrix, Shader],
             UniformAndStorageBuffer8BitAccess => &[StorageBuffer8BitAccess, Matrix, Shader],
             DenormPreserve | DenormFlushToZero | SignedZeroInfNanPreserve | RoundingModeRTE | RoundingModeRTZ => &[],
+            Int64Atomics => &[Int64],
             Shader => &[Matrix],
             WorkgroupMemoryExplicitLayout8BitAccessKHR | WorkgroupMemoryExplicitLayout16BitAccessKHR => {
                 &[WorkgroupMemoryExplicitLayoutKHR, Matrix, Shader]

@@ -256,7 +256,7 @@ pub enum Space {
     Buffer(u8),
 }
 
-/// An atomic on a 32-bit integer.
+/// An atomic on an integer of 32 bits, or of 64: then with columns of high words.
 #[derive(Clone, Copy, Debug)]
 pub struct Atomic {
     /// The instruction.
@@ -267,10 +267,14 @@ pub struct Atomic {
     pub address: u32,
     /// What is added to the address.
     pub offset: u32,
-    /// The operand, or `NONE`; of OpAtomicCompareExchange the new value.
-    pub value: u32,
-    /// The comparator, or `NONE`.
-    pub comparator: u32,
+    /// How many bits it has.
+    pub width: u8,
+    /// The operand's columns, low and high, or `NONE`; of OpAtomicCompareExchange the new value's.
+    pub value: [u32; 2],
+    /// The comparator's, likewise.
+    pub comparator: [u32; 2],
+    /// The column of the result's high word, or `NONE`.
+    pub high: u32,
     /// Its scope.
     pub scope: Scope,
     /// Its semantics; of OpAtomicCompareExchange, those where it exchanges.

@@ -471,20 +471,27 @@ impl Compiler<'_> {
             Storage::Shared | Storage::Laid => Space::Shared,
             Storage::Buffer(buffer) => Space::Buffer(buffer),
         };
-        if !matches!(self.type_(pointer.type_), Type::Int { width: 32, .. }) {
+        let type_ = self.type_(pointer.type_);
+        let Type::Int { width: width @ (32 | 64), .. } = type_ else {
             return self.unsupported(format!("{} of {} in the lockstep machine", i.name(), self.module.types().text(pointer.type_)));
-        }
+        };
         let rest = &operands[if exchanges { 4 } else { 3 }..];
-        let value = rest.first().map(|&id| self.word(id)).transpose()?.unwrap_or(NONE);
-        let comparator = rest.get(1).map(|&id| self.word(id)).transpose()?.unwrap_or(NONE);
-        let d = if stores { NONE } else { self.column()? };
+        let columns = |slot: Option<Slot>| match slot {
+            Some(Slot::Word(low)) => [low, NONE],
+            Some(Slot::Wide(low, high)) => [low, high],
+            _ => [NONE; 2],
+        };
+        let operand = |at: usize| rest.get(at).map(|&id| self.value(id)).transpose();
+        let [value, comparator] = [operand(0)?, operand(1)?].map(|slots| columns(slots.and_then(|slots| slots.first().copied())));
+        let result = if stores { None } else { Some(self.slot(type_)?) };
+        let [d, high] = columns(result);
         let bytes = matches!(pointer.storage, Storage::Laid);
         let (address, offset) = (pointer.dynamic, if bytes { pointer.fixed / 4 } else { pointer.fixed } as u32);
-        self.program.atomics.push(Atomic { op: i.op, space, address, offset, value, comparator, scope, semantics, unequal });
+        self.program.atomics.push(Atomic { op: i.op, space, address, offset, width, value, comparator, high, scope, semantics, unequal });
         let number = self.program.atomics.len() as u32 - 1;
-        self.emit(Op::Atomic, d, pointer.dynamic, value, number);
-        if !stores {
-            self.bind(i.result, Slots::from_slice(&[Slot::Word(d)]))?;
+        self.emit(Op::Atomic, d, pointer.dynamic, value[0], number);
+        if let Some(slot) = result {
+            self.bind(i.result, Slots::from_slice(&[slot]))?;
         }
         self.program.in_order |= space != Space::Local;
         Ok(())

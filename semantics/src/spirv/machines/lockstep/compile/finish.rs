@@ -92,9 +92,10 @@ pub(in crate::spirv::machines::lockstep) fn registers_of(
             uses.extend(column(code.d).into_iter().chain(column(code.a)).chain(set(code.b)));
         }
         Op::Atomic => {
-            defines.extend(column(code.d));
             let atomic = &program.atomics[code.c as usize];
-            uses.extend([column(atomic.address), column(atomic.value), column(atomic.comparator)].into_iter().flatten());
+            defines.extend(column(code.d).into_iter().chain(column(atomic.high)));
+            uses.extend(column(atomic.address));
+            uses.extend(atomic.value.into_iter().chain(atomic.comparator).filter_map(column));
         }
         Op::Image => {
             let access = &program.images[code.c as usize];

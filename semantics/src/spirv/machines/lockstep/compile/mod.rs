@@ -384,13 +384,6 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    pub(super) fn word(&self, id: u32) -> Compiled<u32> {
-        match self.value(id)?.first() {
-            Some(&Slot::Word(column)) => Ok(column),
-            _ => self.unsupported("a number that is no scalar of up to 32 bits, here, in the lockstep machine"),
-        }
-    }
-
     pub(super) fn pointer(&mut self, id: u32) -> Compiled<Pointer> {
         match self.homes.get(&id).cloned() {
             Some(Home::Slots(slots)) if self.is_pointer(id) => self.followed(id, &slots),

@@ -19,11 +19,13 @@ impl Warp {
     pub(super) fn atomic(&mut self, code: &Code, atomic: &Atomic, shared: &Shared<'_>, group: &mut Group) -> Done {
         let kind = if atomic.op == Core::AtomicLoad { Touch::AtomicRead } else { Touch::Atomic };
         let place = Code { a: atomic.address, c: atomic.offset, ..*code };
-        let (mut old_values, mut doubt, mut origins) = ([0; LANES], 0, Vec::new());
+        let (is_wide, bytes) = (atomic.width == 64, u32::from(atomic.width / 8));
+        let (mut old_values, mut doubt, mut origins) = ([[0; LANES]; 2], 0, Vec::new());
         for lane in column::lanes(self.active) {
             let at = self.place(&place, shared, lane);
-            let undefined_operand = [atomic.value, atomic.comparator]
-                .into_iter()
+            // Both words, the low one first.
+            let both = || (at as usize..).take(if is_wide { 2 } else { 1 });
+            let undefined_operand = (atomic.value.into_iter().chain(atomic.comparator))
                 .filter(|&r| r != NONE && self.undefined[r as usize] >> lane & 1 == 1)
                 .map(|r| self.origin(Kept::Column(r), lane, code.at))
                 .next();
@@ -31,109 +33,121 @@ impl Warp {
             // too; the comparison of an exchange may fail or not.
             let (old, old_origin) = match atomic.space {
                 Space::Local => {
-                    let is_undefined = self.local_undefined[at as usize] >> lane & 1 == 1;
-                    (self.local[at as usize][lane], is_undefined.then(|| self.origin(Kept::Local(at), lane, code.at)))
+                    let origin = both().find(|&word| self.local_undefined[word] >> lane & 1 == 1);
+                    let origin = origin.map(|word| self.origin(Kept::Local(word as u32), lane, code.at));
+                    (joined(both().map(|word| self.local[word][lane])), origin)
                 }
                 Space::Shared => {
-                    let full = self.atomic_kind(atomic, group.words[at as usize], lane);
+                    let old = joined(both().map(|word| group.words[word]));
+                    let full = self.atomic_kind(atomic, old, lane);
+                    // Whatever else accesses a number of 64 bits here accesses its low word too.
                     self.touch_shared(&place, shared, group, lane, kind, full)?;
-                    let is_undefined = group.undefined[at as usize / 64] >> (at % 64) & 1 == 1;
+                    let undefined = both().find(|word| group.undefined[word / 64] >> (word % 64) & 1 == 1);
                     let uninitialised = self.origin(Kept::Local(u32::MAX), lane, code.at);
-                    let origin = group.origins.get(&at).copied().unwrap_or(uninitialised);
-                    (group.words[at as usize], is_undefined.then_some(origin))
+                    (old, undefined.map(|word| group.origins.get(&(word as u32)).copied().unwrap_or(uninitialised)))
                 }
                 Space::Buffer(buffer) => {
                     let memory = shared.buffers.memory_of(buffer);
-                    if !at.is_multiple_of(4) {
-                        return Err(self.misaligned(code, shared, lane, at, 4));
+                    if !at.is_multiple_of(bytes) {
+                        return Err(self.misaligned(code, shared, lane, at, bytes));
                     }
-                    let word = shared.buffers.words(memory).get(at as usize / 4);
+                    let words = shared.buffers.words(memory).get(at as usize / 4..at as usize / 4 + bytes as usize / 4);
                     if self.helpers >> lane & 1 == 1 {
                         // Helpers write nothing, and what they are given is undefined.
-                        if kind == Touch::AtomicRead && word.is_some() {
+                        if kind == Touch::AtomicRead && words.is_some() {
                             let full = self.atomic_kind(atomic, 0, lane);
-                            self.touch_buffer(&Code { buffer, ..place }, shared, group, lane, (at, 4), kind, full)?;
+                            self.touch_buffer(&Code { buffer, ..place }, shared, group, lane, (at, bytes), kind, full)?;
                         }
                         doubt |= 1 << lane;
                         let invocation = self.number + lane as u32;
                         origins.push((lane, Origin { kind: Unspecified::HelperResult, instruction: code.at, invocation }));
                         continue;
                     }
-                    let Some(word) = word else {
+                    let Some(words) = words else {
                         if shared.robust {
                             // Nothing is there, and robustness does not say what an atomic gives.
                             continue;
                         }
                         return Err(self.stray(shared, code, at));
                     };
-                    let full = self.atomic_kind(atomic, word.load(R), lane);
-                    self.touch_buffer(&Code { buffer, ..place }, shared, group, lane, (at, 4), kind, full)?;
-                    let origin = shared.buffers.has_undefined(memory).then(|| shared.buffers.origin(memory, at, 4)).flatten();
-                    (word.load(R), origin)
+                    let old = joined(words.iter().map(|word| word.load(R)));
+                    let full = self.atomic_kind(atomic, old, lane);
+                    self.touch_buffer(&Code { buffer, ..place }, shared, group, lane, (at, bytes), kind, full)?;
+                    (old, shared.buffers.has_undefined(memory).then(|| shared.buffers.origin(memory, at, bytes)).flatten())
                 }
             };
-            let operand = |r: u32| if r == NONE { 0 } else { self.columns[r as usize][lane] };
-            let new = updated(atomic.op, old, operand(atomic.value), operand(atomic.comparator));
+            let new = updated(atomic, old, self.operand(atomic.value, lane), self.operand(atomic.comparator, lane));
             let overwrites = matches!(atomic.op, Core::AtomicStore | Core::AtomicExchange);
             let new_origin = if overwrites { undefined_operand } else { old_origin.or(undefined_operand) };
             if kind == Touch::Atomic {
+                let parts = both().zip([new as u32, (new >> 32) as u32]);
                 match atomic.space {
                     Space::Local => {
-                        self.local[at as usize][lane] = new;
-                        let lanes = &mut self.local_undefined[at as usize];
-                        *lanes = *lanes & !(1 << lane) | u64::from(new_origin.is_some()) << lane;
-                        if let Some(origin) = new_origin {
-                            self.origins.insert((Kept::Local(at), lane as u8), origin);
+                        for (word, part) in parts {
+                            self.local[word][lane] = part;
+                            let lanes = &mut self.local_undefined[word];
+                            *lanes = *lanes & !(1 << lane) | u64::from(new_origin.is_some()) << lane;
+                            new_origin.map(|origin| self.origins.insert((Kept::Local(word as u32), lane as u8), origin));
                         }
                     }
                     Space::Shared => {
-                        group.words[at as usize] = new;
-                        let bits = &mut group.undefined[at as usize / 64];
-                        *bits = *bits & !(1 << (at % 64)) | u64::from(new_origin.is_some()) << (at % 64);
-                        if let Some(origin) = new_origin {
-                            group.origins.insert(at, origin);
+                        for (word, part) in parts {
+                            group.words[word] = part;
+                            let bits = &mut group.undefined[word / 64];
+                            *bits = *bits & !(1 << (word % 64)) | u64::from(new_origin.is_some()) << (word % 64);
+                            new_origin.map(|origin| group.origins.insert(word as u32, origin));
                         }
                     }
                     Space::Buffer(buffer) => {
                         let memory = shared.buffers.memory_of(buffer);
-                        if let Some(word) = shared.buffers.words(memory).get(at as usize / 4) {
-                            word.store(new, R);
-                        }
+                        let words = shared.buffers.words(memory).iter().skip(at as usize / 4);
+                        words.zip(parts).for_each(|(word, (_, part))| word.store(part, R));
                         if new_origin.is_some() || shared.buffers.has_undefined(memory) {
-                            shared.buffers.set_undefined(memory, at, 4, new_origin);
+                            shared.buffers.set_undefined(memory, at, bytes, new_origin);
                         }
                     }
                 }
             }
-            old_values[lane] = old;
+            (old_values[0][lane], old_values[1][lane]) = (old as u32, (old >> 32) as u32);
             if let Some(origin) = old_origin {
                 doubt |= 1 << lane;
                 origins.push((lane, origin));
             }
         }
-        if code.d != NONE {
-            self.write(code.d, code.masked, |_, to| *to = old_values);
-            self.keep_origins(Kept::Column(code.d), doubt, origins);
+        for (d, values) in [code.d, atomic.high].into_iter().zip(old_values).filter(|(d, _)| *d != NONE) {
+            self.write(d, code.masked, |_, to| *to = values);
+            self.keep_origins(Kept::Column(d), doubt, origins.clone());
         }
         Ok(())
     }
 
+    /// The bits of an operand, 0 if there is none.
+    fn operand(&self, columns: [u32; 2], lane: usize) -> u64 {
+        joined(columns.into_iter().map(|column| if column == NONE { 0 } else { self.columns[column as usize][lane] }))
+    }
+
     /// What an atomic is to the full detector: an exchange that compares unequal only loads.
-    fn atomic_kind(&self, atomic: &Atomic, old: u32, lane: usize) -> Kind {
+    fn atomic_kind(&self, atomic: &Atomic, old: u64, lane: usize) -> Kind {
         let compares = matches!(atomic.op, Core::AtomicCompareExchange | Core::AtomicCompareExchangeWeak);
         let (op, semantics) = match atomic.op {
             Core::AtomicLoad => (AtomicOp::Load, atomic.semantics),
             Core::AtomicStore => (AtomicOp::Store, atomic.semantics),
-            _ if compares && self.columns[atomic.comparator as usize][lane] != old => (AtomicOp::Load, atomic.unequal),
+            _ if compares && self.operand(atomic.comparator, lane) != old => (AtomicOp::Load, atomic.unequal),
             _ => (AtomicOp::ReadModifyWrite, atomic.semantics),
         };
         Kind::Atomic { op, scope: atomic.scope, semantics }
     }
 }
 
+/// A number of these words, the low one first.
+fn joined(words: impl Iterator<Item = u32>) -> u64 {
+    words.enumerate().fold(0, |number, (at, word)| number | u64::from(word) << (32 * at))
+}
+
 /// What an atomic leaves in memory.
-fn updated(op: Core, old: u32, value: u32, comparator: u32) -> u32 {
-    match op {
+fn updated(atomic: &Atomic, old: u64, value: u64, comparator: u64) -> u64 {
+    let signed = |bits: u64| (bits << (64 - atomic.width)) as i64;
+    match atomic.op {
         Core::AtomicLoad => old,
         Core::AtomicStore | Core::AtomicExchange => value,
         Core::AtomicCompareExchange | Core::AtomicCompareExchangeWeak if old == comparator => value,
@@ -142,9 +156,9 @@ fn updated(op: Core, old: u32, value: u32, comparator: u32) -> u32 {
         Core::AtomicIDecrement => old.wrapping_sub(1),
         Core::AtomicIAdd => old.wrapping_add(value),
         Core::AtomicISub => old.wrapping_sub(value),
-        Core::AtomicSMin => (old as i32).min(value as i32) as u32,
+        Core::AtomicSMin => std::cmp::min_by_key(old, value, |&bits| signed(bits)),
         Core::AtomicUMin => old.min(value),
-        Core::AtomicSMax => (old as i32).max(value as i32) as u32,
+        Core::AtomicSMax => std::cmp::max_by_key(old, value, |&bits| signed(bits)),
         Core::AtomicUMax => old.max(value),
         Core::AtomicAnd => old & value,
         Core::AtomicOr => old | value,
