@@ -207,7 +207,9 @@ impl Contents {
         let reached = range.start.saturating_sub(3)..if range.is_empty() { 0 } else { range.end };
         if !self.sets.is_empty() && reached.start < reached.end {
             let lost: Vec<usize> = self.sets.range(reached).map(|(&at, _)| at).collect();
-            self.sets.retain(|at, _| !lost.contains(at));
+            for at in lost {
+                self.sets.remove(&at);
+            }
         }
         if self.known.is_empty() {
             if known == Known::Decided {
