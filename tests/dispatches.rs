@@ -51,6 +51,8 @@ fn draws_are_compared_between_the_interpreters() {
     let over_sets: u64 = tally.counts.values().map(|counts| counts.over_sets).sum();
     let sets: u64 = tally.counts.values().map(|counts| counts.components.sets).sum();
     assert!(over_sets >= 20 && sets >= 500, "{over_sets} over sets, {sets} components");
+    let dispatches = &tally.counts["dispatches"];
+    assert!(dispatches.over_sets >= 10 && dispatches.components.sets >= 4, "{dispatches:?}");
     // The only reasons why quads are not compared are what the machine leaves to the relation.
     let quads = &tally.counts["quads"];
     assert!(quads.undecided.keys().all(|why| why.contains("lockstep machine")), "{:?}", quads.undecided);

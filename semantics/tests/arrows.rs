@@ -47,6 +47,8 @@ const BESIDE: &[&str] = &[
     "spirv::draw::fragment::judged",
     "spirv::draw::judged",
     "spirv::draw::picture",
+    "spirv::grid::explore",
+    "spirv::grid::judged",
     "spirv::opcodes",
     "wsl::call",
     "wsl::draw",

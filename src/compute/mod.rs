@@ -18,6 +18,8 @@ use std::sync::Arc;
 use rspirv::spirv::{Decoration, ExecutionModel};
 use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::image::Shape;
+use smallstep_semantics::number::Profile;
+use smallstep_semantics::number::sets::{self, Exploration};
 use smallstep_semantics::outcome::{InputFault, InvalidInput, Outcome};
 use smallstep_semantics::spirv::environment::{
     BoundImage, BoundSampler, Dispatch, Limits, Observation, ObservedBuffer, ObservedImage, Resources, Robustness, SubgroupMapping,
@@ -597,6 +599,26 @@ pub fn interpret(
     }
     let report = grid::report(&module.module, dispatch, schedule, relation, keep_going, sink)?;
     Ok(Ran { engine: "reference", note, report })
+}
+
+/// Runs a dispatch on the machine, and says what else devices may show of it; none where only the
+/// relation can tell.
+///
+/// Errors: the entry point is not there.
+pub fn judge(
+    module: &ComputeModule,
+    dispatch: &Dispatch<'_>,
+    relation: &Relation,
+    rules: sets::Rules,
+    planted: Option<&MachineBug>,
+) -> Result<Option<grid::Judged>, LoadError> {
+    let Ok(program) = lockstep::Program::compile(&module.module, &module.entry) else { return Ok(None) };
+    let program = match planted {
+        Some(bug) => program.planted(|parts| bug(parts)),
+        None => program,
+    };
+    let exploration = Exploration { rules, ..Exploration::under(Profile::Strict) };
+    grid::judge(&module.module, &program, dispatch, relation, exploration)
 }
 
 /// Runs a dispatch on a device, its bindings made dense where that is needed: the written buffers,

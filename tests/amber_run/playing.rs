@@ -1,12 +1,16 @@
 //! A script on the interpreter: what holds, what fails, what is open, and what ends it.
 
+use std::sync::Arc;
+
 use pretty_assertions::assert_eq;
 use smallstep::amber::Decision::{Fails, Holds, Undecided, Undefined};
+use smallstep::amber::{Contents, Known};
 use smallstep::compute;
-use smallstep::run::amber::{End, Interpreter, Verdict};
+use smallstep::run::amber::{End, Engine, Interpreter, Player, Step, Verdict, commands as commands_of};
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::Limits;
 
-use crate::{FLOATS, RACE, REPEAT, SUM, WORDS, decisions, device, legs, played, played_on, script_of};
+use crate::{FLOATS, RACE, REPEAT, SUM, WORDS, decisions, device, legs, loaded, played, played_on, script, script_of};
 
 #[test]
 fn the_examples_hold() {
@@ -290,4 +294,54 @@ fn any_script_is_played_or_refused() {
         }
         smallstep::robust::amber(&text);
     }
+}
+
+/// The buffers of a script when it has ended, and how it ended early.
+fn left_by(text: &str, interpreter: &Interpreter) -> (Vec<Contents>, Option<End>) {
+    let script = script(text);
+    let modules = loaded(&script);
+    let mut player = Player::new(&script, &modules);
+    let mut engine = Engine::Interpreter(Box::new(interpreter.clone()));
+    for command in commands_of(&script) {
+        if let Step::Ended(_, end) = player.step(command, &mut engine) {
+            return (Vec::new(), Some(end));
+        }
+    }
+    (player.buffers.0.clone(), None)
+}
+
+/// Compute shaders with floats run on the machine, with what other devices may show, and leave what
+/// the reference leaves: after RUNs that are given sets, on ways through open branches, beside
+/// integers, and where only the reference can tell. A machine that is wrong is found.
+#[test]
+fn the_machine_leaves_what_the_reference_leaves() {
+    let data = "DATA_TYPE float DATA 1 0.5 0.25 7 END";
+    let third = "%a = OpLoad %item %p0\n%b = OpFDiv %item %a %three\nOpStore %p1 %b\nOpStore %p0 %b";
+    let open = "%bool = OpTypeBool\n%third = OpConstant %item 0.33333334";
+    let branches = "%a = OpLoad %item %p0\n%b = OpFDiv %item %a %three\n%is = OpFOrdLessThan %bool %b %third
+OpSelectionMerge %m None\nOpBranchConditional %is %y %m\n%y = OpLabel\nOpStore %p2 %three\nOpBranch %m\n%m = OpLabel";
+    let index = "%a = OpLoad %item %p0\n%b = OpFDiv %item %a %three\n%n = OpConvertFToU %uint %b\n%p = OpAccessChain %p_item %data %k0 %n
+OpStore %p %three";
+    let reference =
+        Interpreter { by: compute::Interpreter::Reference { schedule: Schedule::default(), keep_going: false }, ..Interpreter::default() };
+    let mut sets = 0;
+    for (types, body, commands) in [
+        ("", third, "RUN p 1 1 1"),
+        ("", third, "RUN p 1 1 1\nRUN p 1 1 1\nRUN p 1 1 1"),
+        (open, branches, "RUN p 1 1 1"),
+        (open, branches, "RUN p 1 1 1\nRUN p 1 1 1"),
+        ("", index, "RUN p 1 1 1"),
+    ] {
+        let text = script_of(&format!("{FLOATS}\n{types}"), body, data, commands);
+        let (machine, reference) = (left_by(&text, &Interpreter::default()), left_by(&text, &reference));
+        assert_eq!(machine, reference, "{text}");
+        sets += machine.0[0].known.iter().filter(|known| **known != Known::Decided).count();
+    }
+    assert_eq!(sets, 24);
+    let mut wrong = Interpreter::default();
+    wrong.engines.planted = Some(Arc::new(|parts| {
+        parts.sites.iter_mut().for_each(|site| site.args.reverse());
+    }));
+    let (_, end) = left_by(&script_of(FLOATS, third, data, "RUN p 1 1 1"), &wrong);
+    assert!(matches!(&end, Some(End::Invalid(why)) if why.contains("the engines differ")), "{end:?}");
 }

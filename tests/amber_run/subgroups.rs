@@ -240,6 +240,26 @@ fn without_a_size_what_depends_on_it_is_open() {
     assert!(expected[0].1.contains("it depends on the size of the subgroups"), "{}", expected[0].1);
 }
 
+/// The sum of the words before the sixth in its subgroup is 9, which is one word, or 26, which are
+/// five: what no size gives fails, and what every size gives holds.
+#[test]
+fn without_a_size_what_depends_on_it_is_one_of_what_sizes_give() {
+    let sum = CASES[6].1;
+    for (expect, decision) in [
+        ("EXPECT data IDX 20 EQ 9", Decision::Undecided),
+        ("EXPECT data IDX 20 EQ 26", Decision::Undecided),
+        ("EXPECT data IDX 20 EQ 12", Decision::Fails),
+        ("EXPECT data IDX 20 LT 27", Decision::Holds),
+        ("EXPECT data IDX 20 LT 26", Decision::Undecided),
+        ("EXPECT data IDX 20 GT 26", Decision::Fails),
+        // Before it in the subgroup are none, or as many as there are.
+        ("EXPECT data IDX 16 EQ 17", Decision::Undecided),
+        ("EXPECT data IDX 16 NE 5", Decision::Holds),
+    ] {
+        assert_eq!(decided(&script(sum, "", expect), &sized(None)), decision, "{expect}");
+    }
+}
+
 #[test]
 fn a_device_shows_the_same() {
     let Some(mut device) = device() else { return };

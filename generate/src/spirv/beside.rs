@@ -1,9 +1,13 @@
 //! The lockstep machine beside the relation on one draw: in what they differ. For tests and
 //! campaigns; neither engine knows of it.
 
-use smallstep_semantics::number::Why;
+use std::collections::{BTreeMap, BTreeSet};
+
+use smallstep_semantics::number::{Expected, Why};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::draw::{Component, DrawObservation, ObservedTarget, Picture};
+use smallstep_semantics::spirv::environment::Observation;
+use smallstep_semantics::spirv::grid::Acceptance;
 use smallstep_semantics::undefined::Ub;
 
 /// What was compared of draws over sets: components, by what the relation knows of them.
@@ -111,5 +115,53 @@ pub fn over_sets(relation: &DrawObservation, machine: &DrawObservation, counts: 
             *count += 1;
         }
     }
+    None
+}
+
+/// What an acceptance leaves open of an observation: words with what they may be, and bytes of
+/// which nothing is known.
+type Open = (BTreeMap<(usize, u64), Expected>, BTreeSet<(usize, u64)>);
+
+fn open(shown: &Observation, acceptance: &Acceptance) -> Open {
+    let definite = |buffer: usize, offset: u64| {
+        let bytes = shown.buffers.get(buffer)?.bytes.get(offset as usize..offset as usize + 4)?;
+        Some(Expected::Bits(u32::from_le_bytes(bytes.try_into().ok()?)))
+    };
+    let words = acceptance.words.iter().map(|word| ((word.buffer, word.offset), word.expected));
+    let words = words.filter(|&((buffer, offset), expected)| definite(buffer, offset) != Some(expected));
+    (words.collect(), acceptance.doubtful.iter().flat_map(|d| (d.start..d.end).map(|at| (d.buffer, at))).collect())
+}
+
+/// Where the machine shows something else of a dispatch over sets than the relation, if that is not
+/// only more precise: both with what was observed. Counts what is compared, bytes that are open and
+/// words that are not.
+pub fn dispatched(relation: (&Observation, &Acceptance), machine: (&Observation, &Acceptance), counts: &mut Components) -> Option<String> {
+    if relation.0.buffers != machine.0.buffers || relation.0.images != machine.0.images {
+        return Some("other definite bytes".into());
+    }
+    let (words, doubtful) = open(relation.0, relation.1);
+    let (found, left) = open(machine.0, machine.1);
+    let is_open =
+        |bytes: &BTreeSet<(usize, u64)>, (buffer, offset): (usize, u64)| (offset..offset + 4).any(|at| bytes.contains(&(buffer, at)));
+    if let Some((buffer, byte)) = left.iter().find(|&&at| !doubtful.contains(&at)) {
+        return Some(format!("byte {byte} of buffer {buffer} is open"));
+    }
+    counts.open += left.len() as u64;
+    counts.more += doubtful.difference(&left).count() as u64;
+    for (&(buffer, offset), one) in &words {
+        let same = match (one, found.get(&(buffer, offset))) {
+            (Expected::Within(one), Some(Expected::Within(other))) => one.is_alike(other),
+            (one, other) => Some(one) == other,
+        };
+        if !same {
+            return Some(format!("byte {offset} of buffer {buffer}: {:?}, not {one:?}", found.get(&(buffer, offset))));
+        }
+        counts.sets += 1;
+    }
+    if let Some(((buffer, offset), other)) = found.iter().find(|(word, _)| !words.contains_key(word) && !is_open(&doubtful, **word)) {
+        return Some(format!("byte {offset} of buffer {buffer}: {other:?}, and the relation leaves nothing open"));
+    }
+    let all: usize = relation.0.buffers.iter().map(|buffer| buffer.bytes.len() / 4).sum();
+    counts.exactly += (all - words.len().min(all)) as u64;
     None
 }

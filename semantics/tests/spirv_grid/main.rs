@@ -3,6 +3,7 @@
 
 mod concurrency;
 mod exhibits;
+mod judged;
 mod machine;
 mod pointers;
 mod rules;

@@ -1,31 +1,39 @@
 //! Dispatches over sets: intervals worked out by hand, and what cannot be settled.
 
 use pretty_assertions::assert_eq;
+use smallstep_generate::spirv::beside::{self, Components};
 use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::sets::{Exploration, Rules, Set, Span};
 use smallstep_semantics::number::{Expected, Profile};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::{BoundedFloat, Dispatch, Limits, Resources};
-use smallstep_semantics::spirv::grid::{self, Acceptance, Report};
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::grid::{self, Acceptance, Judged, Report};
+use smallstep_semantics::spirv::lockstep::Program;
+use smallstep_semantics::spirv::words::Instruction;
 use smallstep_semantics::spirv::{Buffer, Module, Options, Relation, assemble};
 
 /// Everything that [`Profile::Strict`] asks for; NoContraction is for %q1 to %q9, which all bodies
 /// name their arithmetic by.
-const STRICT: [&str; 2] = [
+pub(super) const STRICT: [&str; 2] = [
     "OpCapability RoundingModeRTE OpCapability SignedZeroInfNanPreserve",
     "OpExecutionMode %main RoundingModeRTE 32 OpExecutionMode %main SignedZeroInfNanPreserve 32",
 ];
 
 /// A module whose buffer %buf of floats is also the buffer %bits of words, with workgroups of
 /// `size` invocations.
-fn module(controls: [&str; 2], size: u32, body: &str) -> Module {
+pub(super) fn module(controls: [&str; 2], size: u32, body: &str) -> Module {
+    loaded(&module_text(controls, size, body))
+}
+
+pub(super) fn module_text(controls: [&str; 2], size: u32, body: &str) -> String {
     let named = |q: &u32| body.contains(&format!("%q{q} ="));
     let decorations: String = if controls == STRICT {
         (1..10).filter(named).map(|q| format!("OpDecorate %q{q} NoContraction ")).collect()
     } else {
         String::new()
     };
-    let text = format!(
+    format!(
         "; Version: 1.4
         OpCapability Shader {} %glsl = OpExtInstImport \"GLSL.std.450\" OpMemoryModel Logical GLSL450
         OpEntryPoint GLCompute %main \"main\" %lix %buf %bits %shared OpExecutionMode %main LocalSize {size} 1 1 {}
@@ -53,12 +61,15 @@ fn module(controls: [&str; 2], size: u32, body: &str) -> Module {
         %i = OpLoad %uint %lix %pi = OpAccessChain %pf %buf %c0 %i
         {body} OpReturn OpFunctionEnd",
         controls[0], controls[1],
-    );
-    let words = assemble(&text, Options::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    )
+}
+
+pub(super) fn loaded(text: &str) -> Module {
+    let words = assemble(text, Options::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));
     Module::load(&words).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-fn explored_by(module: &Module, rules: Rules) -> (Report, Acceptance) {
+pub(super) fn explored_by(module: &Module, rules: Rules) -> (Report, Acceptance) {
     let bytes = [0u32; 16].iter().flat_map(|w| w.to_le_bytes()).collect();
     let buffers = [Buffer { set: 0, binding: 0, bytes }];
     let limits = Limits { instructions: 100_000, ..Limits::default() };
@@ -69,6 +80,10 @@ fn explored_by(module: &Module, rules: Rules) -> (Report, Acceptance) {
     let profile = module.profile(&module.entry_points()[0]);
     let exploration = Exploration { rules, ..Exploration::under(profile) };
     let acceptance = grid::explore(module, &dispatch, &shown, &relation, exploration).expect("main is there");
+    // Of two results, one of which may be an integer, the machine leaves what is open.
+    let is_left = acceptance.unsettled.is_some() || module.instructions().iter().any(|i| i.is(Op::ExtInst) && two_results(module, i));
+    let judged = judged_alike(module, &dispatch, exploration, (&shown, &acceptance));
+    assert!(judged.is_some() || is_left, "{acceptance:?}");
     // The definite value is always a member.
     for word in &acceptance.words {
         let observation = shown.outcome.observed().expect("it is observed");
@@ -79,25 +94,57 @@ fn explored_by(module: &Module, rules: Rules) -> (Report, Acceptance) {
     (shown, acceptance)
 }
 
+fn two_results(module: &Module, i: &Instruction) -> bool {
+    const MODF_TO_FREXP_STRUCT: std::ops::RangeInclusive<u32> = 35..=36;
+    const FREXP: std::ops::RangeInclusive<u32> = 51..=52;
+    let number = i.operands(module.words())[1];
+    MODF_TO_FREXP_STRUCT.contains(&number) || FREXP.contains(&number)
+}
+
+/// What the machine says over sets, where it tells all of it: the same as the relation.
+pub(super) fn judged_alike(
+    module: &Module,
+    dispatch: &Dispatch<'_>,
+    exploration: Exploration,
+    by_relation: (&Report, &Acceptance),
+) -> Option<Judged> {
+    let program = Program::compile(module, dispatch.entry).ok()?;
+    let judged = grid::judge(module, &program, dispatch, &Relation::default(), exploration).expect("main is there")?;
+    assert_eq!(differs(by_relation, &judged), None, "{judged:?}, not {:?}", by_relation.1);
+    Some(judged)
+}
+
+/// Where the machine says something else over sets than the relation.
+pub(super) fn differs(by_relation: (&Report, &Acceptance), judged: &Judged) -> Option<String> {
+    let shown = by_relation.0.outcome.observed().expect("it is observed");
+    match judged.report.outcome.observed() {
+        Some(observed) => {
+            assert_eq!(judged.acceptance.unsettled, None);
+            beside::dispatched((shown, by_relation.1), (observed, &judged.acceptance), &mut Components::default())
+        }
+        None => Some(format!("{:?}", judged.report.outcome)),
+    }
+}
+
 fn explored(controls: [&str; 2], size: u32, body: &str) -> Acceptance {
     explored_by(&module(controls, size, body), Rules::default()).1
 }
 
 /// The sets by word.
 #[track_caller]
-fn sets(acceptance: &Acceptance) -> Vec<(u64, Set)> {
+pub(super) fn sets(acceptance: &Acceptance) -> Vec<(u64, Set)> {
     assert_eq!(acceptance.unsettled, None);
     acceptance.words.iter().map(|w| (w.offset / 4, w.expected.set().expect("a word that is decided has a set"))).collect()
 }
 
-fn point(x: f32) -> Set {
+pub(super) fn point(x: f32) -> Set {
     Set::point(x.into())
 }
 
 /// %s is sin(0.5) = 0.479425538604203.
-const SINE: &str = "%q1 = OpExtInst %float %glsl Sin %half ";
+pub(super) const SINE: &str = "%q1 = OpExtInst %float %glsl Sin %half ";
 
-fn branch(condition: &str, then: &str) -> String {
+pub(super) fn branch(condition: &str, then: &str) -> String {
     format!(
         "OpSelectionMerge %merge None OpBranchConditional {condition} %then %merge %then = OpLabel {then} OpBranch %merge %merge = OpLabel "
     )
@@ -234,18 +281,26 @@ fn a_zero_of_unknown_sign_is_either_zero() {
 /// A float that was left as a set by another dispatch: shared by all that read it.
 #[test]
 fn what_is_given_as_a_set_is_one_value() {
-    let body = "%x = OpLoad %float %p0 %y = OpLoad %float %p0 %q1 = OpFSub %float %x %y OpStore %p1 %q1 %q2 = OpFMul %float %x %two OpStore %p2 %q2";
+    let body = "%x = OpLoad %float %p0 %y = OpLoad %float %p0 %q1 = OpFSub %float %x %y OpStore %p1 %q1 %q2 = OpFMul %float %x %two OpStore %p2 %q2
+        %p4 = OpAccessChain %pf %buf %c0 %c4 %z = OpLoad %float %p4 OpStore %p4 %three %w = OpLoad %float %p4 OpStore %p4 %z OpStore %p4 %w";
     let module = module(STRICT, 1, body);
-    let bytes = [0.5f32, 0.0, 0.0, 0.75].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let bytes = [0.5f32, 0.0, 0.0, 0.75, 0.5].iter().flat_map(|x| x.to_le_bytes()).collect();
     let buffers = [Buffer { set: 0, binding: 0, bytes }];
     let of = |low: f64, high: f64| Set::of(Span { low, high });
-    let bounded = [(0, of(0.25, 0.5)), (12, of(0.75, 1.0))].map(|(offset, allowed)| BoundedFloat { set: 0, binding: 0, offset, allowed });
+    let bounded = [(0, of(0.25, 0.5)), (12, of(0.75, 1.0)), (16, of(0.25, 0.5))].map(|(offset, allowed)| BoundedFloat {
+        set: 0,
+        binding: 0,
+        offset,
+        allowed,
+    });
     let resources = Resources { bounded: &bounded, ..Resources::of_buffers(&buffers) };
     let dispatch = Dispatch { entry: "main", groups: [1; 3], resources, limits: Limits { instructions: 1_000, ..Limits::default() } };
     let shown = grid::report(&module, &dispatch, &Schedule::default(), &Relation::default(), false, &mut ()).expect("main is there");
     assert_eq!(shown.doubtful.iter().map(|d| d.start).collect::<Vec<_>>(), [0, 4, 8, 12]);
-    let acceptance =
-        grid::explore(&module, &dispatch, &shown, &Relation::default(), Exploration::under(Profile::Strict)).expect("main is there");
+    let exploration = Exploration::under(Profile::Strict);
+    let acceptance = grid::explore(&module, &dispatch, &shown, &Relation::default(), exploration).expect("main is there");
+    let judged = judged_alike(&module, &dispatch, exploration, (&shown, &acceptance)).expect("the machine tells it");
+    assert_eq!((judged.written, sets(&judged.acceptance)), (vec![(0, 4), (0, 8), (0, 16)], sets(&acceptance)));
     assert_eq!(sets(&acceptance), [(0, of(0.25, 0.5)), (1, point(0.0)), (2, of(0.5, 1.0)), (3, of(0.75, 1.0))]);
 }
 

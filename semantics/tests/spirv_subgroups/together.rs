@@ -135,6 +135,18 @@ fn what_differs_between_sizes_is_doubtful() {
     assert_eq!(words_of(&of("%r = OpGroupNonUniformQuadSwap %uint %c3 %i %c0", None)), (0..8).map(|i| Word::Is(i ^ 1)).collect::<Vec<_>>());
     let lanes = of("%r = OpLoad %uint %lane", None);
     assert_eq!(words_of(&lanes), [vec![0, 1, 2, 3].into_iter().map(Word::Is).collect(), vec![Word::Doubtful; 4]].concat());
+    // Of each word it is known what it may be, unless one size makes it undefined or open.
+    let few = |report: &Report| -> Vec<(u64, Vec<u32>)> { report.one_of.iter().map(|one| (one.offset / 4, one.values.clone())).collect() };
+    assert_eq!(few(&size), (0..8).map(|word| (word, vec![4, 8, 16, 32, 64])).collect::<Vec<_>>());
+    assert_eq!(few(&lanes), (4..8).map(|word| (word, vec![word as u32 - 4, word as u32])).collect::<Vec<_>>());
+    for (of_size, at) in [("%c4", 4), ("%c8", 8), ("%c16", 16), ("%c64", 64)] {
+        let undefined = format!(
+            "%c64 = OpIMul %uint %c16 %c4 %s = OpLoad %uint %size
+             %u = OpUndef %uint %is = OpIEqual %bool %s {of_size} %r = OpSelect %uint %is %u %s"
+        );
+        let report = of(&undefined, None);
+        assert_eq!((few(&report), report.doubtful.len()), (vec![], 8), "{at}");
+    }
     // Clusters of 8 are for subgroups that have them.
     assert_eq!(words_of(&of("%r = OpGroupNonUniformIAdd %uint %c3 ClusteredReduce %c1 %c8", None)), vec![Word::Is(8); 8]);
     let small = of("%r = OpGroupNonUniformIAdd %uint %c3 ClusteredReduce %c1 %c8", Some(4));

@@ -49,6 +49,8 @@ pub(super) struct LeftOpen {
     pub doubtful: Vec<Doubtful>,
     /// 32-bit floats that may be any of a bounded set, by first byte.
     pub bounded: Vec<(u64, Set)>,
+    /// Words that are one of a few values, the one that is shown first.
+    pub one_of: Vec<(u64, Vec<u32>)>,
     /// Why runs over sets did not say more, if they did not.
     pub unsettled: Option<String>,
 }
@@ -148,6 +150,12 @@ impl Player<'_> {
             let open = within(*offset, offset + 4);
             self.buffers[id].bound(open.start, *set);
             self.note(id, open, format!("a float in {set}, RUN in line {line}"));
+        }
+        for (offset, values) in &left.one_of {
+            let open = within(*offset, offset + 4);
+            let Some((&best, others)) = values.split_first() else { continue };
+            let codes = Codes { best: best.into(), others: others.iter().map(|&value| value.into()).collect(), nan: 0, any: None };
+            self.buffers[id].choose(open.start, 4, codes);
         }
     }
 

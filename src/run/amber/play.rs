@@ -457,10 +457,25 @@ impl<'s> Player<'s> {
         let known: Vec<Vec<Known>> = all.iter().enumerate().map(|(at, place)| self.known(place, at < bound.buffers.len())).collect();
         let lengths = all.iter().map(|(_, range)| range.len()).collect();
         let mut watch = Watch::new(known.iter().map(Vec::as_slice).collect(), lengths);
-        let sink: &mut dyn Sink = if first_open.is_some() || bound.is_short() { &mut watch } else { &mut () };
-        let ran = compute::interpret(module, dispatch, &by, &engines.relation, engines.planted.as_ref(), sink)
-            .map_err(|e| End::Unsupported(format!("line {line}: {e}")))?;
-        let seen = watch.seen();
+        let refused = |e: LoadError| End::Unsupported(format!("line {line}: {e}"));
+        let is_told = known.iter().flatten().all(|known| *known == Known::Decided) && open_image.is_none() && !bound.is_short();
+        let judged = match &interpreter.by {
+            compute::Interpreter::Any if floats && !any_subgroups && is_told => {
+                compute::judge(module, dispatch, &engines.relation, engines.sets, engines.planted.as_ref()).map_err(refused)?
+            }
+            _ => None,
+        };
+        let (ran, seen, judged) = match judged {
+            Some(grid::Judged { report, acceptance, written, .. }) => {
+                written.iter().for_each(|&(buffer, at)| watch.writes(buffer, at));
+                (compute::Ran { engine: "machine", note: None, report }, watch.seen(), Some(acceptance))
+            }
+            None => {
+                let sink: &mut dyn Sink = if first_open.is_some() || bound.is_short() { &mut watch } else { &mut () };
+                let ran = compute::interpret(module, dispatch, &by, &engines.relation, engines.planted.as_ref(), sink).map_err(refused)?;
+                (ran, watch.seen(), None)
+            }
+        };
         bound.read_past(self.script, seen.past, *line)?;
         if bound.is_short() && ran.engine == "machine" {
             let what = "a uniform buffer is shorter than its block, and the machine does not say what is read; the reference does";
@@ -473,6 +488,7 @@ impl<'s> Player<'s> {
                 .map_err(|what| End::Failed(format!("line {line}: {what}")))?;
         }
         let read = match (seen.read, first_open, ran.engine) {
+            _ if judged.is_some() => None,
             (Some((index, at)), ..) => all.get(index).map(|(buffer, range)| (*buffer, range.start + at)),
             // The machine does not say what it reads.
             (None, open, "machine") => open,
@@ -482,12 +498,13 @@ impl<'s> Player<'s> {
         let open_image = if ran.engine == "reference" { bound.open_image(&self.buffers, false) } else { open_image };
         let unknown = match read.or(open_image) {
             Some(open) => Some(self.given_open(open, *line)),
-            None if floats && ran.engine == "machine" => Some(format!(
+            None if floats && ran.engine == "machine" && judged.is_none() => Some(format!(
                 "RUN in line {line} has floats, and the machine keeps no record of what else devices may show; the reference does"
             )),
             None => None,
         };
         let acceptance = match (&unknown, ran.engine) {
+            _ if judged.is_some() => judged,
             (None, "reference") => Some(accepted(module, dispatch, &report, engines, *line)?),
             _ => None,
         };
@@ -545,13 +562,15 @@ fn accepted(module: &ComputeModule, dispatch: &Dispatch<'_>, report: &Report, en
 /// What is left open of one observed buffer.
 fn left_open(report: &Report, acceptance: Option<&Acceptance>, buffer: usize) -> LeftOpen {
     let of = |all: &[Doubtful]| all.iter().filter(|d| d.buffer == buffer).copied().collect();
+    let one_of = report.one_of.iter().filter(|one| one.buffer == buffer).map(|one| (one.offset, one.values.clone())).collect();
     let Some(acceptance) = acceptance else {
-        return LeftOpen { doubtful: of(&report.doubtful), bounded: Vec::new(), unsettled: None };
+        return LeftOpen { doubtful: of(&report.doubtful), bounded: Vec::new(), one_of, unsettled: None };
     };
     let words = acceptance.words.iter().filter(|word| word.buffer == buffer);
     LeftOpen {
         doubtful: of(&acceptance.doubtful),
         bounded: words.filter_map(|word| Some((word.offset, word.expected.set()?))).collect(),
+        one_of,
         unsettled: acceptance.unsettled.as_ref().map(ToString::to_string),
     }
 }

@@ -160,7 +160,7 @@ impl Player<'_> {
             let place = Place { set: observed.set, binding: observed.binding };
             let Some(which) = bound.buffers.iter().position(|b| b.place == place && b.kind == BufferKind::ReadWrite) else { continue };
             let doubtful = observation.doubtful.iter().filter(|d| d.buffer == index).copied().collect();
-            let left = LeftOpen { doubtful, bounded: Vec::new(), unsettled: None };
+            let left = LeftOpen { doubtful, bounded: Vec::new(), one_of: Vec::new(), unsettled: None };
             let made = |bytes: &UndefinedBytes| told::instruction(fragment, bytes.made_at);
             self.keep(&made, given, which, observed, &left, &seen.written[which]);
         }

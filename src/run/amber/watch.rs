@@ -36,6 +36,12 @@ impl<'k> Watch<'k> {
         Watch { known, bound, seen: Seen { read: None, past: None, written } }
     }
 
+    /// A word of a buffer was written.
+    pub fn writes(&mut self, buffer: usize, at: u64) {
+        let written = self.seen.written.get_mut(buffer).into_iter().flatten();
+        written.skip(at as usize).take(4).for_each(|written| *written = true);
+    }
+
     pub fn seen(self) -> Seen {
         self.seen
     }

@@ -1,17 +1,15 @@
 //! The engines beside each other on one dispatch or draw: the lockstep machine must show what the
-//! relation shows, definite values and, of draws, over sets; a device must show what runs over sets
-//! allow.
-//!
-//! A dispatch runs over sets by the relation alone, so that two engines are compared on its
-//! definite values only.
+//! relation shows, definite values and over sets; a device must show what runs over sets allow.
 
 use smallstep_semantics::concurrency::Schedule;
-use smallstep_semantics::number::sets::Rules;
+use smallstep_semantics::number::Profile;
+use smallstep_semantics::number::sets::{Exploration, Rules};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster;
 use smallstep_semantics::spirv::draw::{self, By};
 use smallstep_semantics::spirv::environment::{self, Limits, Resources};
-use smallstep_semantics::spirv::grid;
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::grid::{self, Report};
 use smallstep_semantics::spirv::lockstep::{FragmentProgram, Program, VertexProgram};
 use smallstep_semantics::spirv::{Event, LoadError, Module, Relation, Sink};
 use smallstep_semantics::undefined::Undefined;
@@ -30,7 +28,7 @@ use crate::verdict::Verdict;
 pub struct Compared {
     /// What relation and machine came to.
     pub interpreters: Verdict<Wrong>,
-    /// Of a draw whose fragments the machine runs over sets too: what was compared.
+    /// Where the machine runs it over sets too: what was compared.
     pub over_sets: Option<Components>,
     /// What the device came to, if there is one and the interpreters agree.
     pub device: Option<Verdict<Wrong>>,
@@ -85,10 +83,12 @@ fn computed(dispatch: &ComputeDispatch, device: Option<&OnDevice>, planted: Opti
         },
         limits: Limits::of_fuel(FUEL_OF_PROGRAMS),
     };
-    let relation = match grid::run(&module, &run, &Schedule::default(), &Relation::default(), &mut ()) {
-        Ok(outcome) => outcome,
+    let rules = Relation::default();
+    let report = match grid::report(&module, &run, &Schedule::default(), &rules, false, &mut ()) {
+        Ok(report) => report,
         Err(error) => return wrong(error.to_string()).into(),
     };
+    let relation = &report.outcome;
     let program = match Program::compile(&module, &dispatch.entry) {
         Ok(program) => program,
         Err(LoadError::Unsupported { what, .. }) => {
@@ -101,7 +101,7 @@ fn computed(dispatch: &ComputeDispatch, device: Option<&OnDevice>, planted: Opti
         None => program,
     };
     let machine = program.run(&run, 1);
-    let interpreters = match (&relation, &machine) {
+    let mut interpreters = match (relation, &machine) {
         (Outcome::Observed(one), Outcome::Observed(other)) => match same(one, other) {
             Ok(()) => Verdict::Agree,
             Err(what) => wrong(format!("the lockstep machine: {what}")),
@@ -115,9 +115,38 @@ fn computed(dispatch: &ComputeDispatch, device: Option<&OnDevice>, planted: Opti
         }
         (one, _) => nothing_shown(one).unwrap_or(Verdict::Agree),
     };
+    let mut over_sets = None;
+    if interpreters == Verdict::Agree && relation.observed().is_some() && module.instructions().iter().any(|i| i.is(Op::TypeFloat)) {
+        over_sets = computed_over_sets((&module, &program), &run, &report).unwrap_or_else(|difference| {
+            interpreters = wrong(format!("over sets the lockstep machine shows {difference}"));
+            None
+        });
+    }
     let on_device = device.filter(|_| interpreters == Verdict::Agree);
     let device = on_device.map(|device| super::optimised::on_device(dispatch, device));
-    Compared { interpreters, over_sets: None, device }
+    Compared { interpreters, over_sets, device }
+}
+
+/// What was compared of a dispatch that both run over sets, the relation after it has shown that;
+/// none where the machine leaves it to the relation.
+fn computed_over_sets(
+    (module, program): (&Module, &Program),
+    run: &environment::Dispatch<'_>,
+    shown: &Report,
+) -> Result<Option<Components>, String> {
+    let (rules, exploration) = (Relation::default(), Exploration::under(Profile::Strict));
+    let explored = grid::explore(module, run, shown, &rules, exploration).map_err(|error| error.to_string())?;
+    let Some(judged) = grid::judge(module, program, run, &rules, exploration).map_err(|error| error.to_string())? else {
+        return Ok(None);
+    };
+    let mut counts = Components::default();
+    match (shown.outcome.observed(), judged.report.outcome.observed()) {
+        (Some(one), Some(other)) => match beside::dispatched((one, &explored), (other, &judged.acceptance), &mut counts) {
+            Some(difference) => Err(difference),
+            None => Ok(Some(counts)),
+        },
+        _ => Err(format!("{:?}", judged.report.outcome)),
+    }
 }
 
 /// How many rules the relation applies to definite values.

@@ -14,6 +14,7 @@
 mod barrier;
 mod exhaust;
 mod explore;
+mod judged;
 pub(in crate::spirv) mod observe;
 mod path;
 pub(in crate::spirv) mod prepare;
@@ -55,7 +56,8 @@ use work::{Finished, Work};
 pub use exhaust::exhaust;
 pub(in crate::spirv) use explore::alone;
 pub use explore::{Acceptance, OpenWord, explore};
-pub use observe::{Doubtful, DoubtfulTexels, Report};
+pub use judged::{Judged, judge};
+pub use observe::{Doubtful, DoubtfulTexels, OneOf, Report};
 pub(in crate::spirv) use subgroup::subgroup_built_in;
 pub use subgroup::{MAX_SIZE, SIZES, uses_subgroups};
 pub use weak::{Read, Shown, weakly};

@@ -106,7 +106,7 @@ struct Backing {
 /// A scalar that a device may hold other bits of, or that a device may have computed together with
 /// what is made of it.
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+pub(in crate::spirv) struct Kept {
     bytes: u8,
     trust: Trust,
     /// Why a device may hold other bits, if so.
@@ -189,8 +189,7 @@ impl Shared {
             let Some(index) = dispatch.resources.buffers.iter().position(named) else { continue };
             if float.offset.is_multiple_of(4) && float.offset < dispatch.resources.buffers[index].bytes.len() as u64 / 4 * 4 {
                 shared.bounded.insert((index, float.offset), float.allowed);
-                let trust = Trust::CERTAIN.in_doubt(Why::Approximate);
-                shared.backings[index].kept.insert(float.offset, Kept { bytes: 4, trust, open: Some(Why::Approximate) });
+                shared.backings[index].kept.insert(float.offset, Kept::given(Trust::CERTAIN.in_doubt(Why::Approximate)));
             }
         }
         shared.backings.push(backing(dispatch.resources.push_constants)?);
@@ -499,21 +498,30 @@ impl Shared {
     /// The floats of a buffer that every device has as a zero, of one sign or the
     /// other, by first byte.
     pub fn zeros(&self, buffer: usize) -> impl Iterator<Item = u64> + '_ {
-        let backing = &self.backings[buffer];
-        let is_zero = move |at: u64, kept: &Kept| kept.is_zero(self.float(buffer, at).map_or(1, |lane| lane.bits.into()));
-        backing.kept.iter().filter(move |(at, kept)| is_zero(**at, kept)).map(|(&at, _)| at)
+        self.backings[buffer].kept.keys().copied().filter(move |&at| self.is_zero(buffer, at))
     }
 
-    /// The 32 bits at a byte of a buffer as a float, with what is known of them; `None` where some
-    /// are undefined, or past the end.
+    /// Whether every device has a zero in a word of a buffer, of one sign or the other.
+    pub fn is_zero(&self, buffer: usize, offset: u64) -> bool {
+        let bits = self.float(buffer, offset).map_or(1, |lane| lane.bits.into());
+        self.backings[buffer].kept.get(&offset).is_some_and(|kept| kept.is_zero(bits))
+    }
+
+    /// The 32 bits at a byte of a buffer as a float, with what is known of them: bits that nothing
+    /// more or less is known of are there on every device. `None` where some are undefined, or past
+    /// the end.
     pub fn float(&self, buffer: usize, offset: u64) -> Option<Lane> {
-        let object = &self.backings[buffer].object;
+        let backing = &self.backings[buffer];
         let cell = Cell { offset, bytes: 4 };
-        if object.length() < offset + 4 {
+        if backing.object.length() < offset + 4 {
             return None;
         }
         let unwritten = Origin { kind: Unspecified::Uninitialised, instruction: 0, invocation: 0 };
-        let scalar = self.scalar(ObjectId::Buffer(buffer as u32), cell, Type::Float { width: 32 }, unwritten);
+        let type_ = match backing.kept.contains_key(&offset) {
+            true => Type::Float { width: 32 },
+            false => Type::Int { width: 32, signed: false },
+        };
+        let scalar = self.laid_scalar(backing, cell, type_, unwritten);
         scalar.undefined.is_none().then(|| scalar.lane())
     }
 
@@ -528,7 +536,7 @@ impl Shared {
         for ((buffer, offset), set) in bounded {
             let value = self.float(buffer, offset).map_or(0.0, |lane| lane.float());
             let trust = sets.any_of(value, set, Why::Approximate)?.trust;
-            self.backings[buffer].kept.insert(offset, Kept { bytes: 4, trust, open: Some(Why::Approximate) });
+            self.backings[buffer].kept.insert(offset, Kept::given(trust));
         }
         Ok(())
     }
@@ -540,8 +548,23 @@ impl Shared {
 }
 
 impl Kept {
+    /// A float that is given as a set.
+    pub(in crate::spirv) fn given(trust: Trust) -> Kept {
+        Kept { bytes: 4, trust, open: Some(Why::Approximate) }
+    }
+
+    /// What is known of it as a float.
+    pub(in crate::spirv) fn trust(&self) -> Trust {
+        self.trust
+    }
+
+    /// The same, where its cell is numbered anew.
+    pub(in crate::spirv) fn trust_mut(&mut self) -> &mut Trust {
+        &mut self.trust
+    }
+
     /// What a load of that type finds, where the bits by themselves are `exact`.
-    fn seen(self, type_: Type, exact: Scalar) -> Scalar {
+    pub(in crate::spirv) fn seen(self, type_: Type, exact: Scalar) -> Scalar {
         match (type_, self.open) {
             (Type::Float { width: 32 }, _) => Scalar { trust: self.trust, ..exact },
             (_, None) => exact,
@@ -551,7 +574,7 @@ impl Kept {
     }
 
     /// What is worth keeping of a scalar that is written.
-    fn of(scalar: &Scalar, bytes: u8, profile: Profile) -> Option<Kept> {
+    pub(in crate::spirv) fn of(scalar: &Scalar, bytes: u8, profile: Profile) -> Option<Kept> {
         let trust = scalar.trust;
         let open = match trust.doubt {
             None if bytes == 4 && !trust.is_decided(profile) => Some(Why::Approximate),
@@ -563,7 +586,7 @@ impl Kept {
     }
 
     /// Whether it is a zero that may have either sign.
-    fn is_zero(self, bits: u64) -> bool {
+    pub(in crate::spirv) fn is_zero(self, bits: u64) -> bool {
         self.bytes == 4 && self.open.is_none() && !self.trust.zero_sign && bits << 33 == 0
     }
 

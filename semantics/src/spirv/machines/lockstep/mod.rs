@@ -25,7 +25,7 @@ pub use program::{
     Slot, Slots, Space, VertexProgram,
 };
 pub use run::{Atomics, Watch, Watched};
-pub(in crate::spirv) use run::{Broken, Quads, Tag, WAYS};
+pub(in crate::spirv) use run::{Broken, Piecewise, Quads, Tag, WAYS, Written};
 
 impl Program {
     /// Compiles a compute entry point of a loaded module.

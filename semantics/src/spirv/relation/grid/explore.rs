@@ -8,15 +8,19 @@
 //! What the parts access on all of their ways is compared: where some way of one would race with
 //! some way of another, nothing is settled.
 //!
+//! Parts may run on the lockstep machine too (`judged`): it gives what a way has written as the
+//! relation does, and leaves to it the parts that it cannot tell.
+//!
 //! Nothing is settled either where a dispatch has atomics, whose order may be any, where what is
 //! open reaches an address, a case of OpSwitch or an instruction that is undefined for some values,
 //! or where a way does not end.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
+use super::judged::Differs;
 use super::observe::{Doubtful, Report};
 use super::prepare::Dispatched;
 use super::work::Work;
@@ -30,6 +34,7 @@ use crate::spirv::declare::is_group;
 use crate::spirv::environment::Dispatch;
 use crate::spirv::error::LoadError;
 use crate::spirv::grammar::Op;
+use crate::spirv::lockstep::{Piecewise, Written};
 use crate::spirv::module::Module;
 use crate::spirv::shared::{Extent, ObjectId};
 use crate::spirv::step::Relation;
@@ -69,10 +74,10 @@ pub struct Acceptance {
 
 /// What is known of a word once some ways have been followed.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
-    set: Set,
+pub(super) struct Seen {
+    pub(super) set: Set,
     /// The bits, if they are the same on every way, and decided there.
-    bits: Option<u32>,
+    pub(super) bits: Option<u32>,
     ways: u32,
     why: Why,
 }
@@ -85,7 +90,15 @@ impl Seen {
 }
 
 /// A word of an observed buffer: which buffer, and its first byte.
-type Word = (usize, u64);
+pub(super) type Word = (usize, u64);
+
+/// What all ways of a part show.
+pub(super) struct Ways {
+    /// How many were followed, and how many of these a device may go.
+    all: u32,
+    followed: u32,
+    pub(super) words: BTreeMap<Word, Seen>,
+}
 
 /// Explores what a dispatch may show that shows `shown` by definite values, which the relation gave
 /// under any schedule. The profile is that of the dispatch, whatever the exploration's.
@@ -101,30 +114,27 @@ pub fn explore(
 ) -> Result<Acceptance, LoadError> {
     let Some(observation) = shown.outcome.observed() else { return Ok(Acceptance::default()) };
     if shown.doubtful.is_empty() && !shown.wanders {
-        return Ok(Acceptance::default().with_zeros(shown));
+        return Ok(Acceptance::default().with_zeros(shown.zeros.iter().copied()));
     }
     let grid = match Grid::new(module, dispatch, relation)? {
         Ok(grid) => grid,
         Err(outcome) => return Ok(undecided(shown, 0, Unsettled::ended(&outcome))),
     };
-    let has = |wanted: fn(Op) -> bool| module.instructions().iter().any(|i| wanted(i.op));
-    if has(is_atomic) {
+    let Some(by_workgroup) = by_workgroup(module) else {
         return Ok(undecided(shown, 0, Unsettled::Reached("it has atomics, whose order is not fixed".into())));
+    };
+    let mut explorer = Explorer::new(grid, exploration, observation.instructions);
+    match explorer.parts(by_workgroup) {
+        Ok(()) => Ok(explorer.acceptance(shown)),
+        Err(why) => Ok(undecided(shown, explorer.ways, why)),
     }
-    let by_workgroup = has(|op| op == Op::ControlBarrier || is_group(op));
-    let size = if by_workgroup { 1 } else { grid.topology.workgroup_size() };
-    let mut explorer = Explorer { grid, exploration, left: 0, each: 0, ways: 0, touched: FxHashMap::default(), words: BTreeMap::new() };
-    explorer.exploration.profile = explorer.grid.shared.profile();
-    let executed = observation.instructions;
-    explorer.left = executed.saturating_mul(ALL).saturating_add(LEAST);
-    explorer.each = executed.saturating_mul(SLOWER).saturating_add(LEAST);
-    for number in 0..explorer.grid.topology.invocations() / explorer.grid.topology.workgroup_size() * size {
-        let local = if by_workgroup { None } else { Some(number % size) };
-        if let Err(why) = explorer.part(number, Part { workgroup: number / size, local }) {
-            return Ok(undecided(shown, explorer.ways, why));
-        }
-    }
-    Ok(explorer.acceptance(shown))
+}
+
+/// Whether the parts are workgroups, and not single invocations; none where atomics order what
+/// they do.
+pub(super) fn by_workgroup(module: &Module) -> Option<bool> {
+    let has = |wanted: fn(Op) -> bool| module.instructions().iter().any(|i| wanted(i.op));
+    if has(is_atomic) { None } else { Some(has(|op| op == Op::ControlBarrier || is_group(op))) }
 }
 
 /// Runs the one workgroup of a grid over sets. Gives what was done, and how
@@ -166,36 +176,44 @@ fn undecided(shown: &Report, ways: u64, why: Unsettled) -> Acceptance {
             .map(|(buffer, b)| Doubtful { buffer, start: 0, end: b.bytes.len() as u64, why: Why::Control })
             .collect();
     }
-    Acceptance { words: Vec::new(), doubtful, ways, unsettled: Some(why) }.with_zeros(shown)
+    Acceptance { words: Vec::new(), doubtful, ways, unsettled: Some(why) }.with_zeros(shown.zeros.iter().copied())
 }
 
 impl Acceptance {
     /// With the zeros of either sign that nothing else is said of.
-    fn with_zeros(mut self, shown: &Report) -> Acceptance {
+    fn with_zeros(mut self, zeros: impl IntoIterator<Item = Word>) -> Acceptance {
         let said = |all: &Acceptance, buffer: usize, offset: u64| {
             let word = all.words.binary_search_by_key(&(buffer, offset), |word| (word.buffer, word.offset)).is_ok();
             word || all.doubtful.iter().any(|d| d.buffer == buffer && d.start < offset + 4 && offset < d.end)
         };
-        let zero = |&(buffer, offset): &(usize, u64)| OpenWord { buffer, offset, expected: Expected::Zero };
-        let zeros: Vec<OpenWord> = shown.zeros.iter().filter(|at| !said(&self, at.0, at.1)).map(zero).collect();
+        let zero = |(buffer, offset): Word| OpenWord { buffer, offset, expected: Expected::Zero };
+        let zeros: Vec<OpenWord> = zeros.into_iter().filter(|at| !said(&self, at.0, at.1)).map(zero).collect();
         self.words.extend(zeros);
         self.words.sort_by_key(|word| (word.buffer, word.offset));
         self
     }
 }
 
-struct Explorer<'m, 'r> {
+pub(super) struct Explorer<'m, 'r> {
     /// Before the first workgroup.
-    grid: Grid<'m, 'r, Dispatched<'m>>,
-    exploration: Exploration,
+    pub(super) grid: Grid<'m, 'r, Dispatched<'m>>,
+    pub(super) exploration: Exploration,
+    /// The machine that runs parts, if one does.
+    pub(super) machine: Option<Piecewise<'r>>,
+    /// How many parts it has left to the relation.
+    pub(super) left_to_relation: u64,
+    /// What it shows otherwise than the relation, of a part that both have run.
+    pub(super) differs: Option<Differs>,
+    /// Words that some way shows as a zero of either sign.
+    pub(super) zeros: BTreeSet<Word>,
     /// Instructions that are left.
-    left: u64,
+    pub(super) left: u64,
     /// Instructions that one way may execute.
-    each: u64,
-    ways: u64,
+    pub(super) each: u64,
+    pub(super) ways: u64,
     /// Which part has written a byte, and which has read it.
     touched: FxHashMap<(ObjectId, u64), (Option<u32>, Readers)>,
-    words: BTreeMap<Word, Seen>,
+    pub(super) words: BTreeMap<Word, Seen>,
 }
 
 /// The parts that have read a byte.
@@ -206,25 +224,79 @@ enum Readers {
     Several,
 }
 
-impl Explorer<'_, '_> {
-    /// All ways of one part.
-    fn part(&mut self, number: u32, part: Part) -> Result<(), Unsettled> {
+impl<'m, 'r> Explorer<'m, 'r> {
+    /// Before the first part of a dispatch whose definite run has executed so many instructions.
+    pub(super) fn new(grid: Grid<'m, 'r, Dispatched<'m>>, exploration: Exploration, executed: u64) -> Self {
+        Explorer {
+            exploration: Exploration { profile: grid.shared.profile(), ..exploration },
+            grid,
+            machine: None,
+            left_to_relation: 0,
+            differs: None,
+            zeros: BTreeSet::new(),
+            left: executed.saturating_mul(ALL).saturating_add(LEAST),
+            each: executed.saturating_mul(SLOWER).saturating_add(LEAST),
+            ways: 0,
+            touched: FxHashMap::default(),
+            words: BTreeMap::new(),
+        }
+    }
+
+    /// All ways of all parts.
+    fn parts(&mut self, by_workgroup: bool) -> Result<(), Unsettled> {
+        let size = self.grid.topology.workgroup_size();
+        for workgroup in 0..self.grid.topology.invocations() / size {
+            if by_workgroup {
+                self.part(Part { workgroup, local: None })?;
+                continue;
+            }
+            for local in 0..size {
+                self.part(Part { workgroup, local: Some(local) })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All ways of one part by the relation.
+    pub(super) fn part(&mut self, part: Part) -> Result<(), Unsettled> {
+        let ways = self.all_ways(|explorer, sets| explorer.way(part, sets))?;
+        self.add(ways);
+        Ok(())
+    }
+
+    /// The number of a part among all, or of another one with the same memory.
+    fn number(&self, part: Part) -> u32 {
+        part.workgroup * self.grid.topology.workgroup_size() + part.local.unwrap_or(0)
+    }
+
+    /// What all ways of a part show, each run so.
+    pub(super) fn all_ways(
+        &mut self,
+        mut way: impl FnMut(&mut Self, &mut Sets) -> Result<Vec<(Word, Seen)>, Unsettled>,
+    ) -> Result<Ways, Unsettled> {
         let mut of_part: BTreeMap<Word, Seen> = BTreeMap::new();
-        let exploration = self.exploration;
         let mut followed = 0;
-        let (ways, unsettled) = follow(exploration, |sets| {
-            let written = self.way(number, part, sets)?;
+        let (all, unsettled) = follow(self.exploration, |sets| {
+            let written = way(self, sets)?;
             followed += 1;
             for (word, seen) in written {
                 of_part.entry(word).and_modify(|all| all.also(seen)).or_insert(seen);
             }
             Ok(std::ops::ControlFlow::Continue(()))
         });
-        self.ways += u64::from(ways);
-        if let Some(why) = unsettled {
-            return Err(why);
+        match unsettled {
+            Some(why) => {
+                self.ways += u64::from(all);
+                Err(why)
+            }
+            None => Ok(Ways { all, followed, words: of_part }),
         }
-        for (word, mut seen) in of_part {
+    }
+
+    /// Adds what a part has shown to what others have.
+    pub(super) fn add(&mut self, Ways { all, followed, words }: Ways) {
+        self.ways += u64::from(all);
+        for (word, mut seen) in words {
             if seen.ways < followed {
                 // Another way leaves it as it was.
                 let (buffer, offset) = (self.storage(word.0), word.1);
@@ -238,16 +310,33 @@ impl Explorer<'_, '_> {
             // Another part has written other bytes of this word.
             self.words.entry(word).and_modify(|all| *all = Seen { set: Set::ANY, bits: all.bits.and(seen.bits), ..*all }).or_insert(seen);
         }
-        Ok(())
+    }
+
+    /// What a way has written by the machine, of the buffers that are observed.
+    pub(super) fn written(&mut self, sets: &Sets, written: impl IntoIterator<Item = Written>) -> Vec<(Word, Seen)> {
+        let mut words = Vec::new();
+        for Written { buffer, offset, float, is_zero } in written {
+            let Some(observed) = self.grid.prepared.storage.iter().position(|&(of, ..)| of == buffer) else { continue };
+            if is_zero {
+                self.zeros.insert((observed, offset));
+            }
+            words.push(((observed, offset), seen(sets, float)));
+        }
+        words
+    }
+
+    /// What one part shows that has gone one way.
+    pub(super) fn one_way(words: Vec<(Word, Seen)>) -> Ways {
+        Ways { all: 1, followed: 1, words: words.into_iter().collect() }
     }
 
     /// Which of the dispatch's buffers an observed one is.
-    fn storage(&self, buffer: usize) -> usize {
+    pub(super) fn storage(&self, buffer: usize) -> usize {
         self.grid.prepared.storage[buffer].0
     }
 
     /// One way: what it has written, word by word.
-    fn way(&mut self, number: u32, part: Part, sets: &mut Sets) -> Result<Vec<(Word, Seen)>, Unsettled> {
+    pub(super) fn way(&mut self, part: Part, sets: &mut Sets) -> Result<Vec<(Word, Seen)>, Unsettled> {
         if let Some(limit) = self.grid.time.and_then(|time| time.passed()) {
             return Err(Unsettled::Reached(limit.to_string()));
         }
@@ -260,7 +349,7 @@ impl Explorer<'_, '_> {
         for (extent, writes) in &accesses {
             for (first, bytes) in extent.stretches() {
                 for at in first..first + bytes {
-                    self.touch(number, (extent.object, at), *writes)?;
+                    self.touch(part, (extent.object, at), *writes)?;
                 }
                 if let (ObjectId::Buffer(index), true) = (extent.object, writes) {
                     let observed = self.grid.prepared.storage.iter().position(|&(of, ..)| of == index as usize);
@@ -271,16 +360,24 @@ impl Explorer<'_, '_> {
         }
         words.sort_unstable();
         words.dedup();
+        let zeros: Vec<Word> = words.iter().copied().filter(|word| grid.shared.is_zero(self.storage(word.0), word.1)).collect();
+        self.zeros.extend(zeros);
         Ok(words.into_iter().map(|word| (word, seen(sets, grid.shared.float(self.storage(word.0), word.1)))).collect())
     }
 
     /// A part accesses a byte.
-    fn touch(&mut self, part: u32, byte: (ObjectId, u64), writes: bool) -> Result<(), Unsettled> {
+    fn touch(&mut self, part: Part, byte: (ObjectId, u64), writes: bool) -> Result<(), Unsettled> {
+        let conflict = || Unsettled::Reached("invocations that access the same memory on some ways through their branches".into());
+        if let (Some(machine), ObjectId::Buffer(buffer)) = (&self.machine, byte.0) {
+            let conflicts = machine.conflicts((part.workgroup, part.local), buffer, byte.1, writes);
+            return if conflicts { Err(conflict()) } else { Ok(()) };
+        }
+        let part = self.number(part);
         let (writer, readers) = self.touched.entry(byte).or_insert((None, Readers::None));
         let others_write = writer.is_some_and(|writer| writer != part);
         let others_read = !matches!(readers, Readers::None) && *readers != Readers::One(part);
         if others_write || writes && others_read {
-            return Err(Unsettled::Reached("invocations that access the same memory on some ways through their branches".into()));
+            return Err(conflict());
         }
         match (writes, *readers) {
             (true, _) => *writer = Some(part),
@@ -291,7 +388,7 @@ impl Explorer<'_, '_> {
         Ok(())
     }
 
-    fn acceptance(&self, shown: &Report) -> Acceptance {
+    pub(super) fn acceptance(&self, shown: &Report) -> Acceptance {
         let mut acceptance = Acceptance { ways: self.ways, ..Acceptance::default() };
         let mut words = self.words.clone();
         for doubtful in &shown.doubtful {
@@ -304,7 +401,11 @@ impl Explorer<'_, '_> {
                 // have been written.
                 let whole = start <= offset && offset + 4 <= end;
                 if let (true, Some(seen)) = (whole || !shown.wanders, words.remove(&(buffer, offset))) {
-                    expected = if (start, end) == (offset, offset + 4) { Expected::of(seen.set, why) } else { expected };
+                    let of_word = || match seen.bits {
+                        Some(bits) if !self.zeros.contains(&(buffer, offset)) => Expected::Bits(bits),
+                        _ => Expected::of(seen.set, why),
+                    };
+                    expected = if (start, end) == (offset, offset + 4) { of_word() } else { expected };
                 }
             }
             match expected {
@@ -321,7 +422,8 @@ impl Explorer<'_, '_> {
         }
         acceptance.words.sort_by_key(|word| (word.buffer, word.offset));
         acceptance.doubtful.sort_by_key(|one| (one.buffer, one.start));
-        acceptance.with_zeros(shown)
+        let zeros = shown.zeros.iter().chain(&self.zeros).copied().collect::<BTreeSet<Word>>();
+        acceptance.with_zeros(zeros)
     }
 }
 

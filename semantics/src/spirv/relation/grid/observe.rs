@@ -24,6 +24,17 @@ pub struct Doubtful {
     pub why: Why,
 }
 
+/// An aligned word of a storage buffer that holds one of a few values on every device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OneOf {
+    /// Which of the observation's buffers.
+    pub buffer: usize,
+    /// The first byte.
+    pub offset: u64,
+    /// The values, that of the observation first.
+    pub values: Vec<u32>,
+}
+
 /// A component of neighbouring texels of a storage image, row after row, that a conforming device
 /// may hold another one of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +61,8 @@ pub struct Report {
     pub undefined: Vec<Undefined>,
     /// The bytes of the observed buffers that other devices may hold other bits in.
     pub doubtful: Vec<Doubtful>,
+    /// Words among them of which all values are known that they may have.
+    pub one_of: Vec<OneOf>,
     /// The components of the observed images that other devices may hold other ones of.
     pub doubtful_texels: Vec<DoubtfulTexels>,
     /// Words of the observed buffers that are a zero on every device, of one sign or the other:
@@ -61,9 +74,14 @@ pub struct Report {
 }
 
 impl Report {
+    fn of(outcome: Outcome<Observation>) -> Report {
+        let (undefined, doubtful, one_of, doubtful_texels, zeros) = Default::default();
+        Report { outcome, undefined, doubtful, one_of, doubtful_texels, zeros, wanders: false }
+    }
+
     /// The report of a run that ended without an observation.
     pub fn ended(outcome: Outcome<Observation>, undefined: Vec<Undefined>) -> Report {
-        Report { outcome, undefined, doubtful: Vec::new(), doubtful_texels: Vec::new(), zeros: Vec::new(), wanders: false }
+        Report { undefined, ..Report::of(outcome) }
     }
 }
 
@@ -109,6 +127,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
             outcome: Outcome::Observed(observation),
             undefined: self.undefined.clone(),
             doubtful,
+            one_of: Vec::new(),
             doubtful_texels,
             zeros,
             wanders: self.doubtful,

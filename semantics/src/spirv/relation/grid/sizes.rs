@@ -1,16 +1,17 @@
 //! A dispatch whose size of subgroups is not given: it runs with several, and what they show
-//! differently depends on the size.
+//! differently depends on the size: a word that each of them shows for certain is one of what they
+//! show.
 
-use super::observe::{Doubtful, DoubtfulTexels, Report};
+use super::observe::{Doubtful, DoubtfulTexels, OneOf, Report};
 use super::subgroup::sizes_of;
 use crate::number::Why;
 use crate::outcome::Outcome;
-use crate::spirv::environment::{Dispatch, Observation, Resources};
+use crate::spirv::environment::{Dispatch, Observation, ObservedBuffer, Resources};
 use crate::spirv::error::LoadError;
 use crate::spirv::module::Module;
 
 /// Runs a dispatch with several sizes of subgroups. Shown is what the first shows; what another one
-/// shows otherwise is doubtful.
+/// shows otherwise is doubtful, and one of both where nothing else is.
 ///
 /// Errors as `run`.
 pub(super) fn over_sizes(
@@ -62,12 +63,28 @@ fn also(first: &mut Report, other: &Report) {
         for start in words {
             let end = (start + 4).min(a.bytes.len() as u64);
             let is_open = |report: &Report| report.doubtful.iter().any(|d| d.buffer == buffer && d.start < end && start < d.end);
-            let undefined = |of: &crate::spirv::environment::ObservedBuffer| of.undefined.iter().any(|u| u.start < end && start < u.end);
+            let is_zero = |report: &Report| report.zeros.contains(&(buffer, start));
+            let undefined = |of: &ObservedBuffer| of.undefined.iter().any(|u| u.start < end && start < u.end);
             let differs = a.bytes[start as usize..end as usize] != b.bytes[start as usize..end as usize] || undefined(a) != undefined(b);
-            if (differs || is_open(other)) && !is_open(first) {
-                let why = if differs { Why::SubgroupSize } else { why_of(other, buffer, start) };
-                first.doubtful.push(Doubtful { buffer, start, end, why });
-                first.zeros.retain(|&at| at != (buffer, start));
+            let known = first.one_of.iter().position(|one| (one.buffer, one.offset) == (buffer, start));
+            let is_told = end == start + 4 && !undefined(a) && !undefined(b) && !is_open(other) && !is_zero(other);
+            match known {
+                Some(at) if !is_told => drop(first.one_of.remove(at)),
+                Some(at) => {
+                    let (values, value) = (&mut first.one_of[at].values, word(b, start));
+                    if !values.contains(&value) {
+                        values.push(value);
+                    }
+                }
+                None if (differs || is_open(other)) && !is_open(first) => {
+                    if is_told && !is_zero(first) {
+                        first.one_of.push(OneOf { buffer, offset: start, values: vec![word(a, start), word(b, start)] });
+                    }
+                    let why = if differs { Why::SubgroupSize } else { why_of(other, buffer, start) };
+                    first.doubtful.push(Doubtful { buffer, start, end, why });
+                    first.zeros.retain(|&at| at != (buffer, start));
+                }
+                None => {}
             }
         }
         let zeros: Vec<_> = other.zeros.iter().filter(|at| at.0 == buffer && !first.zeros.contains(at)).copied().collect();
@@ -97,8 +114,15 @@ fn also(first: &mut Report, other: &Report) {
     }
     first.zeros.sort_unstable();
     first.doubtful.sort_by_key(|d| (d.buffer, d.start));
+    first.one_of.sort_by_key(|one| (one.buffer, one.offset));
     first.doubtful_texels.sort_by_key(|d| (d.image, d.component, d.start));
     first.wanders |= other.wanders;
+}
+
+fn word(buffer: &ObservedBuffer, start: u64) -> u32 {
+    let mut word = [0; 4];
+    word.copy_from_slice(&buffer.bytes[start as usize..start as usize + 4]);
+    u32::from_le_bytes(word)
 }
 
 fn why_of(report: &Report, buffer: usize, start: u64) -> Why {

@@ -5,10 +5,11 @@
 //! lane is computed by itself, by the functions of [`operation`](crate::spirv::operation)
 //! and [`Sets`], which the relation uses too. What moves values moves their notes.
 //!
-//! A lane that comes to a branch or an OpSelect whose condition is open goes both ways, one after
-//! the other: first as its definite bits say, and the other way later, from where it parted. What
-//! sets cannot tell is left to the relation: an open number that is no float, an undefined value
-//! that decides something, and undefined behaviour.
+//! In a draw a lane that comes to a branch or an OpSelect whose condition is open goes both ways,
+//! one after the other: first as its definite bits say, and the other way later, from where it
+//! parted. In a dispatch [`Parting`] says what becomes of it. What sets cannot tell is left to the
+//! relation: an open number that is no float, an undefined value that decides something, and
+//! undefined behaviour.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -16,6 +17,7 @@ use smallvec::SmallVec;
 use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Code, End, Move, NONE, Op, Program, Site, Slot, Slots};
 use super::codes::Done;
+use super::parts::{Access, SharedNotes};
 use super::quads::{DIFFERENCES, whole};
 use super::warp::{Kept, Place, Warp, kept};
 use super::{Broken, Shared};
@@ -59,6 +61,20 @@ struct Held {
     notes: Vec<(Kept, Trust)>,
 }
 
+/// What becomes of a lane whose condition is open, and of others when one is left to the relation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Parting {
+    /// It goes its other way later. The lanes of a quad count together: one that is left takes the
+    /// others with it.
+    Quads,
+    /// It goes its other way later, and is by itself.
+    Ways,
+    /// It is left, and is by itself.
+    Never,
+    /// It goes the way that the sets decide on. A lane that is left takes all others with it.
+    Decides,
+}
+
 /// Which registers are needed again where. Constants, which nothing writes, are none of them.
 #[derive(Clone, Debug)]
 struct Lasting {
@@ -95,6 +111,8 @@ enum Plan {
     Image,
     /// It takes differences in quads.
     Derivative,
+    /// It accesses memory that invocations share.
+    Shared(Access),
     /// It reads and writes these, of which none may be noted.
     Columns { reads: SmallVec<[u32; 3]>, writes: SmallVec<[u32; 2]> },
 }
@@ -111,8 +129,9 @@ pub(in crate::spirv) struct Ledger {
     /// By register: which lanes have a note.
     noted: Vec<Lanes>,
     notes: Vec<[Trust; LANES]>,
-    /// Whether the lanes of a quad count together: one that is left takes the others with it.
-    pub(super) quads: bool,
+    /// What is known of memory that invocations share, in a dispatch.
+    pub(super) memory: SharedNotes,
+    pub(super) parting: Parting,
     /// The lanes that are left to the relation.
     pub(super) left: Lanes,
     /// Those that have come to an open branch or an open selection, and those of them that have
@@ -135,7 +154,8 @@ pub(in crate::spirv) struct Ledger {
 
 impl Program {
     /// What becomes of notes at each code; none where the program has one that is not judged.
-    fn plans(&self) -> Option<Vec<Plan>> {
+    /// Memory that invocations share is judged in a dispatch alone.
+    fn plans(&self, of_dispatch: bool) -> Option<Vec<Plan>> {
         let index = |(is_set, register): (bool, u32)| if is_set { self.columns + register } else { register };
         let plan = |code: &Code| {
             let site = |at: u32| {
@@ -165,6 +185,7 @@ impl Program {
                 },
                 Op::Derivative => Plan::Derivative,
                 Op::Atomic | Op::Fence => return None,
+                _ if of_dispatch && let Some(access) = self.access(code) => Plan::Shared(access),
                 Op::StoreBuffer | Op::StoreBuffer16 | Op::StoreBuffer8 => return None,
                 Op::LoadShared | Op::LoadSharedSet | Op::StoreShared | Op::StoreSharedSet => return None,
                 // Whether the quad is together for certain is for the relation.
@@ -237,21 +258,22 @@ impl Program {
 }
 
 impl Ledger {
-    /// Before a run that judges a program; none if it is not judged here, or would need too much
-    /// memory.
-    pub(super) fn new(program: &Program, exploration: Exploration) -> Option<Ledger> {
+    /// Before a run that judges a program: a fragment stage, or a dispatch on so many warps. None
+    /// if it is not judged here, or would need too much memory.
+    pub(super) fn new(program: &Program, exploration: Exploration, warps: Option<usize>) -> Option<Ledger> {
         let registers = (program.columns + program.sets + program.local) as usize;
-        if registers.saturating_mul(size_of::<[Trust; LANES]>()) > MOST {
+        if registers.saturating_mul(size_of::<[Trust; LANES]>()).saturating_mul(warps.unwrap_or(1)) > MOST {
             return None;
         }
         Some(Ledger {
             sets: Sets::before(exploration),
-            plans: program.plans()?,
+            plans: program.plans(warps.is_some())?,
             first_set: program.columns as usize,
             first_local: (program.columns + program.sets) as usize,
             noted: vec![0; registers],
             notes: vec![[Trust::CERTAIN; LANES]; registers],
-            quads: true,
+            memory: SharedNotes::default(),
+            parting: Parting::Quads,
             left: 0,
             parted: 0,
             branched: 0,
@@ -267,13 +289,18 @@ impl Ledger {
     }
 
     /// Before the lanes are given their inputs.
-    pub(super) fn begin(&mut self, quads: bool) {
+    pub(super) fn begin(&mut self, parting: Parting) {
         self.noted.fill(0);
         self.ways.iter_mut().for_each(Ways::clear);
-        (self.quads, self.left, self.parted, self.branched) = (quads, 0, 0, 0);
+        (self.parting, self.left, self.parted, self.branched) = (parting, 0, 0, 0);
         (self.unsettled, self.met) = (0, [0; LANES]);
         self.before = self.pool.len();
         self.sweep();
+    }
+
+    /// Drops no cell from now on, if others than this warp hold some.
+    pub(super) fn keep_all(&mut self, others_hold: bool) {
+        self.full = if others_hold { usize::MAX } else { CELLS };
     }
 
     /// Which lane of which quad a lane is.
@@ -307,7 +334,7 @@ impl Ledger {
         }
     }
 
-    fn noted(&self, kept: Kept) -> Lanes {
+    pub(super) fn noted(&self, kept: Kept) -> Lanes {
         self.noted[self.at(kept)]
     }
 
@@ -347,11 +374,12 @@ impl Ledger {
         if self.sets.cells() < self.full {
             return;
         }
-        let Ledger { sets, noted, notes, pool, .. } = self;
+        let Ledger { sets, noted, notes, pool, memory, .. } = self;
         sets.keep_only(|visit| {
             for (&lanes, notes) in noted.iter().zip(notes) {
                 column::lanes(lanes).for_each(|lane| notes[lane].cell.iter_mut().for_each(|id: &mut CellId| visit(id)));
             }
+            memory.cells(visit);
             let held = pool.iter_mut().flat_map(|pending| &mut pending.from.notes);
             held.filter_map(|(_, trust)| trust.cell.as_mut()).for_each(visit);
         });
@@ -391,7 +419,7 @@ impl Warp {
         let Some(mut ledger) = self.ledger.take() else { return Ok(()) };
         let mut done = Ok(());
         // Lanes that go on from blocks of their own keep what other lanes make before these.
-        let code = &Code { masked: code.masked || !ledger.quads, ..*code };
+        let code = &Code { masked: code.masked || ledger.parting == Parting::Ways, ..*code };
         while self.active != 0 {
             done = match &ledger.plans[number] {
                 Plan::Moves => {
@@ -406,6 +434,7 @@ impl Warp {
                     }
                     Err(broken) => Err(broken),
                 },
+                &Plan::Shared(access) => self.judged_access(&mut ledger, access, code, shared, group),
                 Plan::Derivative => {
                     let lost = self.judged_derivative(&mut ledger, code);
                     self.leave(&mut ledger, lost);
@@ -437,12 +466,16 @@ impl Warp {
         done
     }
 
-    /// Leaves lanes to the relation, where quads count with the others of their quads.
-    fn leave(&mut self, ledger: &mut Ledger, lanes: Lanes) {
+    /// Leaves lanes to the relation, and those that count with them.
+    pub(super) fn leave(&mut self, ledger: &mut Ledger, lanes: Lanes) {
         let mut lanes = lanes;
-        if ledger.quads {
-            let of_quad = lanes | lanes >> 1;
-            lanes = ((of_quad | of_quad >> 2) & 0x1111_1111_1111_1111) * 0xf;
+        match ledger.parting {
+            Parting::Quads => {
+                let of_quad = lanes | lanes >> 1;
+                lanes = ((of_quad | of_quad >> 2) & 0x1111_1111_1111_1111) * 0xf;
+            }
+            Parting::Decides if lanes != 0 => lanes = self.all,
+            _ => {}
         }
         ledger.left |= lanes;
         self.drop_lanes(lanes);
@@ -485,7 +518,11 @@ impl Warp {
     /// evaluation, and is open again.
     fn ways(&mut self, ledger: &mut Ledger, condition: u32, code: Option<u32>) -> Lanes {
         let mut truth = self.sets[condition as usize];
-        for lane in column::lanes(ledger.noted(Kept::Set(condition)) & self.active) {
+        let noted = ledger.noted(Kept::Set(condition)) & self.active;
+        if noted != 0 && matches!(ledger.parting, Parting::Never | Parting::Decides) {
+            return self.decided(ledger, condition, noted);
+        }
+        for lane in column::lanes(noted) {
             let (holds, again) = ledger.part(lane, truth >> lane & 1 == 1);
             ledger.branched |= Lanes::from(code.is_none()) << lane;
             truth = truth & !(1 << lane) | u64::from(holds) << lane;
@@ -495,6 +532,34 @@ impl Warp {
                 ledger.postpone(lane, held);
             }
         }
+        truth
+    }
+
+    /// Where a condition holds that is noted in some lanes, as the sets decide. Lanes for which
+    /// they do not are left.
+    fn decided(&mut self, ledger: &mut Ledger, condition: u32, noted: Lanes) -> Lanes {
+        let (mut truth, mut left) = (self.sets[condition as usize], 0);
+        for lane in column::lanes(noted) {
+            let open = self.lane_in(ledger, Slot::Truth(condition), lane);
+            let known = ledger.sets.truth(open);
+            let holds = match ledger.parting {
+                _ if known != Truth::BOTH => known.may_hold,
+                Parting::Decides => match ledger.sets.decide(open) {
+                    Ok(holds) => holds,
+                    Err(why) => {
+                        ledger.memory.stopped = Some(why);
+                        left |= 1 << lane;
+                        break;
+                    }
+                },
+                _ => {
+                    left |= 1 << lane;
+                    continue;
+                }
+            };
+            truth = truth & !(1 << lane) | u64::from(holds) << lane;
+        }
+        self.leave(ledger, left);
         truth
     }
 
@@ -571,7 +636,7 @@ impl Warp {
                 let active = self.active;
                 self.activate(active & !undefined);
                 let truth = self.ways(ledger, code.c, Some(number));
-                self.activate(active);
+                self.activate(active & !ledger.left);
                 let chosen = [(code.a, truth & !undefined), (code.b, !truth & !undefined)];
                 // The other operand is often the result's register.
                 let target = kept(is_set, code.d);
@@ -814,7 +879,7 @@ impl Warp {
     fn judged_derivative(&mut self, ledger: &mut Ledger, code: &Code) -> Lanes {
         let (kind, arithmetic) = (code.c as usize % 4, self.calculator.arithmetic);
         let undefined = self.undefined[code.a as usize] & self.active;
-        let here = if ledger.quads { whole(whole(self.active) & !ledger.parted & !undefined) } else { 0 };
+        let here = if ledger.parting == Parting::Quads { whole(whole(self.active) & !ledger.parted & !undefined) } else { 0 };
         for first in column::lanes(here & 0x1111_1111_1111_1111) {
             let values = [0, 1, 2, 3].map(|of: usize| self.float_in(ledger, Slot::Word(code.a), first + of));
             for (of, own) in DIFFERENCES[kind].into_iter().enumerate() {

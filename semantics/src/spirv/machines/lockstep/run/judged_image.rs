@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::super::column::{self, Lanes};
 use super::super::program::{Choice, Code, ImageAccess, Slot, Slots};
 use super::image::{FIRST, Held, is_implicit, nothing_bound};
-use super::judge::Ledger;
+use super::judge::{Ledger, Parting};
 use super::quads::{DIFFERENCES, whole};
 use super::warp::{Kept, Warp};
 use super::{Broken, Shared};
@@ -45,7 +45,7 @@ impl Warp {
         self.chooses(code, access, shared)?;
         let Some((_, held)) = shared.images.image(access) else { return Err(nothing_bound(code, shared)) };
         // The definite ways of all lanes of a quad.
-        let together = if ledger.quads { whole(self.active) & whole(self.active & !ledger.parted) } else { 0 };
+        let together = if ledger.parting == Parting::Quads { whole(self.active) & whole(self.active & !ledger.parted) } else { 0 };
         let mut lost = 0;
         for lane in column::lanes(self.active) {
             if is_implicit(access.op) && together >> lane & 1 == 0 {

@@ -11,6 +11,7 @@ mod judge;
 mod judged_image;
 mod lanes;
 mod memory;
+mod parts;
 mod pointers;
 mod quads;
 mod races;
@@ -34,6 +35,7 @@ use crate::undefined::{Site, Ub, Undefined, Unspecified};
 use image::Images;
 pub(in crate::spirv) use judge::{Tag, WAYS};
 use memory::Buffers;
+pub(in crate::spirv) use parts::{Piecewise, Written};
 pub(in crate::spirv) use quads::Quads;
 use races::Shadow;
 use warp::{Path, Stop, Warp};
@@ -405,7 +407,14 @@ impl Program {
     }
 
     fn workgroup(&self, shared: &Shared<'_>, number: u32, warps: &mut Vec<Warp>, handed: &mut Handed) -> Result<(), Broken> {
-        let invocations = self.invocations() as u32;
+        let mut group = self.group(shared, number, handed);
+        self.run_group(shared, &mut group, warps)?;
+        *handed = Handed { detector: group.detector, atomics: group.atomics };
+        Ok(())
+    }
+
+    /// A workgroup before it runs.
+    fn group(&self, shared: &Shared<'_>, number: u32, handed: &mut Handed) -> Group {
         let mut group = Group {
             number,
             id: shared.dispatch.workgroup_id(number),
@@ -421,24 +430,31 @@ impl Program {
             group.words[scalar as usize] = bits;
             group.undefined[scalar as usize / 64] &= !(1 << (scalar % 64));
         }
+        group
+    }
+
+    fn run_group(&self, shared: &Shared<'_>, group: &mut Group, warps: &mut Vec<Warp>) -> Result<(), Broken> {
+        let (invocations, number) = (self.invocations() as u32, group.number);
         let width = self.width(shared.dispatch, shared.order) as u32;
         let count = invocations.div_ceil(width);
         warps.resize_with(count as usize, || Warp::new(self, false));
         for (at, warp) in warps.iter_mut().enumerate() {
             let first = at as u32 * width;
-            warp.begin(self, shared, &group, first, (invocations - first).min(width));
+            warp.begin(self, shared, group, first, (invocations - first).min(width));
         }
         loop {
             let mut waits = false;
             for at in permuted(count, shared.order) {
-                waits |= warps[at as usize].run(shared, &mut group)? == Stop::Waits;
+                parts::lend(warps, at as usize);
+                let stop = warps[at as usize].run(shared, group);
+                parts::lend(warps, at as usize);
+                waits |= stop? == Stop::Waits;
             }
             if !waits {
                 if let Some(detector) = &mut group.detector {
                     detector.retire(number);
                     self.shared_objects().for_each(|object| detector.forget(object));
                 }
-                *handed = Handed { detector: group.detector, atomics: group.atomics };
                 return Ok(());
             }
             let block = match warps.iter().find_map(|warp| warp.parked.first()) {

@@ -7,7 +7,7 @@
 
 use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Cell, Code, FragmentProgram, InterfaceVariable, Program};
-use super::judge::{Ledger, Tag};
+use super::judge::{Ledger, Parting, Tag};
 use super::warp::{Kept, Stop, Warp};
 use super::{Broken, Detector, Group, Outcome, Shared, Topology, races};
 use crate::number::Trust;
@@ -164,7 +164,7 @@ impl Quads<'_> {
         self.group.number = first;
         self.warp.begin(self.shared.program, &self.shared, &self.group, 0, LANES as u32);
         if let Some(ledger) = &mut self.warp.ledger {
-            ledger.begin(true);
+            ledger.begin(Parting::Quads);
         }
     }
 
@@ -282,7 +282,7 @@ impl Quads<'_> {
     /// Keeps what a device may show of the runs that follow; false if this program
     /// is not judged here.
     pub(in crate::spirv) fn judge(&mut self, exploration: Exploration) -> bool {
-        self.warp.ledger = Ledger::new(self.shared.program, exploration).map(Box::new);
+        self.warp.ledger = Ledger::new(self.shared.program, exploration, None).map(Box::new);
         self.warp.ledger.is_some()
     }
 
@@ -303,7 +303,7 @@ impl Quads<'_> {
     pub(in crate::spirv) fn take_ways(&mut self) -> Vec<Tag> {
         self.begin(0);
         if let Some(ledger) = &mut self.warp.ledger {
-            ledger.begin(false);
+            ledger.begin(Parting::Ways);
         }
         self.warp.drop_lanes(!0);
         self.warp.take_ways()

@@ -1,0 +1,427 @@
+//! A dispatch over sets, part by part: each invocation or, where they meet at barriers, each
+//! workgroup runs by itself on the memory that the dispatch is given. What it has written is taken
+//! back when it has ended.
+//!
+//! The shadow of races is kept for all parts and all of their ways: it says where one of them
+//! accesses what another one writes. Ways of one part follow each other there as if a barrier lay
+//! between them.
+
+use std::sync::atomic::Ordering::Relaxed as R;
+
+use rustc_hash::FxHashMap;
+
+use super::super::column::{self, LANES, Lanes};
+use super::super::program::{Code, NONE, Op, Program};
+use super::codes::Done;
+use super::judge::{Ledger, Parting};
+use super::races::{Phases, Touch, Who};
+use super::warp::{Kept as At, Stop, Warp};
+use super::{Broken, Group, Handed, Shared};
+use crate::number::sets::{CellId, Exploration, Set, Sets, Unsettled};
+use crate::number::{Lane, Trust, Why};
+use crate::outcome::Limit;
+use crate::spirv::environment::{Dispatch, Robustness};
+use crate::spirv::grammar::Op as Core;
+use crate::spirv::shared::Kept;
+use crate::spirv::types::Type;
+use crate::spirv::value::Scalar;
+
+/// What the scalars are that an instruction loads or stores.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Types {
+    floats: bool,
+    others: bool,
+}
+
+/// An access to memory that invocations share.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Access {
+    /// A load of 32 bits of a buffer.
+    Load(Types),
+    /// A store of 32 bits to a buffer.
+    Store(Types),
+    /// A load of Workgroup memory.
+    LoadShared,
+    /// A store to it.
+    StoreShared,
+}
+
+/// A word of a buffer, by its memory and its number there.
+type Word = (u32, u32);
+
+/// What is known of the memory that invocations share beside its bits.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SharedNotes {
+    /// What the dispatch is given as sets.
+    given: FxHashMap<Word, Set>,
+    buffers: FxHashMap<Word, Kept>,
+    words: FxHashMap<u32, Trust>,
+    /// What has been written: the bits before, and by which invocation of the workgroup.
+    written: FxHashMap<Word, (u32, u32)>,
+    /// Why the sets know no way to go on.
+    pub(super) stopped: Option<Unsettled>,
+}
+
+impl SharedNotes {
+    fn clear(&mut self) {
+        self.buffers.clear();
+        self.words.clear();
+        self.written.clear();
+        self.stopped = None;
+    }
+
+    /// Visits the cells that are held here.
+    pub(super) fn cells(&mut self, visit: &mut dyn FnMut(&mut CellId)) {
+        let kept = self.buffers.values_mut().map(|kept| kept.trust_mut());
+        kept.chain(self.words.values_mut()).filter_map(|trust| trust.cell.as_mut()).for_each(visit);
+    }
+
+    /// What is known of a word of a buffer.
+    fn of(&mut self, sets: &mut Sets, word: Word, bits: u32) -> Result<Option<Kept>, Unsettled> {
+        if let Some(&kept) = self.buffers.get(&word) {
+            return Ok(Some(kept));
+        }
+        match self.given.get(&word) {
+            Some(&set) if !self.written.contains_key(&word) => {
+                let kept = Kept::given(sets.any_of(f32::from_bits(bits), set, Why::Approximate)?.trust);
+                self.buffers.insert(word, kept);
+                Ok(Some(kept))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+impl Program {
+    /// What a code accesses of memory that invocations share, if it is of those that are judged.
+    pub(super) fn access(&self, code: &Code) -> Option<Access> {
+        match code.op {
+            Op::LoadBuffer => Some(Access::Load(self.accessed(code.at, false)?)),
+            Op::StoreBuffer => Some(Access::Store(self.accessed(code.at, true)?)),
+            Op::LoadShared | Op::LoadSharedSet => Some(Access::LoadShared),
+            Op::StoreShared | Op::StoreSharedSet => Some(Access::StoreShared),
+            _ => None,
+        }
+    }
+
+    /// What the instruction at that index loads or stores.
+    fn accessed(&self, at: u32, stores: bool) -> Option<Types> {
+        let i = self.module.instructions().get(at as usize)?;
+        let operands = i.operands(self.module.words());
+        let pointer = match i.op {
+            Core::CopyMemory if stores => operands.first(),
+            Core::CopyMemory => operands.get(1),
+            Core::Load | Core::Store => operands.first(),
+            // Modf and Frexp store through their last operand.
+            Core::ExtInst => operands.last(),
+            _ => None,
+        };
+        let (_, type_) = self.module.pointer_type(self.module.type_of(*pointer?)?)?;
+        let mut types = Types::default();
+        self.module.types().visit_scalars(type_, &mut |type_| match type_ {
+            Type::Float { width: 32 } => types.floats = true,
+            _ => types.others = true,
+        });
+        Some(types)
+    }
+}
+
+/// The sets and notes that all warps of a workgroup have together are the first one's, lent to the
+/// one that runs; once more, and it has them back.
+pub(super) fn lend(warps: &mut [Warp], at: usize) {
+    let Ok([first, other]) = warps.get_disjoint_mut([0, at]) else { return };
+    if let (Some(first), Some(other)) = (&mut first.ledger, &mut other.ledger) {
+        std::mem::swap(&mut first.sets, &mut other.sets);
+        std::mem::swap(&mut first.memory, &mut other.memory);
+    }
+}
+
+impl Warp {
+    /// An access to memory that invocations share, with what is noted of it.
+    pub(super) fn judged_access(
+        &mut self,
+        ledger: &mut Ledger,
+        access: Access,
+        code: &Code,
+        shared: &Shared<'_>,
+        group: &mut Group,
+    ) -> Done {
+        let is_set = matches!(code.op, Op::LoadSharedSet | Op::StoreSharedSet);
+        let register = if is_set { At::Set(code.d) } else { At::Column(code.d) };
+        let open = if code.a == NONE { 0 } else { ledger.noted(At::Column(code.a)) & self.active };
+        self.leave(ledger, open);
+        let of_buffer = matches!(access, Access::Load(_) | Access::Store(_));
+        let memory = if of_buffer { shared.buffers.memory_of(code.buffer) } else { 0 };
+        let word = |warp: &Warp, lane: usize| (memory as u32, warp.address(code, lane) / 4);
+        match access {
+            Access::Store(types) => {
+                let words = shared.buffers.words(memory);
+                for lane in column::lanes(self.active) {
+                    let at = word(self, lane);
+                    if let Some(held) = words.get(at.1 as usize) {
+                        ledger.memory.written.entry(at).or_insert((held.load(R), 0)).1 = self.first + lane as u32;
+                    }
+                }
+                self.execute(code, shared, group)?;
+                let mut lost = 0;
+                for lane in column::lanes(self.active) {
+                    let bits = self.columns[code.d as usize][lane];
+                    let noted = ledger.noted_trust(register, lane);
+                    // Of a float without a note the bits tell what a device may make of it.
+                    let trust = noted.or_else(|| types.floats.then(|| Trust::of_exact(f32::from_bits(bits)))).unwrap_or(Trust::CERTAIN);
+                    let scalar = Scalar { bits: bits.into(), trust, undefined: None };
+                    let kept = Kept::of(&scalar, 4, ledger.sets.profile()).filter(|_| !self.is_undefined(register, lane));
+                    lost |= Lanes::from(kept.is_some() && noted.is_none() && types.others) << lane;
+                    match kept {
+                        Some(kept) => drop(ledger.memory.buffers.insert(word(self, lane), kept)),
+                        None => drop(ledger.memory.buffers.remove(&word(self, lane))),
+                    }
+                }
+                self.leave(ledger, lost);
+            }
+            Access::Load(types) => {
+                self.execute(code, shared, group)?;
+                let mut lost = 0;
+                for lane in column::lanes(self.active) {
+                    let bits = self.columns[code.d as usize][lane];
+                    let known = ledger.memory.of(&mut ledger.sets, word(self, lane), bits);
+                    ledger.forget(register, 1 << lane);
+                    match known {
+                        Ok(None) => {}
+                        Ok(Some(kept)) if !types.others => ledger.note(register, lane, kept.trust()),
+                        Ok(Some(kept)) if !types.floats => {
+                            let found = kept.seen(
+                                Type::Int { width: 32, signed: false },
+                                Scalar { bits: bits.into(), trust: Trust::CERTAIN, undefined: None },
+                            );
+                            if found.trust != Trust::CERTAIN {
+                                ledger.note(register, lane, found.trust);
+                            }
+                        }
+                        _ => lost |= 1 << lane,
+                    }
+                }
+                self.leave(ledger, lost);
+            }
+            Access::StoreShared => {
+                self.execute(code, shared, group)?;
+                for lane in column::lanes(self.active) {
+                    let at = self.address(code, lane);
+                    match ledger.noted_trust(register, lane).filter(|_| !self.is_undefined(register, lane)) {
+                        Some(trust) => drop(ledger.memory.words.insert(at, trust)),
+                        None => drop(ledger.memory.words.remove(&at)),
+                    }
+                }
+            }
+            Access::LoadShared => {
+                self.execute(code, shared, group)?;
+                for lane in column::lanes(self.active) {
+                    match ledger.memory.words.get(&self.address(code, lane)).copied() {
+                        Some(trust) => ledger.note(register, lane, trust),
+                        None => ledger.forget(register, 1 << lane),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A word that a part has written.
+pub(in crate::spirv) struct Written {
+    /// Which of the dispatch's buffers.
+    pub(in crate::spirv) buffer: usize,
+    /// The first byte.
+    pub(in crate::spirv) offset: u64,
+    /// What it holds as a float; none where some of it is undefined.
+    pub(in crate::spirv) float: Option<Lane>,
+    /// Whether every device has a zero there, of one sign or the other.
+    pub(in crate::spirv) is_zero: bool,
+}
+
+/// A part of a dispatch: a workgroup, or one of its invocations.
+pub(in crate::spirv) type Part = (u32, Option<u32>);
+
+/// A dispatch under way that runs part by part.
+pub(in crate::spirv) struct Piecewise<'p> {
+    shared: Shared<'p>,
+    warps: Vec<Warp>,
+    /// Where the phases of the next way of a workgroup begin.
+    phases: Phases,
+    exploration: Exploration,
+}
+
+impl Program {
+    /// Before the first part of a dispatch, a workgroup or else an invocation; none if it is not
+    /// judged here.
+    pub(in crate::spirv) fn piecewise<'p>(
+        &'p self,
+        dispatch: &'p Dispatch<'p>,
+        exploration: Exploration,
+        by_workgroup: bool,
+    ) -> Option<Piecewise<'p>> {
+        // Of Workgroup memory that no barrier orders, invocations by themselves have none.
+        let unjudged = self.subgroups || self.synchronises || self.laid_out || self.granule != 4 || self.shared > 0 && !by_workgroup;
+        if unjudged || dispatch.resources.robustness != Robustness::None || self.refused(dispatch, 0).is_some() {
+            return None;
+        }
+        let shared = self.shared(dispatch, true);
+        if shared.buffers.any_doubly_named() {
+            return None;
+        }
+        // Invocations by themselves take turns on one warp.
+        let count = if by_workgroup { self.invocations().div_ceil(LANES as u64) as usize } else { 1 };
+        let mut warps = Vec::new();
+        for _ in 0..count {
+            let mut warp = Warp::new(self, false);
+            warp.ledger = Some(Box::new(Ledger::new(self, exploration, Some(count))?));
+            warps.push(warp);
+        }
+        let mut parts = Piecewise { shared, warps, phases: Phases::default(), exploration };
+        let given = dispatch.resources.bounded.iter().filter_map(|float| {
+            let named = dispatch.resources.buffers.iter().position(|b| (b.set, b.binding) == (float.set, float.binding))?;
+            Some(((named as u32, (float.offset / 4) as u32), float.allowed))
+        });
+        parts.ledger(0).memory.given = given.collect();
+        Some(parts)
+    }
+}
+
+impl Piecewise<'_> {
+    /// How many invocations run side by side.
+    pub(in crate::spirv) const SIDE_BY_SIDE: u32 = LANES as u32;
+
+    fn ledger(&mut self, warp: usize) -> &mut Ledger {
+        self.warps[warp].ledger.as_mut().expect("every warp has one, from its beginning")
+    }
+
+    /// The sets of the last run side by side.
+    pub(in crate::spirv) fn take_sets(&mut self) -> Sets {
+        let fresh = Sets::before(self.exploration);
+        std::mem::replace(&mut self.ledger(0).sets, fresh)
+    }
+
+    /// Instructions executed.
+    pub(in crate::spirv) fn executed(&self) -> u64 {
+        self.shared.executed.load(R)
+    }
+
+    /// Whether a part that another engine runs accesses a byte that others write, or writes one
+    /// that they access.
+    pub(in crate::spirv) fn conflicts(&self, (workgroup, local): Part, buffer: u32, byte: u64, writes: bool) -> bool {
+        let each = self.shared.program.invocations() as u32;
+        let invocation = workgroup * each + local.unwrap_or(0);
+        let who = Who { invocation, workgroup, invocations_each: each, phase: self.phases.buffers };
+        let touch = if writes { Touch::Write } else { Touch::Read };
+        self.shared.shadow.touch(buffer as usize, byte as u32 / 4 * 4, 4, who, touch, true)
+    }
+
+    /// Before a run of so many instructions.
+    fn begin(&mut self, fuel: u64) {
+        self.shared.fuel = self.executed().saturating_add(fuel);
+        self.shared.turned.store(0, R);
+        self.ledger(0).memory.clear();
+    }
+
+    /// Runs the invocations of a workgroup from one on, each a part, as many as there are lanes.
+    /// Returns what each has written, and those that are left: of these that counts for nothing.
+    ///
+    /// # Errors
+    /// The time is over.
+    pub(in crate::spirv) fn side_by_side(&mut self, workgroup: u32, first: u32, fuel: u64) -> Result<(Vec<(u32, Written)>, Lanes), Limit> {
+        self.begin(fuel);
+        let count = (self.shared.program.invocations() as u32 - first).min(LANES as u32);
+        let exploration = self.exploration;
+        self.ledger(0).sets = Sets::before(exploration);
+        let run = self.lanes(workgroup, first, count, !0, Parting::Never);
+        let all = self.warps[0].all;
+        let left = match run {
+            Err(Broken::Late(limit)) => return Err(limit),
+            Err(_) => all,
+            Ok(()) => (self.ledger(0).left | self.ledger(0).unsettled) & all,
+        };
+        Ok((self.take_back(), left))
+    }
+
+    /// Runs some of so many invocations of a workgroup from one on.
+    fn lanes(&mut self, workgroup: u32, first: u32, count: u32, of: Lanes, parting: Parting) -> Result<(), Broken> {
+        let Piecewise { shared, warps, .. } = self;
+        let (program, warp) = (shared.program, &mut warps[0]);
+        let mut group = program.group(shared, workgroup, &mut Handed::default());
+        warp.begin(program, shared, &group, first, count);
+        if let Some(ledger) = &mut warp.ledger {
+            ledger.begin(parting);
+        }
+        warp.drop_lanes(!of);
+        match warp.run(shared, &mut group)? {
+            Stop::Ended => Ok(()),
+            Stop::Waits => Err(Broken::Stuck("an invocation by itself waits for others".into())),
+        }
+    }
+
+    /// One way of a part: what it has written; none if it is left to another engine.
+    ///
+    /// # Errors
+    /// The sets know no way to go on, or the time is over.
+    pub(in crate::spirv) fn way(&mut self, part: Part, sets: &mut Sets, fuel: u64) -> Result<Option<Vec<Written>>, Unsettled> {
+        self.begin(fuel);
+        std::mem::swap(&mut self.ledger(0).sets, sets);
+        let run = match part {
+            (workgroup, Some(local)) => {
+                let first = local / LANES as u32 * LANES as u32;
+                let count = (self.shared.program.invocations() as u32 - first).min(LANES as u32);
+                self.lanes(workgroup, first, count, 1 << (local - first), Parting::Decides)
+            }
+            (workgroup, None) => self.together(workgroup),
+        };
+        let written = self.take_back();
+        let is_left = self.warps.iter().filter_map(|warp| warp.ledger.as_ref()).any(|ledger| ledger.left | ledger.unsettled != 0);
+        let stopped = self.ledger(0).memory.stopped.take();
+        std::mem::swap(&mut self.ledger(0).sets, sets);
+        match (run, stopped) {
+            (_, Some(why)) => Err(why),
+            (Err(Broken::Late(limit)), _) => Err(Unsettled::Reached(limit.to_string())),
+            (Ok(()), None) if !is_left => Ok(Some(written.into_iter().map(|(_, written)| written).collect())),
+            _ => Ok(None),
+        }
+    }
+
+    /// All invocations of a workgroup.
+    fn together(&mut self, workgroup: u32) -> Result<(), Broken> {
+        let program = self.shared.program;
+        let many = self.warps.len() > 1;
+        for warp in &mut self.warps {
+            if let Some(ledger) = &mut warp.ledger {
+                ledger.begin(Parting::Decides);
+                ledger.keep_all(many);
+            }
+        }
+        let mut group = program.group(&self.shared, workgroup, &mut Handed::default());
+        group.phases = self.phases;
+        let ended = program.run_group(&self.shared, &mut group, &mut self.warps);
+        self.phases.buffers = group.phases.buffers + 1;
+        ended
+    }
+
+    /// What has been written, by whom; the buffers are as before.
+    fn take_back(&mut self) -> Vec<(u32, Written)> {
+        let Piecewise { shared, warps, .. } = self;
+        let Some(ledger) = warps[0].ledger.as_mut() else { return Vec::new() };
+        let mut all = Vec::new();
+        for ((memory, word), (before, by)) in ledger.memory.written.drain() {
+            let (at, byte) = (&shared.buffers.words(memory as usize)[word as usize], 4 * word);
+            let bits = at.swap(before, R);
+            let is_undefined = shared.buffers.has_undefined(memory as usize) && shared.buffers.origin(memory as usize, byte, 4).is_some();
+            if is_undefined {
+                shared.buffers.set_undefined(memory as usize, byte, 4, None);
+            }
+            let kept = ledger.memory.buffers.get(&(memory, word)).copied();
+            let trust = kept.map_or(Trust::CERTAIN, |kept| kept.trust());
+            let float = (!is_undefined).then_some(Lane { bits, trust });
+            let is_zero = !is_undefined && kept.is_some_and(|kept| kept.is_zero(bits.into()));
+            all.push((by, Written { buffer: memory as usize, offset: byte.into(), float, is_zero }));
+        }
+        all.sort_unstable_by_key(|(by, written)| (*by, written.buffer, written.offset));
+        all
+    }
+}

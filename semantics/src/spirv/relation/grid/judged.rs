@@ -1,0 +1,194 @@
+//! A dispatch on the lockstep machine, with what devices may show kept beside the definite values:
+//! first as it is, then part by part over sets, 64 invocations side by side where they go one way.
+//!
+//! A part that the machine cannot tell is run by the relation, and so are samples of those that it
+//! can: both must show the same.
+
+use super::explore::{Acceptance, Explorer, Ways, by_workgroup};
+use super::observe::{Doubtful, Report};
+use super::{Grid, Part};
+use crate::number::Why;
+use crate::number::sets::{Exploration, Unsettled};
+use crate::outcome::{Outcome, Stuck};
+use crate::spirv::environment::{Dispatch, Observation};
+use crate::spirv::error::LoadError;
+use crate::spirv::lockstep::{Piecewise, Program};
+use crate::spirv::module::Module;
+use crate::spirv::step::Relation;
+
+/// Of so many parts one is run by the relation too, in no more than so many instructions.
+const SAMPLES: u32 = 1024;
+const SAMPLED: u64 = 1 << 18;
+
+/// In what the machine differs from the relation.
+pub(super) type Differs = Stuck;
+
+/// What the machine says of a dispatch.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// What it shows. Of what definite values leave open the acceptance says all.
+    pub report: Report,
+    /// What else a device may show.
+    pub acceptance: Acceptance,
+    /// How many parts the machine has left to the relation.
+    pub left: u64,
+    /// The words that some way writes: which of the dispatch's buffers, and the first byte.
+    pub written: Vec<(usize, u64)>,
+}
+
+impl Judged {
+    /// Of a run that shows nothing.
+    fn ended(outcome: Outcome<Observation>) -> Judged {
+        let undefined = if let Outcome::Undefined(undefined) = &outcome { vec![undefined.clone()] } else { Vec::new() };
+        Judged { report: Report::ended(outcome, undefined), acceptance: Acceptance::default(), left: 0, written: Vec::new() }
+    }
+}
+
+/// Runs a dispatch on the machine and explores what else a device may show of it, as
+/// [`explore`](super::explore()) does after a run of the relation.
+///
+/// `None` where the machine does not tell all of it: the relation is to run and explore it. The
+/// only error is an entry point that is not there.
+pub fn judge(
+    module: &Module,
+    program: &Program,
+    dispatch: &Dispatch<'_>,
+    relation: &Relation,
+    exploration: Exploration,
+) -> Result<Option<Judged>, LoadError> {
+    let Some(by_workgroup) = by_workgroup(module) else { return Ok(None) };
+    let Ok(grid) = Grid::new(module, dispatch, relation)? else { return Ok(None) };
+    let exploration = Exploration { profile: grid.shared.profile(), ..exploration };
+    let Some(machine) = program.piecewise(dispatch, exploration, by_workgroup) else { return Ok(None) };
+    let outcome = program.run_certain(dispatch, 0);
+    let executed = match &outcome {
+        Outcome::Observed(observation) => observation.instructions,
+        Outcome::Unsupported(_) => return Ok(None),
+        _ => return Ok(Some(Judged::ended(outcome))),
+    };
+    let mut explorer = Explorer::new(grid, exploration, executed);
+    explorer.machine = Some(machine);
+    let told = explorer.judge(by_workgroup);
+    if let Some(differs) = explorer.differs {
+        return Ok(Some(Judged::ended(Outcome::Stuck(differs))));
+    }
+    if told.is_err() {
+        return Ok(None);
+    }
+    // What is given as a set and was never written.
+    let mut report = Report::ended(outcome, Vec::new());
+    for float in dispatch.resources.bounded {
+        let named = |&(_, set, binding): &(usize, u32, u32)| (set, binding) == (float.set, float.binding);
+        let Some(buffer) = explorer.grid.prepared.storage.iter().position(named) else { continue };
+        if !explorer.words.contains_key(&(buffer, float.offset))
+            && explorer.grid.shared.bounded(explorer.storage(buffer), float.offset).is_some()
+        {
+            report.doubtful.push(Doubtful { buffer, start: float.offset, end: float.offset + 4, why: Why::Approximate });
+        }
+    }
+    let acceptance = explorer.acceptance(&report);
+    report.doubtful.clone_from(&acceptance.doubtful);
+    let written = explorer.words.keys().map(|&(buffer, offset)| (explorer.storage(buffer), offset)).collect();
+    Ok(Some(Judged { report, acceptance, left: explorer.left_to_relation, written }))
+}
+
+impl Explorer<'_, '_> {
+    /// All ways of all parts, on the machine where it tells them.
+    fn judge(&mut self, by_workgroup: bool) -> Result<(), Unsettled> {
+        let size = self.grid.topology.workgroup_size();
+        for workgroup in 0..self.grid.topology.invocations() / size {
+            if by_workgroup {
+                self.judged_part(Part { workgroup, local: None })?;
+                continue;
+            }
+            for first in (0..size).step_by(Piecewise::SIDE_BY_SIDE as usize) {
+                self.side_by_side(workgroup, first)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Invocations of a workgroup, together as far as they go one way.
+    fn side_by_side(&mut self, workgroup: u32, first: u32) -> Result<(), Unsettled> {
+        let fuel = self.each.saturating_mul(Piecewise::SIDE_BY_SIDE.into()).min(self.left);
+        let Some(machine) = &mut self.machine else { return Ok(()) };
+        let before = machine.executed();
+        let (written, left) = machine.side_by_side(workgroup, first, fuel).map_err(|limit| Unsettled::Reached(limit.to_string()))?;
+        self.left -= (machine.executed() - before).min(self.left);
+        let sets = machine.take_sets();
+        let count = (self.grid.topology.workgroup_size() - first).min(Piecewise::SIDE_BY_SIDE);
+        let mut written = written.into_iter().peekable();
+        for lane in 0..count {
+            let local = first + lane;
+            let part = Part { workgroup, local: Some(local) };
+            let own: Vec<_> = std::iter::from_fn(|| written.next_if(|(by, _)| *by == local)).map(|(_, written)| written).collect();
+            if left >> lane & 1 == 1 {
+                self.judged_part(part)?;
+                continue;
+            }
+            let words = self.written(&sets, own);
+            self.take(part, Explorer::one_way(words))?;
+        }
+        Ok(())
+    }
+
+    /// All ways of a part, one after the other.
+    fn judged_part(&mut self, part: Part) -> Result<(), Unsettled> {
+        let mut is_left = false;
+        let ways = self.all_ways(|explorer, sets| {
+            let fuel = explorer.each.min(explorer.left);
+            let Some(machine) = &mut explorer.machine else { return Ok(Vec::new()) };
+            let before = machine.executed();
+            let way = machine.way((part.workgroup, part.local), sets, fuel);
+            explorer.left -= (machine.executed() - before).min(explorer.left);
+            match way? {
+                Some(written) => Ok(explorer.written(sets, written)),
+                None => {
+                    is_left = true;
+                    Err(Unsettled::Reached("what the machine does not tell".into()))
+                }
+            }
+        });
+        match ways {
+            Err(_) if is_left => {
+                self.left_to_relation += 1;
+                self.part(part)
+            }
+            ways => self.take(part, ways?),
+        }
+    }
+
+    /// Takes what the machine shows of a part; of samples if the relation shows the same.
+    fn take(&mut self, part: Part, ways: Ways) -> Result<(), Unsettled> {
+        if part.workgroup.wrapping_add(part.local.unwrap_or(0)).is_multiple_of(SAMPLES) {
+            let (left, each, counted, zeros) = (self.left, self.each, self.ways, self.zeros.clone());
+            (self.left, self.each) = (SAMPLED, SAMPLED);
+            let again = self.all_ways(|explorer, sets| explorer.way(part, sets));
+            (self.left, self.each, self.ways, self.zeros) = (left, each, counted, zeros);
+            if let Ok(again) = again
+                && let Some(why) = again.differ(&ways)
+            {
+                let at = format!("workgroup {}, invocation {:?}", part.workgroup, part.local);
+                self.differs = Some(Stuck { why: format!("the engines differ: {why}"), at });
+                return Err(Unsettled::Reached("engines that differ".into()));
+            }
+        }
+        self.add(ways);
+        Ok(())
+    }
+}
+
+impl Ways {
+    /// Where the ways of the machine show something else than these of the relation.
+    fn differ(&self, machine: &Ways) -> Option<String> {
+        let text = |(buffer, offset): &(usize, u64)| format!("byte {offset} of the observed buffer {buffer}");
+        if let Some(word) = self.words.keys().find(|word| !machine.words.contains_key(word)) {
+            return Some(format!("the machine does not write {}", text(word)));
+        }
+        machine.words.iter().find_map(|(word, found)| match self.words.get(word) {
+            None => Some(format!("the machine writes {}", text(word))),
+            Some(seen) if seen.bits == found.bits && seen.set.is_alike(&found.set) => None,
+            Some(seen) => Some(format!("{}: {:?} in {}, not {:?} in {}", text(word), found.bits, found.set, seen.bits, seen.set)),
+        })
+    }
+}
