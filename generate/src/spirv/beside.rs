@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use smallstep_semantics::number::{Expected, Why};
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::draw::{Component, DrawObservation, ObservedTarget, Picture};
+use smallstep_semantics::spirv::draw::{Component, DrawObservation, MadeBy, ObservedTarget, Picture};
 use smallstep_semantics::spirv::environment::Observation;
 use smallstep_semantics::spirv::grid::Acceptance;
 use smallstep_semantics::undefined::Ub;
@@ -94,6 +94,13 @@ pub fn definite(relation: &Outcome<DrawObservation>, machine: &Outcome<Picture>)
     (one.instructions != other.instructions).then(|| format!("{} instructions, not {}", other.instructions, one.instructions))
 }
 
+/// Whether two fragments of one pixel have left undefined values, one of them perhaps over the
+/// other's: where only the machine knows that the later one is there, it names that one.
+fn of_one_pixel(one: MadeBy, other: MadeBy) -> bool {
+    let (Some((_, one)), Some((_, other))) = (one.instruction, other.instruction) else { return false };
+    one.workgroup != other.workgroup && one.local == other.local
+}
+
 /// Where the draw over sets with its fragments on the machine shows something else than the
 /// relation alone, if that is not only more precise. Counts what is compared.
 pub fn over_sets(relation: &DrawObservation, machine: &DrawObservation, counts: &mut Components) -> Option<String> {
@@ -107,6 +114,7 @@ pub fn over_sets(relation: &DrawObservation, machine: &DrawObservation, counts: 
                 (Component::Undecided(_), Component::Undecided(_)) => &mut counts.open,
                 (Component::Undecided(_), _) => &mut counts.more,
                 (Component::Within(one), Component::Within(other)) if one.is_alike(other) => &mut counts.sets,
+                (Component::Undefined(one), Component::Undefined(other)) if of_one_pixel(*one, *other) => &mut counts.undefined,
                 (one, other) if one != other => return Some(format!("({x}, {y}), {c}: {other:?}, not {one:?}")),
                 (Component::Exactly(_), _) => &mut counts.exactly,
                 (Component::Undefined(_), _) => &mut counts.undefined,
@@ -164,4 +172,22 @@ pub fn dispatched(relation: (&Observation, &Acceptance), machine: (&Observation,
     let all: usize = relation.0.buffers.iter().map(|buffer| buffer.bytes.len() / 4).sum();
     counts.exactly += (all - words.len().min(all)) as u64;
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use smallstep_semantics::spirv::environment::InvocationId;
+    use smallstep_semantics::undefined::Unspecified;
+
+    use super::*;
+
+    #[test]
+    fn makers_are_alike_in_other_quads_at_the_same_place_only() {
+        let made =
+            |workgroup, local| MadeBy { kind: Unspecified::Uninitialised, instruction: Some((175, InvocationId { workgroup, local })) };
+        assert!(of_one_pixel(made(1, 2), made(17, 2)));
+        assert!(!of_one_pixel(made(1, 2), made(17, 3)));
+        assert!(!of_one_pixel(made(1, 2), made(1, 3)));
+        assert!(!of_one_pixel(made(1, 2), MadeBy { instruction: None, ..made(17, 2) }));
+    }
 }
