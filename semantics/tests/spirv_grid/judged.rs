@@ -173,6 +173,18 @@ fn undefined_values_are_kept_and_overwritten() {
     assert_eq!(sets(&acceptance).iter().map(|(word, _)| *word).collect::<Vec<_>>(), [1]);
 }
 
+/// A way that writes what another invocation writes is a race: nothing is told of any word.
+#[test]
+fn a_way_that_races_leaves_everything() {
+    for value in ["%two", "%zero"] {
+        let body = format!(
+            "{SINE} %is = OpIEqual %bool %i %c1 %less = OpFOrdLessThan %bool %q1 %edge %both = OpLogicalAnd %bool %is %less {} OpStore %pi %one",
+            branch("%both", &format!("OpStore %p0 {value}"))
+        );
+        assert!(planted(&module(STRICT, 2, &body), Rules::default(), |_| {}).is_none(), "{value}");
+    }
+}
+
 /// What the machine says of a module with a bug planted.
 fn planted(module: &Module, rules: Rules, bug: impl FnOnce(Parts<'_>)) -> Option<(Judged, Option<String>)> {
     let program = Program::compile(module, "main").expect("the machine takes it").planted(bug);

@@ -113,7 +113,7 @@ impl Explorer<'_, '_> {
         let fuel = self.each.saturating_mul(Piecewise::SIDE_BY_SIDE.into()).min(self.left);
         let Some(machine) = &mut self.machine else { return Ok(()) };
         let before = machine.executed();
-        let (written, left) = machine.side_by_side(workgroup, first, fuel).map_err(|limit| Unsettled::Reached(limit.to_string()))?;
+        let (written, left) = machine.side_by_side(workgroup, first, fuel)?;
         self.left -= (machine.executed() - before).min(self.left);
         let sets = machine.take_sets();
         let count = (self.grid.topology.workgroup_size() - first).min(Piecewise::SIDE_BY_SIDE);

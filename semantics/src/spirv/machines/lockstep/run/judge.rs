@@ -25,6 +25,7 @@ use crate::number::sets::{CellId, Exploration, Sets, Truth, Unsettled};
 use crate::number::{self, Arithmetic, Lane, Trust, Tuple, Why, integer};
 use crate::spirv::operation::{Operand, Scalar as Component, Shape, Signature};
 use crate::spirv::value::{Origin, Scalar, Scalars};
+use crate::undefined::Ub;
 use rspirv::spirv::Op as Core;
 
 /// The bytes that notes may take.
@@ -457,7 +458,13 @@ impl Warp {
                 }
             };
             match &done {
-                Err(Broken::Undefined(met)) => self.leave(&mut ledger, 1 << (met.invocation - self.number)),
+                Err(Broken::Undefined(met)) => {
+                    if met.ub == Ub::DataRace {
+                        // Nothing is known of any part: what is kept of accesses sees it once.
+                        ledger.memory.stopped = Some(Unsettled::Reached("a way that races with another".into()));
+                    }
+                    self.leave(&mut ledger, 1 << (met.invocation - self.number));
+                }
                 _ => break,
             }
             done = Ok(());

@@ -19,7 +19,6 @@ use super::warp::{Kept as At, Stop, Warp};
 use super::{Broken, Group, Handed, Shared};
 use crate::number::sets::{CellId, Exploration, Set, Sets, Unsettled};
 use crate::number::{Lane, Trust, Why};
-use crate::outcome::Limit;
 use crate::spirv::environment::{Dispatch, Robustness};
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::shared::Kept;
@@ -327,8 +326,13 @@ impl Piecewise<'_> {
     /// Returns what each has written, and those that are left: of these that counts for nothing.
     ///
     /// # Errors
-    /// The time is over.
-    pub(in crate::spirv) fn side_by_side(&mut self, workgroup: u32, first: u32, fuel: u64) -> Result<(Vec<(u32, Written)>, Lanes), Limit> {
+    /// The time is over, or one of them races with another part.
+    pub(in crate::spirv) fn side_by_side(
+        &mut self,
+        workgroup: u32,
+        first: u32,
+        fuel: u64,
+    ) -> Result<(Vec<(u32, Written)>, Lanes), Unsettled> {
         self.begin(fuel);
         let count = (self.shared.program.invocations() as u32 - first).min(LANES as u32);
         let exploration = self.exploration;
@@ -336,11 +340,15 @@ impl Piecewise<'_> {
         let run = self.lanes(workgroup, first, count, !0, Parting::Never);
         let all = self.warps[0].all;
         let left = match run {
-            Err(Broken::Late(limit)) => return Err(limit),
+            Err(Broken::Late(limit)) => return Err(Unsettled::Reached(limit.to_string())),
             Err(_) => all,
             Ok(()) => (self.ledger(0).left | self.ledger(0).unsettled) & all,
         };
-        Ok((self.take_back(), left))
+        let written = self.take_back();
+        match self.ledger(0).memory.stopped.take() {
+            Some(why) => Err(why),
+            None => Ok((written, left)),
+        }
     }
 
     /// Runs some of so many invocations of a workgroup from one on.
