@@ -274,16 +274,64 @@ fn what_is_not_modeled_is_refused_by_name() {
     assert!(found.contains("OpTypePointer Image") || found.contains("OpImageTexelPointer"), "{found}");
 }
 
-/// What the lockstep machine does not compile, it names.
+/// Functions that images and samplers are passed to, by value and by pointer, and from one to
+/// another one.
+const PASSED: &str = "%byv = OpTypeFunction %v4 %img %byp = OpTypeFunction %v4 %p_tex %bys = OpTypeFunction %v4 %img %smp
+    %byc = OpTypeFunction %v4 %simg %byw = OpTypeFunction %void %stimg
+    %f = OpFunction %v4 None %byv %f_d = OpFunctionParameter %img %f_l = OpLabel %f_g = OpImageFetch %v4 %f_d i(0,0)
+    OpReturnValue %f_g OpFunctionEnd
+    %g = OpFunction %v4 None %byp %g_d = OpFunctionParameter %p_tex %g_l = OpLabel %g_i = OpLoad %img %g_d
+    %g_r = OpFunctionCall %v4 %f %g_i OpReturnValue %g_r OpFunctionEnd
+    %c = OpFunction %v4 None %byc %c_d = OpFunctionParameter %simg %c_l = OpLabel
+    %c_r = OpImageSampleExplicitLod %v4 %c_d f(-0.125,0.25) Lod f(0) OpReturnValue %c_r OpFunctionEnd
+    %s = OpFunction %v4 None %bys %s_d = OpFunctionParameter %img %s_s = OpFunctionParameter %smp %s_l = OpLabel
+    %s_c = OpSampledImage %simg %s_d %s_s %s_r = OpImageSampleExplicitLod %v4 %s_c f(-0.125,0.25) Lod f(0)
+    OpReturnValue %s_r OpFunctionEnd
+    %t = OpFunction %v4 None %bys %t_d = OpFunctionParameter %img %t_s = OpFunctionParameter %smp %t_l = OpLabel
+    %t_a = OpFunctionCall %v4 %s %t_d %t_s %t_b = OpFunctionCall %v4 %f %t_d %t_r = OpVectorShuffle %v4 %t_a %t_b 0 4 3 7 OpReturnValue %t_r OpFunctionEnd
+    %w = OpFunction %void None %byw %w_d = OpFunctionParameter %stimg %w_l = OpLabel OpImageWrite %w_d i(1,1) f(1,0,0,1) OpReturn
+    OpFunctionEnd";
+
+/// Bodies that call them, and what they show by hand.
+const CALLS: &[(&str, &str)] = &[
+    ("%r = OpFunctionCall %v4 %g %tex", "1 0 0 1"),
+    (
+        "%i = OpLoad %img %tex %j = OpLoad %img %wide %a = OpFunctionCall %v4 %f %i %b = OpFunctionCall %v4 %f %j %r = OpVectorShuffle %v4 %a %b 0 4 5 7",
+        "1 0.5 -2 8",
+    ),
+    // Outside of the image: of four texels the last, the first, or the border.
+    ("%i = OpLoad %img %tex %k = OpLoad %smp %near %r = OpFunctionCall %v4 %s %i %k", "4 0 0 1"),
+    ("%i = OpLoad %img %tex %k = OpLoad %smp %mirror %r = OpFunctionCall %v4 %s %i %k", "1 0 0 1"),
+    (
+        "%i = OpLoad %img %tex %k = OpLoad %smp %border %h = OpLoad %smp %near %a = OpFunctionCall %v4 %s %i %k
+        %b = OpFunctionCall %v4 %t %i %h %r = OpVectorShuffle %v4 %a %b 0 1 4 5",
+        "1 0 4 1",
+    ),
+    ("%i = OpLoad %img %tex %k = OpLoad %smp %border %x = OpSampledImage %simg %i %k %r = OpFunctionCall %v4 %c %x", "1 0 0 1"),
+    // Filtered, so that what a device may show is near.
+    ("%x = OpLoad %simg %both %r = OpFunctionCall %v4 %c %x", "0~ 0 0 1"),
+    ("%o = OpLoad %stimg %st %v = OpFunctionCall %void %w %o %r = OpImageRead %v4 %o i(1,1)", "1 0 0 1"),
+];
+
+/// What the machine shows of such a body, with a bug or none: in what it differs from the relation.
+fn called(body: &str, bug: impl FnOnce(lockstep::Parts<'_>)) -> (String, Option<String>) {
+    let (module, bound, buffers) = (load(&text("v4", body, 1, PASSED)), Bound::new(), module::fresh());
+    let outcome = report(&module, &bound, &Relation::default());
+    let differs = module::difference(&module, &bound.dispatch(1, &buffers), &outcome.outcome, bug);
+    (shown("v4", &outcome), differs)
+}
+
 #[test]
-fn the_lockstep_machine_refuses_images_that_are_passed() {
-    let functions = "%byv = OpTypeFunction %v4 %img %f = OpFunction %v4 None %byv %d = OpFunctionParameter %img %l = OpLabel
-        %g = OpImageFetch %v4 %d i(0,0) OpReturnValue %g OpFunctionEnd";
-    let module = load(&text("v4", "%i = OpLoad %img %tex %r = OpFunctionCall %v4 %f %i", 1, functions));
-    match lockstep::Program::compile(&module, "main") {
-        Err(LoadError::Unsupported { what, .. }) => assert!(what.contains("a value of OpTypeImage"), "{what}"),
-        other => panic!("{:?}", other.map(|_| ())),
+fn images_that_are_passed_are_those_of_the_caller() {
+    for (body, expected) in CALLS {
+        assert_eq!(called(body, |_| ()), (expected.to_string(), None), "{body}");
     }
+    // Which of several it is, the machine must say.
+    let seen = |op: lockstep::Op, change: fn(&mut lockstep::Code)| {
+        CALLS.iter().any(|(body, _)| called(body, |parts| parts.codes.iter_mut().filter(|c| c.op == op).for_each(change)).1.is_some())
+    };
+    assert!(seen(lockstep::Op::Narrow, |code| code.c = 0), "always the first");
+    assert!(seen(lockstep::Op::Narrow, lockstep::Code::drop_it), "all, one after the other");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use smallstep_semantics::number::sets::Unsettled;
 use smallstep_semantics::number::{Expected, Why};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::draw::{Component, DrawObservation, MadeBy, ObservedTarget, Picture};
@@ -147,6 +148,11 @@ pub fn dispatched(relation: (&Observation, &Acceptance), machine: (&Observation,
     if relation.0.buffers != machine.0.buffers || relation.0.images != machine.0.images {
         return Some("other definite bytes".into());
     }
+    // A bound of ways or cells the machine may keep to. Anything else that the relation meets is
+    // there for it too.
+    if let (Some(Unsettled::Reached(why)), None) = (&relation.1.unsettled, &machine.1.unsettled) {
+        return Some(format!("all, and the relation nothing: {why}"));
+    }
     let (words, doubtful) = open(relation.0, relation.1);
     let (found, left) = open(machine.0, machine.1);
     let is_open =
@@ -180,6 +186,21 @@ mod tests {
     use smallstep_semantics::undefined::Unspecified;
 
     use super::*;
+
+    /// Where the relation settles nothing, since a way ends as undefined, the machine must not
+    /// settle anything. Where ways were too many for the relation it may.
+    #[test]
+    fn what_the_relation_does_not_settle_the_machine_does_not() {
+        let observation = Observation { buffers: Vec::new(), images: Vec::new(), instructions: 1 };
+        let settled = Acceptance::default();
+        let differs = |why: Unsettled| {
+            let relation = Acceptance { unsettled: Some(why), ..Acceptance::default() };
+            dispatched((&observation, &relation), (&observation, &settled), &mut Components::default())
+        };
+        let why = Unsettled::ended(&Outcome::<()>::OutOfFuel);
+        assert_eq!(differs(why).as_deref(), Some("all, and the relation nothing: a way through its branches ends as out of fuel"));
+        assert_eq!(differs(Unsettled::Cells), None);
+    }
 
     #[test]
     fn makers_are_alike_in_other_quads_at_the_same_place_only() {

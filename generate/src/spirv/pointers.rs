@@ -2,9 +2,9 @@
 //! hold them; moved by OpPtrAccessChain; and compared. Each comes with the words that it must show,
 //! by a model that knows memory as cells, and pointers as an array and an element.
 //!
-//! Four invocations point into two arrays of a storage buffer, and into Workgroup memory: either
-//! two arrays, or the two of a Block beside the one array of another Block upon the same bytes,
-//! into which no pointer is chosen. No pointer goes further than one past the end of its array, and
+//! Four invocations point into two arrays of each of two storage buffers, and into Workgroup
+//! memory: either two arrays, or the two of a Block beside the one array of another Block upon the
+//! same bytes, into which no pointer is chosen. No pointer goes further than one past the end of its array, and
 //! none there is accessed; invocations store to cells of their own, between barriers. So nothing is
 //! undefined.
 
@@ -38,6 +38,8 @@ const APART: &[Array] = &[
     array("%input %u1", true, 4, 4, true),
     array("%near", false, 8, 4, false),
     array("%far", false, 12, 4, false),
+    array("%more %u0", true, 16, 4, true),
+    array("%more %u1", true, 20, 4, true),
 ];
 
 const LAID_OUT: &[Array] = &[
@@ -46,6 +48,8 @@ const LAID_OUT: &[Array] = &[
     array("%near %u0", false, 8, 4, true),
     array("%near %u1", false, 12, 4, true),
     array("%far %u0", false, 8, 8, true),
+    array("%more %u0", true, 16, 4, true),
+    array("%more %u1", true, 20, 4, true),
 ];
 
 /// A pointer by its name, and in each invocation the array and the element.
@@ -60,7 +64,7 @@ struct Program {
     arrays: &'static [Array],
     body: Vec<String>,
     pointers: Vec<Pointer>,
-    cells: [u32; 16],
+    cells: [u32; 24],
     /// The name of the sum so far, and what it is.
     sum: (String, [u32; INVOCATIONS]),
 }
@@ -70,7 +74,7 @@ pub fn drawn(seed: u64, steps: u32) -> Drawn {
     let mut random = Random::new(seed ^ 0x0070_6f69_6e74_6572);
     let has_layout = random.percent(50);
     let arrays = if has_layout { LAID_OUT } else { APART };
-    let cells = std::array::from_fn(|cell| if cell < 8 { cell as u32 + 1 } else { cell as u32 + 12 });
+    let cells = std::array::from_fn(|cell| cell as u32 + if cell < 8 { 1 } else { 12 });
     let mut program = Program { random, arrays, body: Vec::new(), pointers: Vec::new(), cells, sum: ("%u0".into(), [0; INVOCATIONS]) };
     program.begin();
     for step in 0..steps {
@@ -83,7 +87,11 @@ pub fn drawn(seed: u64, steps: u32) -> Drawn {
         entry: ENTRY_POINT.into(),
         local_size: [INVOCATIONS as u32, 1, 1],
         groups: [1; 3],
-        buffers: vec![buffer(0, (1..=8).collect(), false), buffer(1, vec![OUTPUT_BEFORE; INVOCATIONS], true)],
+        buffers: vec![
+            buffer(0, (1..=8).collect(), true),
+            buffer(1, vec![OUTPUT_BEFORE; INVOCATIONS], true),
+            buffer(2, (28..36).collect(), true),
+        ],
         words_each: 1,
         executed: program.body.len() as f64,
         twin: None,
@@ -233,8 +241,10 @@ impl Program {
         let other = self.random.percent(75).then(|| self.pointer(Some(from)));
         let mut equal = [false; INVOCATIONS];
         if let Some(other) = &other {
-            // Where one past the end is without a layout, the device chooses.
-            let is_known = |i: usize| from.at[i].0 == other.at[i].0 || self.arrays[from.at[i].0].has_layout;
+            // Where one past the end is without a layout, or among other memory, the device chooses.
+            let object = |at: (usize, i64)| self.arrays[at.0].base.split(' ').next();
+            let has_layout = |i: usize| self.arrays[from.at[i].0].has_layout && object(from.at[i]) == object(other.at[i]);
+            let is_known = |i: usize| from.at[i].0 == other.at[i].0 || has_layout(i);
             let is_decided = (0..INVOCATIONS).all(is_known) || self.is_inside(from) && self.is_inside(other);
             if !is_decided {
                 return;
@@ -259,7 +269,7 @@ impl Program {
     fn store(&mut self, name: &str, to: &Pointer) {
         let cells = to.at.map(|at| self.cell(at));
         let is_apart = (1..INVOCATIONS).all(|i| !cells[..i].contains(&cells[i]));
-        if self.in_buffer(to) || !self.is_inside(to) || !is_apart {
+        if !self.is_inside(to) || !is_apart {
             return self.load(name, to);
         }
         self.barrier();
@@ -302,20 +312,22 @@ impl Program {
         format!(
             "; Version: 1.4
             OpCapability Shader OpCapability VariablePointers {capability} OpMemoryModel Logical GLSL450
-            OpEntryPoint GLCompute %main \"{ENTRY_POINT}\" %index %input %output %near %far %held
+            OpEntryPoint GLCompute %main \"{ENTRY_POINT}\" %index %input %more %output %near %far %held
             OpExecutionMode %main LocalSize {INVOCATIONS} 1 1
             OpDecorate %index BuiltIn LocalInvocationIndex
             OpDecorate %bstep ArrayStride 4 OpDecorate %fours ArrayStride 4 OpDecorate %words ArrayStride 4 {decorations}
             OpDecorate %pair Block OpMemberDecorate %pair 0 Offset 0 OpMemberDecorate %pair 1 Offset 16
             OpDecorate %block Block OpMemberDecorate %block 0 Offset 0
             OpDecorate %input DescriptorSet 0 OpDecorate %input Binding 0
+            OpDecorate %more DescriptorSet 0 OpDecorate %more Binding 2
             OpDecorate %output DescriptorSet 0 OpDecorate %output Binding 1
             %void = OpTypeVoid %bool = OpTypeBool %uint = OpTypeInt 32 0 %int = OpTypeInt 32 1 {words} {signed} {values}
-            %order = OpConstant %uint 264 %procedure = OpTypeFunction %void
+            %order = OpConstant %uint 328 %procedure = OpTypeFunction %void
             %fours = OpTypeArray %uint %u4 %pair = OpTypeStruct %fours %fours %words = OpTypeRuntimeArray %uint
             %block = OpTypeStruct %words %pin = OpTypePointer Input %uint %pinput = OpTypePointer StorageBuffer %pair
             %poutput = OpTypePointer StorageBuffer %block %pword = OpTypePointer StorageBuffer %uint
             %index = OpVariable %pin Input %input = OpVariable %pinput StorageBuffer %output = OpVariable %poutput StorageBuffer
+            %more = OpVariable %pinput StorageBuffer
             %bstep = OpTypePointer StorageBuffer %uint %wstep = OpTypePointer Workgroup %uint {types}
             %nullb = OpConstantNull %bstep %nullw = OpConstantNull %wstep
             %pheld = OpTypePointer Private %bstep %held = OpVariable %pheld Private

@@ -386,3 +386,54 @@ fn filtered_texels_run_over_sets() {
         assert!(set.contains(f32::from_bits(definite as u32).into()), "{way}: {set}");
     }
 }
+
+/// Another image at binding 4, and functions that fetch from one, and sample one by the level of
+/// detail of the quad.
+fn handing_on(body: &str) -> Scene {
+    let decorations = format!("{DECORATIONS} OpDecorate %more DescriptorSet 0 OpDecorate %more Binding 4");
+    let declarations = format!(
+        "{DECLARATIONS} %more = OpVariable %pimg UniformConstant %byp = OpTypeFunction %v4 %pimg %v2 %bys = OpTypeFunction %v4 %img %smp %v2"
+    );
+    let functions = "%fetch = OpFunction %v4 None %byp %fd = OpFunctionParameter %pimg %fat = OpFunctionParameter %v2 %fl = OpLabel
+        %fi = OpLoad %img %fd %fij = OpConvertFToS %i2 %fat %fr = OpImageFetch %v4 %fi %fij OpReturnValue %fr OpFunctionEnd
+        %sample = OpFunction %v4 None %bys %sd = OpFunctionParameter %img %ss = OpFunctionParameter %smp %sat = OpFunctionParameter %v2
+        %sl = OpLabel %sc = OpSampledImage %simg %sd %ss %sr = OpImageSampleImplicitLod %v4 %sc %sat OpReturnValue %sr OpFunctionEnd";
+    let text =
+        format!("{} {functions}", fragment_text("", &decorations, &declarations, &format!("{BEFORE} %n = OpLoad %img %more {body}")));
+    let mut scene = scene(&ALL, numbered(8), "");
+    scene.fragment = load(&text);
+    let mut more = numbered(8);
+    more.clear(0, [1000f32.to_bits(), 0, 0, 0]).expect("a level");
+    scene.images.push(BoundImage { set: 0, binding: 4, image: more });
+    scene
+}
+
+/// Left of a column it is the one image, right of it the other one, by two calls on two ways.
+fn on_two_ways(column: &str, [left, right]: [&str; 2]) -> Scene {
+    handing_on(&format!(
+        "%cx = OpCompositeExtract %float %xy 0 %left = OpFOrdLessThan %bool %cx {column} OpSelectionMerge %m None
+        OpBranchConditional %left %yes %no %yes = OpLabel {left} OpBranch %m %no = OpLabel {right} OpBranch %m
+        %m = OpLabel %r = OpPhi %v4 %a %yes %b %no OpStore %out %r"
+    ))
+}
+
+const SAMPLED: [&str; 2] = ["%a = OpFunctionCall %v4 %sample %t %s %uv", "%b = OpFunctionCall %v4 %sample %n %s %uv"];
+
+/// Both engines, the definite values and over sets, run functions that images are passed to.
+#[test]
+fn images_that_are_passed_are_those_of_the_caller() {
+    let both = "%a = OpFunctionCall %v4 %fetch %tex %xy %b = OpFunctionCall %v4 %fetch %more %xy %r = OpFAdd %v4 %a %b OpStore %out %r";
+    let fetched = on_two_ways("%f2", ["%a = OpFunctionCall %v4 %fetch %tex %xy", "%b = OpFunctionCall %v4 %fetch %more %xy"]);
+    let sampled = on_two_ways("%f2", SAMPLED);
+    for (name, scene, expected) in
+        [("both", handing_on(both), [1032.0, 1035.0]), ("one", fetched, [32.0, 1000.0]), ("sampled", sampled, [32.0, 1000.0])]
+    {
+        let observation = scene.observed();
+        assert_eq!([1, 4].map(|x| exactly(&observation, x, 3, 0)), expected, "{name}");
+        let machine = FragmentProgram::compile(&scene.fragment, "fs").expect("it compiles");
+        assert_eq!(judged::difference(&scene, &machine), None, "{name}");
+    }
+    // A quad of which a part has taken each way has no level of detail.
+    let observation = on_two_ways("%f1", SAMPLED).observed();
+    assert_eq!(picture(&observation.targets[0]), ["!!######"; 8]);
+}

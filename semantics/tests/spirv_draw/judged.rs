@@ -46,6 +46,11 @@ struct Counts {
     beside: u64,
 }
 
+/// In what a draw with its fragments on the machine differs from the relation over sets.
+pub fn difference(scene: &Scene, machine: &FragmentProgram) -> Option<String> {
+    compared(scene, machine, &mut Counts::default())
+}
+
 /// Both engines over a stage; what differs.
 fn compared(scene: &Scene, machine: &FragmentProgram, counts: &mut Counts) -> Option<String> {
     let (mut alone, mut beside) = (Applied::default(), Applied::default());

@@ -143,9 +143,22 @@ fn neighbouring_bytes_do_not_race() {
 
 #[test]
 fn what_the_machine_does_not_compile_it_names() {
-    let module = load(&super::pointers::four("%p = OpSelect %step %odd %mine %o2 %r = OpLoad %uint %p"));
+    let text = super::pointers::four("%k = OpUConvert %u64 %i %p = OpPtrAccessChain %step %o0 %k %r = OpLoad %uint %p");
+    let text = text.replacen("OpCapability Shader", "OpCapability Shader OpCapability Int64", 1);
+    let module = load(&text.replacen("%void = OpTypeVoid", "%void = OpTypeVoid %u64 = OpTypeInt 64 0", 1));
     let Err(error) = lockstep::Program::compile(&module, "main") else { panic!("it is compiled") };
-    assert!(error.to_string().contains("a pointer into one of several buffers in the lockstep machine"), "{error}");
+    assert!(error.to_string().contains("OpPtrAccessChain by an element of 64 bits in the lockstep machine"), "{error}");
+}
+
+/// What a small module would become very much of is bounded: here, stores of many scalars.
+#[test]
+fn a_program_has_a_bound_of_codes() {
+    let declarations = "%many = OpConstant %uint 32768 %array = OpTypeArray %uint %many %parray = OpTypePointer Private %array
+        %one = OpVariable %parray Private %other = OpVariable %parray Private";
+    let body = format!("%whole = OpLoad %array %one {}", "OpStore %other %whole ".repeat(200));
+    let module = load(&text(1, "", declarations, &body));
+    let Err(error) = lockstep::Program::compile(&module, "main") else { panic!("it is compiled") };
+    assert!(error.to_string().contains("codes of the lockstep machine"), "{error}");
 }
 
 /// A runtime array of numbers of 64 bits at binding 1, the same in Workgroup memory, and operands

@@ -3,18 +3,25 @@
 
 use pretty_assertions::assert_eq;
 use smallstep_generate::spirv::{ComputeCase, Drawn, pointers};
+use smallstep_semantics::number::Profile;
+use smallstep_semantics::number::sets::Exploration;
 
 use super::*;
 
-/// A second buffer %other of four words and a pair of arrays, Workgroup arrays %wa and %wb, a
+/// A second buffer %other of a pair of arrays of four words, two buffers with runtime arrays behind
+/// a word, %long of four and %short of two elements, Workgroup arrays %wa and %wb, a
 /// variable of each invocation that holds a pointer, and the types of pointers: %step counts by 4
 /// bytes.
 const DECORATIONS: &str = "OpDecorate %step ArrayStride 4 OpDecorate %fours ArrayStride 4 OpDecorate %oblock Block
     OpMemberDecorate %oblock 0 Offset 0 OpMemberDecorate %oblock 1 Offset 16
-    OpDecorate %other DescriptorSet 0 OpDecorate %other Binding 1 ";
+    OpDecorate %other DescriptorSet 0 OpDecorate %other Binding 1 OpDecorate %tblock Block
+    OpMemberDecorate %tblock 0 Offset 0 OpMemberDecorate %tblock 1 Offset 8 OpDecorate %long DescriptorSet 0 OpDecorate %long Binding 2
+    OpDecorate %short DescriptorSet 0 OpDecorate %short Binding 3 ";
 const DECLARATIONS: &str = "%step = OpTypePointer StorageBuffer %uint %fours = OpTypeArray %uint %c4 %oblock = OpTypeStruct %fours %fours
     %poblock = OpTypePointer StorageBuffer %oblock %other = OpVariable %poblock StorageBuffer
-    %pfours = OpTypePointer StorageBuffer %fours
+    %pfours = OpTypePointer StorageBuffer %fours %parray = OpTypePointer StorageBuffer %words
+    %tblock = OpTypeStruct %uint %words %ptblock = OpTypePointer StorageBuffer %tblock
+    %long = OpVariable %ptblock StorageBuffer %short = OpVariable %ptblock StorageBuffer
     %wfours = OpTypeArray %uint %c4 %pwfours = OpTypePointer Workgroup %wfours
     %wa = OpVariable %pwfours Workgroup %wb = OpVariable %pwfours Workgroup
     %null = OpConstantNull %step %wnull = OpConstantNull %wv
@@ -37,12 +44,17 @@ pub(super) fn module(size: u32, body: &str) -> String {
 fn of_capability(capability: &str, size: u32, body: &str) -> String {
     let text = text(size, DECORATIONS, DECLARATIONS, body)
         .replacen("OpCapability Shader", &format!("OpCapability Shader OpCapability {capability}"), 1)
-        .replacen("%lix OpExecutionMode", "%lix %buf %other %wa %wb %held OpExecutionMode", 1);
+        .replacen("%lix OpExecutionMode", "%lix %buf %other %long %short %wa %wb %held OpExecutionMode", 1);
     format!("; Version: 1.4\n{text} {FUNCTIONS}")
 }
 
-fn buffers() -> [Buffer; 2] {
-    [buffer(0, &[10, 20, 30, 40, 50, 60, 70, 80]), buffer(1, &[1, 2, 3, 4, 5, 6, 7, 8])]
+fn buffers() -> [Buffer; 4] {
+    [
+        buffer(0, &[10, 20, 30, 40, 50, 60, 70, 80]),
+        buffer(1, &[1, 2, 3, 4, 5, 6, 7, 8]),
+        buffer(2, &[9, 0, 101, 102, 103, 104]),
+        buffer(3, &[9, 0, 201, 202]),
+    ]
 }
 
 /// What the first buffer holds in the end: by the relation, and by the lockstep machine on one
@@ -138,17 +150,121 @@ fn chosen_pointers_give_what_is_computed_by_hand() {
     }
 }
 
-/// Pointers into one of several buffers: the machine leaves them to the relation.
+/// Pointers into one of several buffers: %mine and %first are in the first one, which has a runtime
+/// array alone, %o0 and %o2 in the other.
+const SEVERAL: &[(&str, [u32; 4])] = &[
+    ("%p = OpSelect %step %odd %mine %o2 %r = OpLoad %uint %p", [3, 20, 3, 40]),
+    ("%p = OpFunctionCall %step %pick %odd %mine %o0 %r = OpLoad %uint %p", [1, 20, 1, 40]),
+    (
+        "%v = OpVariable %fhold Function --- OpStore %v %mine OpSelectionMerge %m None OpBranchConditional %odd %y %m
+        %y = OpLabel OpStore %v %o2 OpBranch %m %m = OpLabel %p = OpLoad %step %v %r = OpLoad %uint %p",
+        [10, 3, 30, 3],
+    ),
+    (
+        "OpSelectionMerge %m None OpBranchConditional %odd %y %n %y = OpLabel OpBranch %m %n = OpLabel OpBranch %m
+        %m = OpLabel %p = OpPhi %step %mine %y %o2 %n %q = OpPtrAccessChain %step %p %m1 %r = OpLoad %uint %q",
+        [2, 10, 2, 30],
+    ),
+    // Stores, atomics, and both in one instruction.
+    ("%w = OpAccessChain %step %other %c1 %i %p = OpSelect %step %odd %mine %w OpStore %p %last %r = OpLoad %uint %mine", [10, 5, 30, 7]),
+    ("%w = OpAccessChain %step %other %c1 %i %p = OpSelect %step %odd %mine %w OpStore %p %last %r = OpLoad %uint %w", [4, 6, 6, 8]),
+    ("%p = OpSelect %step %odd %mine %o2 %r = OpAtomicIAdd %uint %p %c1 %c0 %c5", [3, 20, 8, 40]),
+    (
+        "%p = OpSelect %step %odd %mine %o2 %w = OpAccessChain %step %other %c1 %i %s = OpSelect %step %odd %w %mine
+        OpCopyMemory %s %p %r = OpLoad %uint %s",
+        [3, 20, 3, 40],
+    ),
+    // The same pointer, or not.
+    ("%e = OpPtrEqual %bool %first %o0 %r = OpSelect %uint %e %c1 %c2", [2; 4]),
+    ("%p = OpSelect %step %odd %mine %o2 %e = OpPtrEqual %bool %p %o2 %r = OpSelect %uint %e %c1 %c2", [1, 2, 1, 2]),
+    ("%p = OpSelect %step %odd %mine %o2 %e = OpPtrNotEqual %bool %mine %p %r = OpSelect %uint %e %c1 %c2", [1, 2, 1, 2]),
+    (
+        "%p = OpSelect %step %odd %mine %o2 %q = OpSelect %step %odd %first %o0 %d = OpPtrDiff %uint %p %q %r = OpCopyObject %uint %d",
+        [2, 1, 2, 3],
+    ),
+    // Null is of no buffer.
+    (
+        "%p = OpSelect %step %odd %mine %o2 %n = OpSelect %step %f %p %null %e = OpPtrEqual %bool %n %null %r = OpSelect %uint %e %c1 %c2",
+        [1; 4],
+    ),
+    // Runtime arrays of several buffers, at other places and of other lengths.
+    (
+        "%a = OpAccessChain %parray %buf %c0 %b = OpAccessChain %parray %long %c1 %p = OpSelect %parray %odd %a %b
+        %q = OpAccessChain %step %p %i %r = OpLoad %uint %q",
+        [101, 20, 103, 40],
+    ),
+    ("%p = OpSelect %ptblock %odd %long %short %q = OpAccessChain %step %p %c1 %c1 %r = OpLoad %uint %q", [202, 102, 202, 102]),
+    (
+        "%p = OpSelect %ptblock %odd %long %short %q = OpAccessChain %step %p %c1 %bit %s = OpFunctionCall %step %pick %odd %q %mine
+        %tt = OpPtrAccessChain %step %s %c0 %r = OpLoad %uint %tt",
+        [10, 102, 30, 102],
+    ),
+];
+
+/// Floats that devices may show others of, through pointers into two buffers: what is known of them
+/// follows them, where a condition that devices decide otherwise chooses the pointer too.
 #[test]
-fn pointers_into_several_buffers_are_chosen_by_the_relation() {
-    let rows = [
-        ("%p = OpSelect %step %odd %mine %o2 %r = OpLoad %uint %p", [3, 20, 3, 40]),
-        ("%p = OpFunctionCall %step %pick %odd %mine %o0 %r = OpLoad %uint %p", [1, 20, 1, 40]),
-        ("%e = OpPtrEqual %bool %first %o0 %r = OpSelect %uint %e %c1 %c2", [2; 4]),
-    ];
-    for (body, expected) in rows {
+fn sets_go_through_pointers_into_several_buffers() {
+    let floats = "OpDecorate %fstep ArrayStride 4 OpDecorate %floats ArrayStride 4 OpDecorate %fblock Block
+        OpMemberDecorate %fblock 0 Offset 0 OpMemberDecorate %fblock 1 Offset 16 OpDecorate %fa DescriptorSet 0 OpDecorate %fa Binding 2
+        OpDecorate %fb DescriptorSet 0 OpDecorate %fb Binding 3";
+    let types = "%fstep = OpTypePointer StorageBuffer %float %floats = OpTypeArray %float %c4 %fblock = OpTypeStruct %floats %floats
+        %pfblock = OpTypePointer StorageBuffer %fblock %fa = OpVariable %pfblock StorageBuffer %fb = OpVariable %pfblock StorageBuffer
+        %edge = OpConstant %float 0.9489846";
+    let body = |chosen: &str| {
+        format!(
+            "%i = OpLoad %uint %lix %bit = OpBitwiseAnd %uint %i %c1 %odd = OpIEqual %bool %bit %c1 %n = OpConvertUToF %float %i
+            %x0 = OpFAdd %float %n %fh %x = OpFDiv %float %x0 %f2 %sine = OpExtInst %float %glsl Sin %x %less = OpFOrdLessThan %bool %sine %edge
+            %pa = OpAccessChain %fstep %fa %c0 %i %pb = OpAccessChain %fstep %fb %c1 %i
+            OpSelectionMerge %m None OpBranchConditional {chosen} %m %not %not = OpLabel OpBranch %m %m = OpLabel
+            %p = OpPhi %fstep %pa %entry %pb %not
+            OpStore %p %sine %q = OpLoad %float %p %d = OpFMul %float %q %f2 %to = OpAccessChain %fstep %fb %c0 %i OpStore %to %d"
+        )
+    };
+    let buffers = [buffer(2, &[0; 8]), buffer(3, &[0; 8])];
+    for (chosen, ways, words) in [("%odd", 4, 8), ("%less", 5, 9)] {
+        let text = text(4, floats, types, &body(chosen));
+        let text = text.replacen("OpCapability Shader", "OpCapability Shader OpCapability VariablePointers", 1);
+        let module = load(&format!("; Version: 1.4\n{}", text.replacen("%lix OpExecutionMode", "%lix %fa %fb OpExecutionMode", 1)));
+        let dispatch = dispatch(1, &buffers);
+        let exploration = Exploration::under(Profile::Strict);
+        let shown = grid::report(&module, &dispatch, &Schedule::default(), &Relation::default(), false, &mut ()).expect("main is there");
+        let acceptance = grid::explore(&module, &dispatch, &shown, &Relation::default(), exploration).expect("main is there");
+        assert_eq!((&acceptance.unsettled, acceptance.ways), (&None, ways), "{chosen}");
+        let judged = super::sets::judged_alike(&module, &dispatch, exploration, (&shown, &acceptance)).expect("the machine judges it");
+        assert_eq!((judged.left, judged.acceptance.words.len()), (0, words), "{chosen}: {judged:?}");
+    }
+}
+
+/// Bodies that choose among several buffers and behave as undefined: what is reported.
+const SEVERAL_UNDEFINED: &[(&str, &str, &str)] = &[
+    ("%p = OpSelect %step %odd %mine %o2 %q = OpPtrAccessChain %step %p %c4 %r = OpLoad %uint %q", "spirv/access-out-of-bounds", "of 4"),
+    (
+        "%p = OpSelect %ptblock %odd %long %short %q = OpAccessChain %step %p %c1 %c4 %r = OpLoad %uint %q",
+        "spirv/access-out-of-bounds",
+        "has index 4 (%39) of 2",
+    ),
+    // The first invocation that it is of, whichever buffer comes first.
+    (
+        "%p = OpSelect %ptblock %odd %short %long %q = OpAccessChain %step %p %c1 %c4 %r = OpLoad %uint %q",
+        "spirv/access-out-of-bounds",
+        "has index 4 (%39) of 4",
+    ),
+    ("%p = OpSelect %step %odd %mine %o2 %r = OpPtrDiff %uint %p %o2", "spirv/pointers-apart", "which are not of one array"),
+    ("%p = OpSelect %step %odd %mine %null %r = OpLoad %uint %p", "spirv/pointer-to-nothing", "which is null"),
+    ("%p = OpSelect %step %odd %first %o2 OpStore %p %last %r = OpCopyObject %uint %i", "spirv/data-race", ""),
+];
+
+#[test]
+fn pointers_into_several_buffers_are_chosen_by_both_engines() {
+    for (body, expected) in SEVERAL {
         let expected: Vec<String> = expected.iter().map(u32::to_string).collect();
-        assert_eq!(agreed(&four(body), false).get(4..), Some(&expected[..]), "{body}");
+        assert_eq!(agreed(&four(body), true).get(4..), Some(&expected[..]), "{body}");
+    }
+    for (body, id, says) in SEVERAL_UNDEFINED {
+        let shown = agreed(&four(body), true);
+        assert_eq!(shown[0], *id, "{body}: {shown:?}");
+        assert!(shown[1].contains(says), "{body}: {}", shown[1]);
     }
 }
 
@@ -405,13 +521,22 @@ fn generated_programs_have_everything() {
 #[test]
 fn planted_bugs_are_seen_by_generated_programs() {
     use lockstep::Op;
-    let rows: [(&str, Bug); 5] = [
+    let rows: [(&str, Bug); 8] = [
         ("pointers that go astray", |parts| parts.codes.iter_mut().filter(|code| code.op == Op::Advance).for_each(|code| code.b = code.a)),
         ("what is not equal is", |parts| parts.pairs.iter_mut().for_each(|pair| pair.negates = false)),
         ("differences the other way", |parts| parts.pairs.iter_mut().for_each(|pair| pair.pointers.swap(0, 1))),
         ("phis that choose nothing", |parts| parts.moves.iter_mut().for_each(|step| step.from = step.to)),
         ("stores to Workgroup memory that are lost", |parts| {
             parts.codes.iter_mut().filter(|code| code.op == Op::StoreShared).for_each(lockstep::Code::drop_it);
+        }),
+        ("accesses to one buffer for those to another", |parts| {
+            parts.codes.iter_mut().filter(|code| code.op == Op::Narrow).for_each(|code| code.c = 0);
+        }),
+        ("what the first buffer gives, lost where another one is loaded from", |parts| {
+            parts.codes.iter_mut().filter(|code| code.op == Op::LoadBuffer).for_each(|code| code.masked = false);
+        }),
+        ("pointers into several buffers that are of one", |parts| {
+            parts.pairs.iter_mut().flat_map(|pair| &mut pair.pointers).for_each(|pointer| pointer[3] = pointer[2]);
         }),
     ];
     for (what, bug) in rows {

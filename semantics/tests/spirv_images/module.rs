@@ -9,7 +9,7 @@ use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Dispatch, Limits, Observation, Resources};
 use smallstep_semantics::spirv::grid::Report;
 use smallstep_semantics::spirv::step::{Relation, Sink};
-use smallstep_semantics::spirv::{Buffer, LoadError, Module, Options, assemble, grid, lockstep};
+use smallstep_semantics::spirv::{Buffer, Module, Options, assemble, grid, lockstep};
 
 /// Constants in a body, `f(0.5)`, `i(1,-1)`, `u(2)`, become declarations and ids.
 fn constants(body: &str) -> (String, String) {
@@ -237,8 +237,7 @@ impl Bound {
 }
 
 /// In what the lockstep machine, with a bug or none, differs from how a dispatch ended by the
-/// relation; `None` too where it does not compile the module, which is so only of images and
-/// samplers that are passed to functions.
+/// relation.
 pub fn difference(
     module: &Module,
     dispatch: &Dispatch<'_>,
@@ -247,11 +246,6 @@ pub fn difference(
 ) -> Option<String> {
     let program = match lockstep::Program::compile(module, dispatch.entry) {
         Ok(program) => program.planted(bug),
-        Err(LoadError::Unsupported { what, .. }) => {
-            let passes = ["a parameter that points to UniformConstant", "a value of OpTypeImage"];
-            return (!passes.iter().any(|passed| what.contains(passed)))
-                .then(|| format!("the lockstep machine does not compile it: {what}"));
-        }
         Err(error) => return Some(error.to_string()),
     };
     let shown = program.run(dispatch, 1);

@@ -1,6 +1,9 @@
 //! Which variables a pointer may point into, where pointers are chosen at run time (SPIR-V §2.16.1,
 //! variable pointers): by OpSelect, OpPhi, calls, and variables that hold pointers.
 
+use rspirv::spirv::StorageClass;
+use rustc_hash::FxHashMap;
+
 use crate::spirv::grammar::Op;
 use crate::spirv::module::Module;
 use crate::spirv::words::Instruction;
@@ -14,15 +17,47 @@ pub(in crate::spirv) enum Root {
     /// The variable of that id.
     One(u32),
     /// Several variables.
-    Several,
+    Several(Several),
+}
+
+/// Several variables, of which buffers are known one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::spirv) struct Several {
+    /// Bit n stands for the n-th variable in StorageBuffer, the last bit for all that have none.
+    bits: u128,
+}
+
+impl Several {
+    /// The bit of what has none of its own.
+    const OTHERS: u32 = u128::BITS - 1;
+
+    /// The buffers that these variables are; none if some are not known one by one.
+    pub(in crate::spirv) fn buffers(self, module: &Module) -> Option<Vec<u32>> {
+        if self.bits >> Several::OTHERS & 1 == 1 {
+            return None;
+        }
+        let numbered = (0..).zip(buffers(module)).take_while(|&(number, _)| number < Several::OTHERS);
+        Some(numbered.filter(|(number, _)| self.bits >> number & 1 == 1).map(|(_, id)| id).collect())
+    }
+}
+
+/// The variables in StorageBuffer.
+fn buffers(module: &Module) -> impl Iterator<Item = u32> + '_ {
+    module.variables().iter().filter(|v| v.class == StorageClass::StorageBuffer).map(|v| v.id)
 }
 
 impl Root {
-    fn join(self, other: Root) -> Root {
+    /// With the number of each buffer.
+    fn join(self, other: Root, numbers: &FxHashMap<u32, u32>) -> Root {
+        let bits = |root: Root| match root {
+            Root::Nothing => 0,
+            Root::One(id) => 1 << numbers.get(&id).map_or(Several::OTHERS, |&number| number.min(Several::OTHERS)),
+            Root::Several(several) => several.bits,
+        };
         match (self, other) {
             (Root::Nothing, root) | (root, Root::Nothing) => root,
             (a, b) if a == b => a,
-            _ => Root::Several,
+            (a, b) => Root::Several(Several { bits: bits(a) | bits(b) }),
         }
     }
 }
@@ -51,14 +86,15 @@ impl Roots {
         }
         let mut roots = vec![Root::Nothing; module.instructions().len()];
         let mut pending: Vec<usize> = Vec::new();
+        let numbers = buffers(module).zip(0..).collect();
         for variable in module.variables().iter().filter(|v| module.pointer_type(v.type_).is_none()) {
             roots[variable.instruction as usize] = Root::One(variable.id);
             pending.push(variable.instruction as usize);
         }
-        // Each root changes twice at most.
+        // Roots only grow.
         while let Some(at) = pending.pop() {
             for &to in &flow.next[at] {
-                let joined = roots[to as usize].join(roots[at]);
+                let joined = roots[to as usize].join(roots[at], &numbers);
                 if joined != roots[to as usize] {
                     roots[to as usize] = joined;
                     pending.push(to as usize);

@@ -125,7 +125,7 @@ impl Pass<'_> {
                     let what = format!("{} chooses %{id}, which points into a matrix; a variable pointer does not", i.name());
                     return self.fail(Check::Pointer, what);
                 }
-                if confined && results && self.roots.get(self.module, i.result) == Root::Several {
+                if confined && results && matches!(self.roots.get(self.module, i.result), Root::Several(_)) {
                     let what =
                         format!("%{} = {} may point into several buffers, which needs the capability VariablePointers", i.result, i.name());
                     return self.fail(Check::Capability, what);

@@ -73,6 +73,8 @@ pub enum Op {
     Align,
     // Undefined behaviour where copy c of the program is between places that overlap in part.
     Overlap,
+    // Only the active lanes go on where a is the number c, until Widen: then those before Narrow.
+    Narrow, Widen,
     // d := memory at a + the number c; a may be none. The name says the memory and what d is. Of
     // buffers, b is none or the set of what reaches.
     LoadLocal, LoadLocalSet, LoadShared, LoadSharedSet, LoadBuffer, LoadBuffer16, LoadBuffer8,
@@ -185,8 +187,8 @@ pub struct Fault {
 }
 
 /// The columns of a pointer that is chosen at run time: where element 0 of its array is, the number
-/// of its element, and how many there are; none of the null pointer.
-pub type Chosen = [u32; 3];
+/// of its element, how many there are, none of the null pointer; and the number of its buffer.
+pub type Chosen = [u32; 4];
 
 /// A pointer that must be to something.
 #[derive(Clone, Copy, Debug)]

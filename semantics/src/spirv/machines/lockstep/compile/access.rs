@@ -5,7 +5,8 @@ use std::rc::Rc;
 use rspirv::spirv::StorageClass;
 
 use super::super::program::{Atomic, Copied, Count, NONE, Op, Place, RuntimeArray, Slot, Slots, Space};
-use super::{Compiled, Compiler, Element, Home, Pointer, Storage};
+use super::image::MOST_PAIRS;
+use super::{Compiled, Compiler, Element, Home, Length, Pointer, Storage};
 use crate::concurrency::Ordering;
 use crate::spirv::grammar::{Op as Core, alignments};
 use crate::spirv::types::{Address, Type};
@@ -73,18 +74,22 @@ impl Compiler<'_> {
                 at.element = match first {
                     Some(first) => {
                         let index = self.number(index)?;
-                        Some(Element { first: (first.fixed, first.dynamic), index, count: Count::Fixed(count) })
+                        Some(Element { first: (first.fixed, first.dynamic), index, count: Length::Fixed(count) })
                     }
                     None => None,
                 };
                 continue;
             }
             at.may_leave |= count.is_none();
-            let count = match count {
-                Some(count) => Count::Fixed(count),
-                None => Count::Array(self.runtime_array(&at)?),
+            let index = match count {
+                Some(count) => self.bounded(id, Count::Fixed(count))?,
+                None => self.bounded_by_arrays(&at, id)?,
             };
-            let index = self.bounded(id, count)?;
+            let count = match count {
+                Some(count) => Length::Fixed(count),
+                None if array => self.elements(&at)?,
+                None => Length::Fixed(0),
+            };
             let first = (at.fixed, at.dynamic);
             at = self.part_at(at, index)?;
             at.element = array.then_some(Element { first, index, count });
@@ -112,7 +117,7 @@ impl Compiler<'_> {
                 }
             }
             Storage::Opaque(_) => return self.unsupported("a part of an image or sampler"),
-            Storage::Buffer(_) | Storage::Laid => {
+            Storage::Buffer(_) | Storage::Buffers(..) | Storage::Laid => {
                 let Some(address) = types.address(Address { offset: at.fixed, type_: at.type_, ..at.address }, index) else {
                     return self.unsupported("a part of a buffer without a place");
                 };
@@ -131,7 +136,7 @@ impl Compiler<'_> {
             Storage::Registers(_) => return self.unsupported("an index that is no constant into a built-in"),
             Storage::Opaque(_) => return self.unsupported("a part of an image or sampler"),
             Storage::Local | Storage::Shared => self.words(part),
-            Storage::Buffer(_) | Storage::Laid => {
+            Storage::Buffer(_) | Storage::Buffers(..) | Storage::Laid => {
                 let here = Address { offset: 0, type_: at.type_, ..at.address };
                 let Some(first) = types.address(here, 0) else { return self.unsupported("a part of a buffer without a place") };
                 // One part alone has no distance; its index can only be 0.
@@ -148,32 +153,101 @@ impl Compiler<'_> {
         Ok(at)
     }
 
-    fn runtime_array(&mut self, at: &Pointer) -> Compiled<u32> {
-        let (Storage::Buffer(buffer), NONE, Type::RuntimeArray { stride, .. }) = (&at.storage, at.dynamic, self.type_(at.type_)) else {
-            return self.unsupported("a runtime array that is no last member of a buffer");
+    /// Makes the codes of an access for the buffer that the pointer is into, or one after the other
+    /// for all that it may be into: each runs where it is that one.
+    pub(super) fn each_buffer(&mut self, pointer: &Pointer, mut make: impl FnMut(&mut Self, &Pointer) -> Compiled) -> Compiled {
+        let Storage::Buffers(buffers, number) = &pointer.storage else { return make(self, pointer) };
+        for &buffer in buffers.iter() {
+            self.emit(Op::Narrow, NONE, *number, NONE, buffer.into());
+            let first = self.program.codes.len();
+            make(self, &Pointer { storage: Storage::Buffer(buffer), ..pointer.clone() })?;
+            self.program.codes[first..].iter_mut().for_each(|code| code.masked = true);
+            self.emit(Op::Widen, NONE, NONE, NONE, 0);
+            self.within_codes()?;
+        }
+        Ok(())
+    }
+
+    /// The runtime array that a pointer is to: the last member of its buffer, so that the buffer
+    /// says where it is. None if the buffer has no such array, and the pointer is to another one.
+    fn runtime_array(&mut self, at: &Pointer) -> Compiled<Option<u32>> {
+        let (&Storage::Buffer(buffer), Type::RuntimeArray { stride, .. }) = (&at.storage, self.type_(at.type_)) else {
+            return self.unsupported("a runtime array that is in no buffer");
         };
-        self.program.arrays.push(RuntimeArray { buffer: *buffer, offset: at.fixed, stride });
-        Ok(self.program.arrays.len() as u32 - 1)
+        let types = self.module.types();
+        let block = self.module.variable(self.program.buffers[usize::from(buffer)].id).map_or(0, |v| v.type_);
+        let last = types.members(block).len().saturating_sub(1) as u64;
+        let Some(address) = types.address(Address::whole(block), last).filter(|address| address.type_ == at.type_) else {
+            return Ok(None);
+        };
+        self.program.arrays.push(RuntimeArray { buffer, offset: address.offset, stride });
+        Ok(Some(self.program.arrays.len() as u32 - 1))
+    }
+
+    /// Makes codes for each runtime array that a pointer may be to.
+    fn each_array(&mut self, at: &Pointer, mut make: impl FnMut(&mut Self, u32) -> Compiled) -> Compiled {
+        let is_chosen = matches!(at.storage, Storage::Buffers(..));
+        self.each_buffer(at, |compiler, at| match compiler.runtime_array(at)? {
+            Some(array) => make(compiler, array),
+            None if is_chosen => Ok(()),
+            None => compiler.unsupported("a runtime array that is no last member of a buffer"),
+        })
+    }
+
+    /// A column with an index into a runtime array, which must be in bounds.
+    fn bounded_by_arrays(&mut self, at: &Pointer, id: u32) -> Compiled<u32> {
+        let chosen = if let Storage::Buffers(..) = at.storage { Some(self.column()?) } else { None };
+        let mut index = chosen.unwrap_or(NONE);
+        self.each_array(at, |compiler, array| {
+            let bounded = compiler.bounded(id, Count::Array(array))?;
+            match chosen {
+                Some(d) => compiler.emit(Op::Copy, d, bounded, NONE, 0),
+                None => index = bounded,
+            }
+            Ok(())
+        })?;
+        Ok(index)
+    }
+
+    /// How many elements a runtime array has that a pointer is to.
+    fn elements(&mut self, at: &Pointer) -> Compiled<Length> {
+        if let Storage::Buffer(_) = at.storage {
+            let mut length = Length::Fixed(0);
+            self.each_array(at, |_, array| {
+                length = Length::Array(array);
+                Ok(())
+            })?;
+            return Ok(length);
+        }
+        let count = self.column()?;
+        self.each_array(at, |compiler, array| {
+            compiler.emit(Op::Elements, count, NONE, NONE, array);
+            Ok(())
+        })?;
+        Ok(Length::Column(count))
     }
 
     pub(super) fn array_length(&mut self, i: &Instruction) -> Compiled {
         let operands = self.operands(i);
         let structure = self.pointer(operands[0])?;
         let array = self.part(structure, u64::from(operands[1]))?;
-        let array = self.runtime_array(&array)?;
         let d = self.column()?;
-        self.emit(Op::Length, d, NONE, NONE, array);
+        self.each_array(&array, |compiler, array| {
+            compiler.emit(Op::Length, d, NONE, NONE, array);
+            Ok(())
+        })?;
         self.bind(i.result, Slots::from_slice(&[Slot::Word(d)]))?;
         Ok(())
     }
 
     pub(super) fn load(&mut self, i: &Instruction) -> Compiled {
         let operands = self.operands(i);
-        let pointer = self.pointer(operands[0])?;
-        if let Storage::Opaque(variable) = pointer.storage {
-            self.homes.insert(i.result, Home::Opaque { image: variable, sampler: variable });
+        if self.type_(i.result_type).is_opaque() {
+            let (image, sampler) = self.opaque(operands[0])?;
+            self.homes.insert(i.result, Home::Opaque { image, sampler });
             return Ok(());
         }
+        let pointer = self.pointer(operands[0])?;
         self.align(&pointer, alignments(&operands[1..])[0])?;
         let class = self.module.type_of(operands[0]).and_then(|type_| self.module.pointer_type(type_)).map(|(class, _)| class);
         let slots = self.load_slots(&pointer, i.result, class == Some(StorageClass::Output))?;
@@ -287,13 +361,17 @@ impl Compiler<'_> {
         if matches!(pointer.storage, Storage::Laid) && aligned > 4 {
             return self.unsupported("an access to Workgroup memory that is Aligned to more than 4 bytes in the lockstep machine");
         }
-        let Storage::Buffer(buffer) = pointer.storage else { return Ok(()) };
         let Ok(offset) = u32::try_from(pointer.fixed) else { return self.unsupported("an offset of 4 GiB or more") };
-        if aligned > 1 {
-            self.emit(Op::Align, NONE, pointer.dynamic, aligned, offset);
-            self.program.codes.last_mut().expect("just emitted").buffer = buffer;
+        if aligned <= 1 {
+            return Ok(());
         }
-        Ok(())
+        self.each_buffer(pointer, |compiler, pointer| {
+            if let Storage::Buffer(buffer) = pointer.storage {
+                compiler.emit(Op::Align, NONE, pointer.dynamic, aligned, offset);
+                compiler.program.codes.last_mut().expect("just emitted").buffer = buffer;
+            }
+            Ok(())
+        })
     }
 
     pub(super) fn store_slots(&mut self, pointer: &Pointer, slots: &[Slot]) -> Compiled {
@@ -320,7 +398,11 @@ impl Compiler<'_> {
         let [to, from] = alignments(&operands[2..]);
         self.align(&source, from)?;
         self.align(&target, to)?;
-        self.overlap(&target, &source)?;
+        let buffers = |pointer: &Pointer| if let Storage::Buffers(buffers, _) = &pointer.storage { buffers.len() } else { 1 };
+        if buffers(&source) * buffers(&target) > MOST_PAIRS {
+            return self.unsupported("OpCopyMemory from any of many buffers to any of many in the lockstep machine");
+        }
+        self.each_buffer(&target, |compiler, target| compiler.each_buffer(&source, |compiler, source| compiler.overlap(target, source)))?;
         // Variables that only loads and stores name are in registers; this one has an address.
         let slots = match &source.storage {
             Storage::Registers(slots) => Slots::from_slice(slots),
@@ -340,7 +422,7 @@ impl Compiler<'_> {
         for (k, pointer) in [target, source].into_iter().enumerate() {
             let Ok(offset) = u32::try_from(pointer.fixed) else { return self.unsupported("an offset of 4 GiB or more") };
             let space = match pointer.storage {
-                Storage::Registers(_) | Storage::Opaque(_) => return Ok(()),
+                Storage::Registers(_) | Storage::Buffers(..) | Storage::Opaque(_) => return Ok(()),
                 Storage::Laid => return self.unsupported("OpCopyMemory of Workgroup memory with a layout in the lockstep machine"),
                 Storage::Local => Space::Local,
                 Storage::Shared => Space::Shared,
@@ -369,6 +451,7 @@ impl Compiler<'_> {
     fn each_scalar(&mut self, pointer: &Pointer, slots: &[Slot], loads: bool) -> Compiled {
         match &pointer.storage {
             Storage::Registers(_) => unreachable!("registers are copied"),
+            Storage::Buffers(..) => self.each_buffer(pointer, |compiler, pointer| compiler.each_scalar(pointer, slots, loads)),
             Storage::Opaque(_) => self.unsupported("an image or sampler as a value in the lockstep machine"),
             Storage::Laid => {
                 let mut places = Vec::new();
@@ -465,12 +548,6 @@ impl Compiler<'_> {
         let (scope, semantics) = (self.scope(operands[1])?, self.semantics(operands[2])?);
         let unequal = if exchanges { self.semantics(operands[3])? } else { semantics };
         self.program.synchronises |= [semantics, unequal].iter().any(|s| s.ordering != Ordering::Relaxed);
-        let space = match pointer.storage {
-            Storage::Registers(_) | Storage::Opaque(_) => return self.unsupported(format!("{} on a variable in registers", i.name())),
-            Storage::Local => Space::Local,
-            Storage::Shared | Storage::Laid => Space::Shared,
-            Storage::Buffer(buffer) => Space::Buffer(buffer),
-        };
         let type_ = self.type_(pointer.type_);
         let Type::Int { width: width @ (32 | 64), .. } = type_ else {
             return self.unsupported(format!("{} of {} in the lockstep machine", i.name(), self.module.types().text(pointer.type_)));
@@ -485,16 +562,28 @@ impl Compiler<'_> {
         let [value, comparator] = [operand(0)?, operand(1)?].map(|slots| columns(slots.and_then(|slots| slots.first().copied())));
         let result = if stores { None } else { Some(self.slot(type_)?) };
         let [d, high] = columns(result);
-        let bytes = matches!(pointer.storage, Storage::Laid);
-        let (address, offset) = (pointer.dynamic, if bytes { pointer.fixed / 4 } else { pointer.fixed } as u32);
-        self.program.atomics.push(Atomic { op: i.op, space, address, offset, width, value, comparator, high, scope, semantics, unequal });
-        let number = self.program.atomics.len() as u32 - 1;
-        self.emit(Op::Atomic, d, pointer.dynamic, value[0], number);
-        if let Some(slot) = result {
-            self.bind(i.result, Slots::from_slice(&[slot]))?;
+        self.each_buffer(&pointer, |compiler, pointer| {
+            let space = match pointer.storage {
+                Storage::Registers(_) | Storage::Buffers(..) | Storage::Opaque(_) => {
+                    return compiler.unsupported(format!("{} on a variable in registers", i.name()));
+                }
+                Storage::Local => Space::Local,
+                Storage::Shared | Storage::Laid => Space::Shared,
+                Storage::Buffer(buffer) => Space::Buffer(buffer),
+            };
+            let bytes = matches!(pointer.storage, Storage::Laid);
+            let (address, offset) = (pointer.dynamic, if bytes { pointer.fixed / 4 } else { pointer.fixed } as u32);
+            let atomic = Atomic { op: i.op, space, address, offset, width, value, comparator, high, scope, semantics, unequal };
+            compiler.program.atomics.push(atomic);
+            let number = compiler.program.atomics.len() as u32 - 1;
+            compiler.emit(Op::Atomic, d, pointer.dynamic, value[0], number);
+            compiler.program.in_order |= space != Space::Local;
+            Ok(())
+        })?;
+        match result {
+            Some(slot) => self.bind(i.result, Slots::from_slice(&[slot])),
+            None => Ok(()),
         }
-        self.program.in_order |= space != Space::Local;
-        Ok(())
     }
 
     /// A column that holds what the pointer adds up to, for passing it to a function.

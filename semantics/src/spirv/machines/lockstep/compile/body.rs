@@ -100,7 +100,10 @@ impl Compiler<'_> {
                     }
                     Core::Branch | Core::BranchConditional | Core::Switch | Core::Return | Core::ReturnValue | Core::Unreachable => {}
                     Core::Kill | Core::TerminateInvocation => {}
-                    _ => self.instruction(&i)?,
+                    _ => {
+                        self.instruction(&i)?;
+                        self.within_codes()?;
+                    }
                 }
             }
             self.at = block.end as usize - 1;
@@ -156,7 +159,6 @@ impl Compiler<'_> {
         match i.op {
             Core::Nop | Core::SelectionMerge | Core::LoopMerge => Ok(()),
             Core::Phi => {
-                self.storage_of(i.result)?;
                 let slots = self.slots(i.result_type)?;
                 self.bind(i.result, slots)?;
                 Ok(())

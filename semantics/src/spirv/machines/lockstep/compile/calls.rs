@@ -17,7 +17,15 @@ impl Compiler<'_> {
                     let from = if self.is_pointer(id) { self.pointer_slots(id)? } else { self.value(id)? };
                     args.extend(to.into_iter().zip(from));
                 }
-                Some(Home::Opaque { .. }) | None => return self.unsupported("a call of a function that is not compiled"),
+                Some(Home::Opaque { image, sampler }) => {
+                    let (from_image, from_sampler) = self.opaque(id)?;
+                    args.extend(self.handed_opaque(&image, &from_image)?);
+                    // A pointer to both is handed on once.
+                    if sampler.number != image.number {
+                        args.extend(self.handed_opaque(&sampler, &from_sampler)?);
+                    }
+                }
+                None => return self.unsupported("a call of a function that is not compiled"),
             }
         }
         Ok(Ends::Call { function: function.id, args })

@@ -5,7 +5,7 @@ use rspirv::spirv::{Decoration, GlslStd450Op as Glsl};
 use smallvec::SmallVec;
 
 use super::super::program::{NONE, Op, Site, Slot, Slots};
-use super::{Compiled, Compiler, Home};
+use super::{Compiled, Compiler};
 use crate::number;
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::module::WHOLE;
@@ -271,9 +271,6 @@ impl Compiler<'_> {
 
     /// OpSelect, of objects of any type by one condition or one for each component.
     fn select(&mut self, i: &Instruction, operation: Operation, ids: &[u32]) -> Compiled {
-        if ids[1..].iter().any(|id| matches!(self.homes.get(id), Some(Home::Pointer(_)))) {
-            self.storage_of(i.result)?;
-        }
         let is_pointer = self.is_pointer(i.result);
         let condition = self.value(ids[0])?;
         let [x, y] = match is_pointer {

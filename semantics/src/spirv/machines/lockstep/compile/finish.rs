@@ -76,7 +76,7 @@ pub(in crate::spirv::machines::lockstep) fn registers_of(
             defines.extend(if code.op == Op::PtrSame { set(code.d) } else { column(code.d) });
             uses.extend(program.pairs[code.c as usize].pointers.as_flattened().iter().map(|&r| (false, r)));
         }
-        Op::Align => uses.extend(column(code.a)),
+        Op::Align | Op::Narrow => uses.extend(column(code.a)),
         Op::Overlap => uses.extend(program.copies[code.c as usize].ends.iter().filter_map(|place| column(place.address))),
         Op::LoadBuffer | Op::LoadBuffer16 | Op::LoadBuffer8 => {
             defines.extend(column(code.d));
@@ -108,7 +108,7 @@ pub(in crate::spirv::machines::lockstep) fn registers_of(
             defines.extend(group.to.iter().flat_map(|&slot| registers(slot)));
             uses.extend(group.value.iter().chain(&group.chosen).flat_map(|&slot| registers(slot)));
         }
-        Op::ForgetLocal | Op::ForgetSets | Op::Fence | Op::Demote => {}
+        Op::ForgetLocal | Op::ForgetSets | Op::Fence | Op::Demote | Op::Widen => {}
         Op::IsHelper => defines.extend(set(code.d)),
         Op::Undefine => {
             defines.extend(column(code.d));

@@ -1,11 +1,13 @@
 //! Image instructions: SPIR-V §3.3.10. What an image or a sampler is, is known here: the variable
-//! that it was loaded from.
+//! that it was loaded from, or in a function that it is passed to, the variables that it may be.
 
 use rspirv::spirv::ImageOperands;
 use smallvec::SmallVec;
 
 use super::super::program::{Choice, ImageAccess, NONE, Op, Slot, Slots};
-use super::{Compiled, Compiler, Home};
+use super::{Compiled, Compiler, Home, Opaque, Pointer, Storage};
+use crate::outcome::Limit;
+use crate::spirv::LoadError;
 use crate::spirv::check::compares;
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::image_operands::Operands;
@@ -23,13 +25,76 @@ const CHOICES: [(Choice, ImageOperands); 6] = [
     (Choice::ConstOffsets, ImageOperands::CONST_OFFSETS),
 ];
 
+/// The most pairs of an image and a sampler that one instruction may be of, or of two buffers.
+pub(super) const MOST_PAIRS: usize = 64;
+
+/// The most image instructions of a program, each counted once for every pair.
+const MOST_IMAGES: usize = 1 << 18;
+
 impl Compiler<'_> {
-    /// The variables that name an image and a sampler.
-    fn opaque(&self, id: u32) -> Compiled<(u32, u32)> {
+    /// The variables that name an image and a sampler, of such a value or a pointer to one.
+    pub(super) fn opaque(&self, id: u32) -> Compiled<(Opaque, Opaque)> {
         match self.homes.get(&id) {
-            Some(&Home::Opaque { image, sampler }) => Ok((image, sampler)),
+            Some(Home::Opaque { image, sampler }) => Ok((image.clone(), sampler.clone())),
+            Some(&Home::Pointer(Pointer { storage: Storage::Opaque(variable), .. })) => {
+                let one = Opaque { of: SmallVec::from_slice(&[variable]), number: NONE };
+                Ok((one.clone(), one))
+            }
             _ => self.unsupported(format!("%{id}, which is no image or sampler of a variable")),
         }
+    }
+
+    /// What a parameter of that type may be, or one that points to that type: any variable of it,
+    /// and the image and the sampler that OpSampledImage has made one of any variables.
+    pub(super) fn opaque_parameter(&mut self, type_id: u32, points: bool) -> Compiled<Home> {
+        let type_ = self.type_(type_id);
+        let module = self.module;
+        let variables = |fits: &dyn Fn(u32) -> bool| -> SmallVec<[u32; 1]> {
+            let of_type = |&(_, &id): &(u32, &u32)| module.variable(id).is_some_and(|v| fits(v.type_));
+            (0..).zip(&self.program.opaque).filter(of_type).map(|(number, _)| number).collect()
+        };
+        let whole = |of: u32| of == type_id;
+        let (images, samplers) = match type_ {
+            Type::SampledImage { image } if !points => {
+                let is_sampler = |of: u32| whole(of) || self.type_(of) == Type::Sampler;
+                (variables(&|of| whole(of) || of == image), variables(&is_sampler))
+            }
+            Type::Sampler if !points => (SmallVec::new(), variables(&whole)),
+            _ => (variables(&whole), SmallVec::new()),
+        };
+        let made = |compiler: &mut Self, of: SmallVec<[u32; 1]>| -> Compiled<Opaque> {
+            let number = if of.len() > 1 { compiler.column()? } else { NONE };
+            Ok(Opaque { of, number })
+        };
+        let (image, sampler) = (made(self, images)?, made(self, samplers)?);
+        // What a pointer is to is one variable.
+        Ok(Home::Opaque { sampler: if points { image.clone() } else { sampler }, image })
+    }
+
+    /// What a call hands on to a parameter, so that it is that image or sampler.
+    pub(super) fn handed_opaque(&mut self, to: &Opaque, from: &Opaque) -> Compiled<Option<(Slot, Slot)>> {
+        if to.number == NONE {
+            return Ok(None);
+        }
+        let number = match (from.number, from.of.first()) {
+            (NONE, Some(&variable)) => self.number(variable.into())?,
+            (NONE, None) => return self.unsupported("an argument that is no image or sampler of a variable"),
+            (column, _) => column,
+        };
+        Ok(Some((Slot::Word(to.number), Slot::Word(number))))
+    }
+
+    /// Makes codes for each variable that an image or a sampler may be: they run where it is that.
+    fn each_opaque(&mut self, opaque: &Opaque, mut make: impl FnMut(&mut Self, u32) -> Compiled) -> Compiled {
+        if let ([variable], NONE) = (&opaque.of[..], opaque.number) {
+            return make(self, *variable);
+        }
+        for &variable in &opaque.of {
+            self.emit(Op::Narrow, NONE, opaque.number, NONE, variable);
+            make(self, variable)?;
+            self.emit(Op::Widen, NONE, NONE, NONE, 0);
+        }
+        Ok(())
     }
 
     /// The image of a type.
@@ -63,19 +128,19 @@ impl Compiler<'_> {
         let (image, sampler) = self.opaque(operands[0])?;
         let home = match i.op {
             Core::SampledImage => Home::Opaque { image, sampler: self.opaque(operands[1])?.1 },
-            Core::Image => Home::Opaque { image, sampler: NONE },
+            Core::Image => Home::Opaque { image, sampler: Opaque::none() },
             _ => return self.image_access(i, image, sampler),
         };
         self.homes.insert(i.result, home);
         Ok(())
     }
 
-    fn image_access(&mut self, i: &Instruction, image: u32, sampler: u32) -> Compiled {
+    fn image_access(&mut self, i: &Instruction, image: Opaque, sampler: Opaque) -> Compiled {
         let operands = self.operands(i);
         let mut access = ImageAccess {
             op: i.op,
-            image,
-            sampler,
+            image: NONE,
+            sampler: NONE,
             choosing: SmallVec::new(),
             places: [0; 6],
             signed: [false; 2],
@@ -117,8 +182,27 @@ impl Compiler<'_> {
             access.results = self.slots(i.result_type)?;
         }
         let results = access.results.clone();
-        self.program.images.push(access);
-        self.emit(Op::Image, NONE, NONE, NONE, self.program.images.len() as u32 - 1);
+        if image.of.is_empty() || image.of.len().saturating_mul(sampler.of.len()) > MOST_PAIRS {
+            return self.unsupported("an image that may be that of any of many variables, or of none, in the lockstep machine");
+        }
+        let number = image.number;
+        self.each_opaque(&image, |compiler, image| {
+            let accessed = |compiler: &mut Self, sampler: u32| {
+                if compiler.program.images.len() >= MOST_IMAGES {
+                    let what = "image instructions of the lockstep machine";
+                    return Err(LoadError::Limit(Limit { what, bound: MOST_IMAGES as u64 }));
+                }
+                compiler.program.images.push(ImageAccess { image, sampler, ..access.clone() });
+                compiler.emit(Op::Image, NONE, NONE, NONE, compiler.program.images.len() as u32 - 1);
+                Ok(())
+            };
+            match sampler.of[..] {
+                [] => accessed(compiler, NONE),
+                // One variable names both.
+                _ if number != NONE && sampler.number == number => accessed(compiler, image),
+                _ => compiler.each_opaque(&sampler, accessed),
+            }
+        })?;
         if i.result != 0 {
             self.bind(i.result, results)?;
         }

@@ -23,7 +23,7 @@ use rspirv::spirv::{BuiltIn, ExecutionModel, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::program::{BufferVariable, Code, Count, Input, Mask, NONE, Op, Program, SharedVariable, Slot, Slots};
+use super::program::{BufferVariable, Code, Input, Mask, NONE, Op, Program, SharedVariable, Slot, Slots};
 use crate::concurrency::{Scope, Semantics};
 use crate::outcome::Limit;
 use crate::spirv::error::{LoadError, Place};
@@ -39,6 +39,8 @@ use instances::Loops;
 
 /// The most columns and sets that a program may have.
 const MAX_REGISTERS: usize = 1 << 16;
+/// About the most codes that a program may have.
+const MAX_CODES: usize = 1 << 22;
 /// The most scalars of memory without layout.
 const MAX_MEMORY: u64 = 1 << 20;
 
@@ -47,11 +49,27 @@ const MAX_MEMORY: u64 = 1 << 20;
 pub(super) enum Home {
     Slots(Slots),
     Pointer(Pointer),
-    /// An image, a sampler or both, by the variables that name them.
+    /// An image, a sampler or both.
     Opaque {
-        image: u32,
-        sampler: u32,
+        image: Opaque,
+        sampler: Opaque,
     },
+}
+
+/// The variable that names an image or a sampler: the only one of these, among the program's opaque
+/// ones, or that of the column's number.
+#[derive(Clone, Debug)]
+pub(super) struct Opaque {
+    pub(super) of: SmallVec<[u32; 1]>,
+    /// The column, or `NONE`.
+    pub(super) number: u32,
+}
+
+impl Opaque {
+    /// Of what is no image, or no sampler.
+    pub(super) fn none() -> Opaque {
+        Opaque { of: SmallVec::new(), number: NONE }
+    }
 }
 
 /// What ids stand for.
@@ -117,6 +135,8 @@ pub(super) enum Storage {
     /// Workgroup memory with a layout of 32-bit scalars: places are bytes, distances words.
     Laid,
     Buffer(u8),
+    /// One of these buffers, by the column of its number.
+    Buffers(Rc<[u8]>, u32),
     /// That of an image or a sampler, by the variable.
     Opaque(u32),
 }
@@ -148,7 +168,16 @@ pub(super) struct Element {
     pub(super) first: (u64, u32),
     /// The column of its number.
     pub(super) index: u32,
-    pub(super) count: Count,
+    pub(super) count: Length,
+}
+
+/// How many elements an array has.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Length {
+    Fixed(u64),
+    /// As many as that array of the run.
+    Array(u32),
+    Column(u32),
 }
 
 /// How a part of a block ends while labels are not yet numbers: targets are labels, `then` is the
@@ -342,6 +371,14 @@ impl<'m> Compiler<'m> {
         Ok(count - 1)
     }
 
+    /// That not more codes were made than a program may have.
+    pub(super) fn within_codes(&self) -> Compiled {
+        match self.program.codes.len() > MAX_CODES {
+            true => Err(LoadError::Limit(Limit { what: "codes of the lockstep machine", bound: MAX_CODES as u64 })),
+            false => Ok(()),
+        }
+    }
+
     /// A fresh slot for a scalar of that type.
     pub(super) fn slot(&mut self, type_: Type) -> Compiled<Slot> {
         Ok(match type_ {
@@ -363,7 +400,7 @@ impl<'m> Compiler<'m> {
             return Err(LoadError::Limit(Limit { what: "registers of the lockstep machine", bound: MAX_REGISTERS as u64 }));
         }
         if let Type::Pointer { .. } = self.type_(type_id) {
-            return (0..3).map(|_| Ok(Slot::Word(self.column()?))).collect();
+            return (0..4).map(|_| Ok(Slot::Word(self.column()?))).collect();
         }
         let mut scalars = SmallVec::<[Type; 4]>::with_capacity(count as usize);
         types.visit_scalars(type_id, &mut |scalar| scalars.push(scalar));
@@ -464,7 +501,7 @@ impl<'m> Compiler<'m> {
             self.at = index;
             if module.pointer_type(i.result_type).is_some() {
                 let zero = self.constant(Type::Int { width: 32, signed: false }, 0)?;
-                self.homes.insert(i.result, Home::Slots(Slots::from_slice(&[zero; 3])));
+                self.homes.insert(i.result, Home::Slots(Slots::from_slice(&[zero; 4])));
                 continue;
             }
             let (mut scalars, mut types) = (Vec::new(), Vec::new());
@@ -492,6 +529,10 @@ impl<'m> Compiler<'m> {
         self.function = function.id;
         for parameter in self.module.parameters(function) {
             let home = match self.type_(parameter.type_) {
+                Type::Pointer { class: StorageClass::UniformConstant, pointee } if self.type_(pointee).is_opaque() => {
+                    self.opaque_parameter(pointee, true)?
+                }
+                type_ if type_.is_opaque() => self.opaque_parameter(parameter.type_, false)?,
                 Type::Pointer { class: StorageClass::StorageBuffer | StorageClass::Workgroup, .. }
                     if self.module.has_variable_pointers() =>
                 {

@@ -1,10 +1,10 @@
-//! Pointers that are chosen at run time: three columns, as [`Chosen`] has them.
+//! Pointers that are chosen at run time: four columns, as [`Chosen`] has them.
 
 use rspirv::spirv::{Decoration, StorageClass};
 use rustc_hash::FxHashSet;
 
-use super::super::program::{Advance, Chosen, Count, Follow, NONE, Op, Pair, Slot, Slots};
-use super::{Compiled, Compiler, Home, Pointer, Storage};
+use super::super::program::{Advance, Chosen, Follow, NONE, Op, Pair, Slot, Slots};
+use super::{Compiled, Compiler, Home, Length, Pointer, Storage};
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::module::Module;
 use crate::spirv::pointers::Root;
@@ -56,23 +56,36 @@ impl Compiler<'_> {
         }
     }
 
-    /// Where what a pointer chosen at run time points to is kept, and whether nothing may be
-    /// written there. Only what is in one buffer, or in Workgroup, has such a place.
-    pub(super) fn storage_of(&mut self, id: u32) -> Compiled<Option<(Storage, bool)>> {
-        let Some((class, _)) = self.module.type_of(id).and_then(|type_| self.module.pointer_type(type_)) else { return Ok(None) };
-        if class == StorageClass::Workgroup {
-            return Ok(Some((Storage::Shared, false)));
+    /// Where what a pointer chosen at run time points to is kept, by the column of its buffer's
+    /// number, and whether nothing may be written there.
+    fn storage_of(&mut self, id: u32, number: u32) -> Compiled<(Storage, bool)> {
+        let class = self.module.type_of(id).and_then(|type_| self.module.pointer_type(type_)).map(|(class, _)| class);
+        if class == Some(StorageClass::Workgroup) {
+            return Ok((Storage::Shared, false));
         }
         let variable = match self.roots.get(self.module, id) {
             Root::One(variable) => variable,
             // It is to nothing whatever happens, so that any buffer does.
-            Root::Nothing if !self.program.buffers.is_empty() => return Ok(Some((Storage::Buffer(0), false))),
-            _ => return self.unsupported("a pointer into one of several buffers in the lockstep machine"),
+            Root::Nothing if !self.program.buffers.is_empty() => return Ok((Storage::Buffer(0), false)),
+            Root::Nothing => return self.unsupported("a pointer to nothing where there is no buffer, in the lockstep machine"),
+            Root::Several(several) => {
+                let Some(variables) = several.buffers(self.module) else {
+                    return self.unsupported("a pointer into one of more than 127 buffers in the lockstep machine");
+                };
+                let found: Vec<(u8, bool)> = variables.into_iter().map(|id| self.buffer_of(id)).collect::<Compiled<_>>()?;
+                let read_only = found.iter().any(|&(_, read_only)| read_only);
+                return Ok((Storage::Buffers(found.into_iter().map(|(buffer, _)| buffer).collect(), number), read_only));
+            }
         };
+        self.buffer_of(variable).map(|(buffer, read_only)| (Storage::Buffer(buffer), read_only))
+    }
+
+    /// The buffer of a variable, and whether nothing may be written there.
+    fn buffer_of(&self, variable: u32) -> Compiled<(u8, bool)> {
         match self.homes.get(&variable) {
-            Some(Home::Pointer(Pointer { storage: storage @ Storage::Buffer(_), read_only, .. })) => {
+            Some(&Home::Pointer(Pointer { storage: Storage::Buffer(buffer), read_only, .. })) => {
                 let some_member = self.module.decorations.iter().any(|d| d.decoration == Decoration::NonWritable as u32);
-                Ok(Some((storage.clone(), *read_only || some_member)))
+                Ok((buffer, read_only || some_member))
             }
             _ => self.unsupported("a pointer that is chosen, into no buffer, in the lockstep machine"),
         }
@@ -88,9 +101,12 @@ impl Compiler<'_> {
             Some(Home::Pointer(pointer)) => pointer,
             _ => return self.unsupported(format!("%{id}, which is no pointer that the lockstep machine follows")),
         };
-        if !matches!(pointer.storage, Storage::Shared | Storage::Buffer(_)) {
-            return self.unsupported("a pointer of that storage class as a value in the lockstep machine");
-        }
+        let buffer = match pointer.storage {
+            Storage::Shared => self.number(0)?,
+            Storage::Buffer(buffer) => self.number(buffer.into())?,
+            Storage::Buffers(_, number) => number,
+            _ => return self.unsupported("a pointer of that storage class as a value in the lockstep machine"),
+        };
         let type_ = self.module.type_of(id).unwrap_or(0);
         let element = match self.stride(type_)? {
             Some(_) => pointer.element,
@@ -100,16 +116,17 @@ impl Compiler<'_> {
             Some(element) => {
                 let first = self.sum(element.first)?;
                 let count = match element.count {
-                    Count::Fixed(count) => self.number(count)?,
-                    Count::Array(array) => {
+                    Length::Fixed(count) => self.number(count)?,
+                    Length::Column(count) => count,
+                    Length::Array(array) => {
                         let count = self.column()?;
                         self.emit(Op::Elements, count, NONE, NONE, array);
                         count
                     }
                 };
-                [first, element.index, count]
+                [first, element.index, count, buffer]
             }
-            None => [self.sum((pointer.fixed, pointer.dynamic))?, self.number(0)?, self.number(1)?],
+            None => [self.sum((pointer.fixed, pointer.dynamic))?, self.number(0)?, self.number(1)?, buffer],
         };
         Ok(columns.into_iter().map(Slot::Word).collect())
     }
@@ -151,8 +168,8 @@ impl Compiler<'_> {
 
     fn columns(&mut self, id: u32) -> Compiled<Chosen> {
         match self.pointer_slots(id)?[..] {
-            [Slot::Word(first), Slot::Word(index), Slot::Word(count)] => Ok([first, index, count]),
-            _ => self.unsupported("a pointer of other columns than three"),
+            [Slot::Word(first), Slot::Word(index), Slot::Word(count), Slot::Word(buffer)] => Ok([first, index, count, buffer]),
+            _ => self.unsupported("a pointer of other columns than four"),
         }
     }
 
@@ -164,15 +181,15 @@ impl Compiler<'_> {
 
     /// The place that a pointer chosen at run time is to, which must be there.
     pub(super) fn followed(&mut self, id: u32, slots: &Slots) -> Compiled<Pointer> {
-        let &[Slot::Word(first), Slot::Word(index), Slot::Word(count)] = &slots[..] else {
-            return self.unsupported("a pointer of other columns than three");
+        let &[Slot::Word(first), Slot::Word(index), Slot::Word(count), Slot::Word(buffer)] = &slots[..] else {
+            return self.unsupported("a pointer of other columns than four");
         };
-        self.follow(id, [first, index, count], true);
-        self.place(id, [first, index, count])
+        self.follow(id, [first, index, count, buffer], true);
+        self.place(id, [first, index, count, buffer])
     }
 
-    fn place(&mut self, id: u32, [first, index, _]: Chosen) -> Compiled<Pointer> {
-        let Some((storage, read_only)) = self.storage_of(id)? else { return self.unsupported("a pointer that is none") };
+    fn place(&mut self, id: u32, [first, index, _, buffer]: Chosen) -> Compiled<Pointer> {
+        let (storage, read_only) = self.storage_of(id, buffer)?;
         let type_ = self.module.type_of(id).unwrap_or(0);
         let pointee = self.module.pointer_type(type_).map_or(0, |(_, pointee)| pointee);
         let dynamic = match self.stride(type_)? {
@@ -183,7 +200,7 @@ impl Compiler<'_> {
                 address
             }
         };
-        let may_leave = matches!(storage, Storage::Buffer(_));
+        let may_leave = matches!(storage, Storage::Buffer(_) | Storage::Buffers(..));
         Ok(Pointer { storage, fixed: 0, dynamic, type_: pointee, address: Address::whole(pointee), read_only, may_leave, element: None })
     }
 
@@ -206,8 +223,8 @@ impl Compiler<'_> {
     pub(super) fn ptr_access_chain(&mut self, i: &Instruction) -> Compiled {
         let operands = self.operands(i);
         let (base, id) = (operands[0], operands[1]);
-        let [first, index, count] = self.columns(base)?;
-        self.follow(base, [first, index, count], false);
+        let [first, index, count, buffer] = self.columns(base)?;
+        self.follow(base, [first, index, count, buffer], false);
         if !matches!(self.type_(self.module.type_of(id).unwrap_or(0)), Type::Int { width: 8 | 16 | 32, .. }) {
             return self.unsupported("OpPtrAccessChain by an element of 64 bits in the lockstep machine");
         }
@@ -217,10 +234,10 @@ impl Compiler<'_> {
         self.emit(Op::Advance, moved, index, element, self.program.advances.len() as u32 - 1);
         if operands.len() == 2 {
             self.keeps_stride(i, base)?;
-            let slots = [first, moved, count].into_iter().map(Slot::Word).collect();
+            let slots = [first, moved, count, buffer].into_iter().map(Slot::Word).collect();
             return self.bind(i.result, slots);
         }
-        let at = self.place(base, [first, moved, count])?;
+        let at = self.place(base, [first, moved, count, buffer])?;
         self.indexed(i, at, &operands[2..])
     }
 
@@ -230,13 +247,6 @@ impl Compiler<'_> {
         let pointers = [self.columns(operands[0])?, self.columns(operands[1])?];
         let type_ = self.module.type_of(operands[0]).unwrap_or(0);
         let is_shared = matches!(self.module.pointer_type(type_), Some((StorageClass::Workgroup, _)));
-        if !is_shared {
-            let roots = [self.roots.get(self.module, operands[0]), self.roots.get(self.module, operands[1])];
-            let apart = matches!(roots, [Root::One(a), Root::One(b)] if a != b);
-            if apart || roots.contains(&Root::Several) {
-                return self.unsupported(format!("{} of pointers into several buffers in the lockstep machine", i.name()));
-            }
-        }
         let width = match self.type_(i.result_type) {
             Type::Int { width, .. } if width <= 32 => u32::from(width),
             Type::Bool => 1,

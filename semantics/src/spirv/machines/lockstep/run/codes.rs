@@ -167,8 +167,8 @@ impl Warp {
             Op::Follow => self.follow(code, shared),
             Op::Advance => self.advance(code, shared),
             Op::Elements => {
-                self.columns[code.d as usize] = [if shared.robust { u32::MAX } else { shared.lengths[code.c as usize] }; LANES];
-                self.undefined[code.d as usize] = 0;
+                let count = if shared.robust { u32::MAX } else { shared.lengths[code.c as usize] };
+                self.write(code.d, code.masked, |_, target| *target = [count; LANES]);
                 Ok(())
             }
             Op::PtrSame => {
@@ -177,8 +177,20 @@ impl Warp {
             }
             Op::PtrApart => self.pointers_apart(code, shared),
             Op::Length => {
-                self.columns[code.d as usize] = [shared.lengths[code.c as usize]; LANES];
-                self.undefined[code.d as usize] = 0;
+                let length = shared.lengths[code.c as usize];
+                self.write(code.d, code.masked, |_, target| *target = [length; LANES]);
+                Ok(())
+            }
+            Op::Narrow => {
+                let column = &self.columns[code.a as usize];
+                let chosen = column::lanes(self.active).filter(|&lane| column[lane] == code.c).fold(0, |set, lane| set | 1 << lane);
+                self.narrowed.push(self.active);
+                self.activate(chosen);
+                Ok(())
+            }
+            Op::Widen => {
+                let before = self.narrowed.pop().unwrap_or(0);
+                self.activate(before);
                 Ok(())
             }
             Op::Fence => {

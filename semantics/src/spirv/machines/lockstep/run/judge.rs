@@ -417,6 +417,9 @@ impl Ledger {
 impl Warp {
     /// [`Warp::execute`] where what a device may show is kept.
     pub(super) fn judge(&mut self, number: usize, code: &Code, shared: &Shared<'_>, group: &mut super::Group) -> Done {
+        if let Op::Narrow | Op::Widen = code.op {
+            return self.execute(code, shared, group);
+        }
         let Some(mut ledger) = self.ledger.take() else { return Ok(()) };
         let mut done = Ok(());
         // Lanes that go on from blocks of their own keep what other lanes make before these.

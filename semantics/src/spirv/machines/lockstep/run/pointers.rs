@@ -9,6 +9,12 @@ use crate::spirv::report::{self, Nothing};
 use crate::spirv::value::Origin;
 use crate::undefined::Ub;
 
+/// Whether two pointers are into the same memory.
+fn is_of_one_object(pair: &Pair, shared: &Shared<'_>, a: [u32; 4], b: [u32; 4]) -> bool {
+    let memory = |pointer: [u32; 4]| shared.buffers.memory_of(pointer[3] as u8);
+    pair.is_shared || a[3] == b[3] || memory(a) == memory(b)
+}
+
 impl Warp {
     /// The lanes whose pointer is undefined.
     fn undefined_of(&self, pointer: &Chosen) -> Lanes {
@@ -21,7 +27,7 @@ impl Warp {
         self.origin(Kept::Column(*column), lane, at)
     }
 
-    fn of_lane(&self, pointer: &Chosen, lane: usize) -> [u32; 3] {
+    fn of_lane(&self, pointer: &Chosen, lane: usize) -> [u32; 4] {
         pointer.map(|column| self.columns[column as usize][lane])
     }
 
@@ -30,7 +36,7 @@ impl Warp {
         let follow = &shared.program.follows[code.c as usize];
         let doubt = self.undefined_of(&follow.pointer);
         for lane in column::lanes(self.active) {
-            let [_, index, count] = self.of_lane(&follow.pointer, lane);
+            let [_, index, count, _] = self.of_lane(&follow.pointer, lane);
             let why = if doubt >> lane & 1 == 1 {
                 Nothing::Undefined(self.origin_of(&follow.pointer, lane, code.at))
             } else if count == 0 {
@@ -72,12 +78,13 @@ impl Warp {
 
     /// Whether a lane's pointers are the same; one past the end of an array is the same as none of
     /// another, where memory has no layout.
-    fn is_same(&self, pair: &Pair, lane: usize) -> bool {
+    fn is_same(&self, pair: &Pair, lane: usize, shared: &Shared<'_>) -> bool {
         let [a, b] = pair.pointers.map(|pointer| self.of_lane(&pointer, lane));
-        let address = |[first, index, _]: [u32; 3]| first.wrapping_add(index.wrapping_mul(pair.stride));
+        let address = |[first, index, ..]: [u32; 4]| first.wrapping_add(index.wrapping_mul(pair.stride));
         let (null, past) = ([a, b].map(|p| p[2] == 0), [a, b].map(|p| p[1] >= p[2]));
         let elsewhere = pair.is_shared && past[0] != past[1] && a[0] != b[0];
-        null[0] && null[1] || !null[0] && !null[1] && address(a) == address(b) && !elsewhere
+        let same = || address(a) == address(b) && is_of_one_object(pair, shared, a, b);
+        null[0] && null[1] || !null[0] && !null[1] && same() && !elsewhere
     }
 
     /// Set d := whether the pointers are the same.
@@ -87,8 +94,9 @@ impl Warp {
         let doubt = (of[0] | of[1]) & self.active;
         let which = |lane: usize| usize::from(of[0] >> lane & 1 == 0);
         let origins = column::lanes(doubt).map(|lane| (lane, self.origin_of(&pair.pointers[which(lane)], lane, code.at))).collect();
-        let set =
-            column::lanes(self.active).filter(|&lane| self.is_same(pair, lane) != pair.negates).fold(0u64, |set, lane| set | 1 << lane);
+        let set = column::lanes(self.active)
+            .filter(|&lane| self.is_same(pair, lane, shared) != pair.negates)
+            .fold(0u64, |set, lane| set | 1 << lane);
         self.write_set(code, set);
         self.keep_origins(Kept::Set(code.d), doubt, origins);
     }
@@ -100,7 +108,7 @@ impl Warp {
         let mut difference = [0; LANES];
         for lane in column::lanes(self.active) {
             let [a, b] = pair.pointers.map(|pointer| self.of_lane(&pointer, lane));
-            if doubt >> lane & 1 == 1 || a[2] == 0 || b[2] == 0 || a[0] != b[0] || a[2] != b[2] {
+            if doubt >> lane & 1 == 1 || a[2] == 0 || b[2] == 0 || a[0] != b[0] || a[2] != b[2] || !is_of_one_object(pair, shared, a, b) {
                 let what = report::pointers_apart(&shared.program.module, code.at);
                 return Err(self.broken(shared, Ub::PointersApart, what, code.at, 1 << lane));
             }

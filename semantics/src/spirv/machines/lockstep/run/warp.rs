@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::super::column::{self, Column, LANES, Lanes};
-use super::super::program::{Edge, End, Input, Mask, Move, NONE, Program, Slot};
+use super::super::program::{Code, Edge, End, Input, Mask, Move, NONE, Op, Program, Slot};
 use super::judge::Ledger;
 use super::races::Who;
 use super::{Broken, Group, Met, Shared};
@@ -62,6 +62,8 @@ pub(in super::super) struct Warp {
     /// The lanes that run, as a set and as a column.
     pub(super) active: Lanes,
     pub(super) spread: Column,
+    /// Those that run again after Widen, of each Narrow.
+    pub(super) narrowed: Vec<Lanes>,
     /// The lanes that the warp has.
     pub(super) all: Lanes,
     /// The lanes of subgroups of which some have been at other places than others.
@@ -107,6 +109,7 @@ impl Warp {
             origins: FxHashMap::default(),
             active: 0,
             spread: [0; LANES],
+            narrowed: Vec::new(),
             all: 0,
             parted: 0,
             helpers: 0,
@@ -179,6 +182,7 @@ impl Warp {
     /// All lanes are at the entry point's first block.
     pub(super) fn start(&mut self, entry: u32) {
         self.waiting.clear();
+        self.narrowed.clear();
         self.waiting.push(((entry, 0), self.all));
     }
 
@@ -225,8 +229,11 @@ impl Warp {
                 }
                 let mut ways = None;
                 if self.ledger.is_none() {
-                    for code in &program.codes[at.first as usize..at.end as usize] {
-                        self.execute(code, shared, group)?;
+                    let codes = &program.codes[at.first as usize..at.end as usize];
+                    for (number, code) in codes.iter().enumerate() {
+                        if let Err(broken) = self.execute(code, shared, group) {
+                            return Err(self.first_of(broken, &codes[number..], shared, group));
+                        }
                     }
                 } else {
                     self.sweep();
@@ -307,6 +314,27 @@ impl Warp {
         Ok(if self.parked.is_empty() { Stop::Ended } else { Stop::Waits })
     }
 
+    /// What ends a dispatch, if not this of a lane among those of one buffer: of those of another
+    /// buffer, one before it may behave as undefined at the same instruction.
+    #[cold]
+    fn first_of(&mut self, broken: Broken, rest: &[Code], shared: &Shared<'_>, group: &mut Group) -> Broken {
+        let mut first = broken;
+        if self.narrowed.is_empty() {
+            return first;
+        }
+        for (last, code) in rest.iter().zip(&rest[1..]) {
+            let goes_on = !self.narrowed.is_empty() || code.op == Op::Narrow && code.at == last.at;
+            let (Broken::Undefined(met), true) = (&first, goes_on) else { break };
+            let before = (1 << (met.invocation - self.number)) - 1;
+            self.narrowed.iter_mut().for_each(|lanes| *lanes &= before);
+            self.activate(self.active & before);
+            if let Err(broken) = self.execute(code, shared, group) {
+                first = broken;
+            }
+        }
+        first
+    }
+
     /// The active lanes wait at the barrier that ends a block.
     fn park(&mut self, program: &Program, block: u32) {
         if let Some(path) = self.common_path(program, block) {
@@ -383,6 +411,7 @@ impl Warp {
     /// Lanes that do not run any more.
     pub(super) fn drop_lanes(&mut self, lanes: Lanes) {
         self.activate(self.active & !lanes);
+        self.narrowed.iter_mut().for_each(|before| *before &= !lanes);
         self.waiting.iter_mut().for_each(|(_, waiting)| *waiting &= !lanes);
         self.waiting.retain(|(_, waiting)| *waiting != 0);
     }
