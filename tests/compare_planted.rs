@@ -508,6 +508,7 @@ fn mistakes() -> Vec<Mistake> {
         of(Planted::Contraction, uncontracted, float_text(&sine("%t = OpFAdd %f %third %two\n%r = OpFAdd %f %s %t")), "undecided 1"),
         bodies(Planted::OneOrder, &two("", &late), &two(divides, &late), "spirv/division-by-zero"),
         with(Planted::OneOrderBefore, text(TICKET, false), text(&reverse, false), few(3), "agree 3"),
+        bodies(Planted::SameOrder, &two("", &late), &two(divides, &late), "spirv/division-by-zero"),
         with(Planted::SomeOrders, text(TICKET, false), text(&reverse, false), Settings { budget, schedules: 1, ..few(3) }, "undecided 0"),
         with(Planted::Executions, passed("u260", "u258"), passed("u0", "u0"), few(3), "another value"),
         with(Planted::ExecutionsBefore, passed("u0", "u0"), swapped, few(3), "agree 3"),

@@ -404,12 +404,28 @@ impl Allowed<'_> {
         }
     }
 
+    /// Whether BEFORE shows that under this schedule of AFTER: one run, where a search for the
+    /// order takes many.
+    fn shows_under(&mut self, schedule: &Schedule, outcome: &Outcome<Observation>) -> bool {
+        let Sides { before, input, settings, .. } = self.sides;
+        if self.of_before.complete || *schedule == Schedule::default() || settings.does(Planted::OneOrderBefore) {
+            return false;
+        }
+        let (shown, tried) = Tried::watched(before, input, settings, settings.fuel, schedule.clone());
+        if !matches!(shown, Outcome::Observed(_)) {
+            return false;
+        }
+        self.of_before.outcomes.push((shown, schedule.clone()));
+        self.of_before.tried.push(tried);
+        self.knows(outcome) || settings.does(Planted::SameOrder)
+    }
+
     /// Whether it allows what AFTER shows under a schedule.
     fn has(&mut self, outcome: &Outcome<Observation>, schedule: &Schedule) -> Result<(), Missing> {
         if let Some(what) = unchecked(outcome) {
             return Err(Missing::Judged(Judged::Unchecked(what)));
         }
-        if self.knows(outcome) {
+        if self.knows(outcome) || self.shows_under(schedule, outcome) {
             return Ok(());
         }
         self.search();

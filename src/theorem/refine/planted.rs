@@ -67,6 +67,8 @@ pub enum Planted {
     OneOrder,
     /// Of the orders of BEFORE's invocations only one is tried.
     OneOrderBefore,
+    /// Under an order of AFTER's invocations BEFORE shows the same.
+    SameOrder,
     /// Some orders count as all.
     SomeOrders,
     /// AFTER shows only what interleavings show.
@@ -87,7 +89,7 @@ pub enum Planted {
 
 impl Planted {
     /// All of them.
-    pub const ALL: [Planted; 39] = [
+    pub const ALL: [Planted; 40] = [
         Planted::Swapped,
         Planted::Interface,
         Planted::OddInputs,
@@ -119,6 +121,7 @@ impl Planted {
         Planted::Contraction,
         Planted::OneOrder,
         Planted::OneOrderBefore,
+        Planted::SameOrder,
         Planted::SomeOrders,
         Planted::Executions,
         Planted::ExecutionsBefore,

@@ -182,10 +182,12 @@ impl Compiler<'_> {
             access.results = self.slots(i.result_type)?;
         }
         let results = access.results.clone();
-        if image.of.is_empty() || image.of.len().saturating_mul(sampler.of.len()) > MOST_PAIRS {
+        // One variable names both behind a pointer to it.
+        let are_one = image.number != NONE && image.number == sampler.number;
+        let samplers = if are_one { 1 } else { sampler.of.len().max(1) };
+        if image.of.is_empty() || image.of.len() * samplers > MOST_PAIRS {
             return self.unsupported("an image that may be that of any of many variables, or of none, in the lockstep machine");
         }
-        let number = image.number;
         self.each_opaque(&image, |compiler, image| {
             let accessed = |compiler: &mut Self, sampler: u32| {
                 if compiler.program.images.len() >= MOST_IMAGES {
@@ -198,8 +200,7 @@ impl Compiler<'_> {
             };
             match sampler.of[..] {
                 [] => accessed(compiler, NONE),
-                // One variable names both.
-                _ if number != NONE && sampler.number == number => accessed(compiler, image),
+                _ if are_one => accessed(compiler, image),
                 _ => compiler.each_opaque(&sampler, accessed),
             }
         })?;
