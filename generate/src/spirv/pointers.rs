@@ -4,9 +4,9 @@
 //!
 //! Four invocations point into two arrays of each of two storage buffers, and into Workgroup
 //! memory: either two arrays, or the two of a Block beside the one array of another Block upon the
-//! same bytes, into which no pointer is chosen. No pointer goes further than one past the end of its array, and
-//! none there is accessed; invocations store to cells of their own, between barriers. So nothing is
-//! undefined.
+//! same bytes, into which no pointer is chosen. No pointer goes further than one past the end of
+//! its array, and none there is accessed; invocations store to cells of their own, between
+//! barriers. So nothing is undefined.
 
 use super::{BufferContents, ComputeCase, Drawn, ENTRY_POINT, OUTPUT_BEFORE};
 use crate::random::Random;
@@ -241,7 +241,8 @@ impl Program {
         let other = self.random.percent(75).then(|| self.pointer(Some(from)));
         let mut equal = [false; INVOCATIONS];
         if let Some(other) = &other {
-            // Where one past the end is without a layout, or among other memory, the device chooses.
+            // Where one past the end is without a layout, or among other memory, the device
+            // chooses.
             let object = |at: (usize, i64)| self.arrays[at.0].base.split(' ').next();
             let has_layout = |i: usize| self.arrays[from.at[i].0].has_layout && object(from.at[i]) == object(other.at[i]);
             let is_known = |i: usize| from.at[i].0 == other.at[i].0 || has_layout(i);

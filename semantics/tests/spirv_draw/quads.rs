@@ -194,6 +194,25 @@ fn helpers_write_nothing() {
     assert_eq!(observation.doubtful.iter().map(|d| (d.start, d.end, d.why)).collect::<Vec<_>>(), [(0, 16, Why::Coverage)]);
 }
 
+/// Where a device may take the way on which a fragment writes, and the definite way is the other
+/// one, it may have written.
+#[test]
+fn what_is_written_on_another_way_is_in_doubt() {
+    let on_way = |component: u32, condition: &str| {
+        let body = format!(
+            "%z = OpLoad %v4 %coord %cz = OpCompositeExtract %float %z {component} %way = {condition} OpSelectionMerge %m None
+            OpBranchConditional %way %y %m %y = OpLabel {WORD} %n = OpAtomicIAdd %uint %q %c1 %c0 %c1 OpBranch %m
+            %m = OpLabel %r = OpCopyObject %float %f1"
+        );
+        let observation = scene(&ALL, &body).observed();
+        assert_eq!(observation.buffers[0].bytes, [0; 16]);
+        observation.doubtful.iter().map(|d| (d.start, d.end, d.why)).collect::<Vec<_>>()
+    };
+    // The depth is interpolated.
+    assert_eq!(on_way(2, "OpFOrdNotEqual %bool %cz %half"), [(0, 16, Why::Control)]);
+    assert_eq!(on_way(0, "OpFOrdLessThan %bool %cz %f0"), []);
+}
+
 /// Helpers load, and nothing orders their loads.
 #[test]
 fn helpers_race_by_their_loads() {

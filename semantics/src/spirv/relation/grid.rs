@@ -420,7 +420,10 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
     }
 
     fn goes_on(&mut self, number: u32, next: Config<'m>) -> bool {
-        self.doubtful |= next.control.is_doubtful(self.shared.profile());
+        if !self.doubtful && next.control.is_doubtful(self.shared.profile()) {
+            self.doubtful = true;
+            self.work.wanders(&mut self.shared);
+        }
         if let Some(invocation) = self.invocations.get_mut(&number) {
             if self.prepared.subgroups {
                 invocation.path.follow(&invocation.config, &next);

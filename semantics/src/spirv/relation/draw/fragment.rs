@@ -613,6 +613,10 @@ impl<'m> Work<'m> for Fragments<'m, '_> {
         format!("fragment stage, pixel ({x}, {y}) of triangle {triangle}, lane {lane} of quad {quad}, {site}")
     }
 
+    fn wanders(&self, shared: &mut Shared) {
+        shared.doubt_written(Why::Control);
+    }
+
     fn end(&mut self, workgroup: u32, members: Vec<Finished<'m>>) {
         if let [a, b, c, d] = members.as_slice() {
             let number = 4 * workgroup;

@@ -317,6 +317,10 @@ impl<'m> Work<'m> for Vertices<'m, '_> {
         format!("vertex stage, vertex {vertex} of instance {instance}, {site}")
     }
 
+    fn wanders(&self, shared: &mut Shared) {
+        shared.doubt_written(Why::Control);
+    }
+
     fn end(&mut self, workgroup: u32, members: Vec<Finished<'m>>) {
         if let Some(Finished { config, .. }) = members.first() {
             self.leave(workgroup, |variable| super::outputs(config, variable, workgroup));

@@ -38,6 +38,9 @@ pub(in crate::spirv) trait Work<'m> {
         site.to_string()
     }
 
+    /// For the first time a device's control may be elsewhere than an invocation's.
+    fn wanders(&self, _shared: &mut Shared) {}
+
     /// All invocations of a workgroup have ended.
     fn end(&mut self, _workgroup: u32, _members: Vec<Finished<'m>>) {}
 }
