@@ -205,3 +205,29 @@ fn a_position_of_few_bits_is_decided_without_float_controls() {
     scene.vertex = vertex("", "", "", &body("third"));
     assert_eq!(picture(&scene.observed().targets[0]), ["????????"; 8]);
 }
+
+/// Where a device may take the way on which a vertex stage writes, and the definite way is the
+/// other one, it may have written.
+#[test]
+fn what_a_vertex_writes_on_another_way_is_in_doubt() {
+    let decorations = "OpDecorate %words ArrayStride 4 OpDecorate %block Block OpMemberDecorate %block 0 Offset 0
+        OpDecorate %buf DescriptorSet 0 OpDecorate %buf Binding 0";
+    let declarations = "%words = OpTypeRuntimeArray %uint %block = OpTypeStruct %words %pblock = OpTypePointer StorageBuffer %block
+        %buf = OpVariable %pblock StorageBuffer %pword = OpTypePointer StorageBuffer %uint %one = OpConstant %float 1
+        %three = OpConstant %float 3 %near = OpConstant %float 0.33333334";
+    let on_way = |condition: &str| {
+        let body = format!(
+            "%d = OpFDiv %float %one %three %way = {condition} OpSelectionMerge %m None OpBranchConditional %way %y %m
+            %y = OpLabel %n = OpLoad %uint %vi %q = OpAccessChain %pword %buf %c0 %n OpStore %q %c3 OpBranch %m %m = OpLabel OpStore %v %red"
+        );
+        let text = vertex_text("", decorations, declarations, &body);
+        let text = text.replacen("OpMemoryModel", "OpExtension \"SPV_KHR_storage_buffer_storage_class\" OpMemoryModel", 1);
+        let scene = Scene::new(load(&text), fragment("", "", "", "%x = OpLoad %v4 %in OpStore %out %x"), &ALL);
+        let observation = scene.observed();
+        assert_eq!(observation.buffers[0].bytes, [0; 16]);
+        observation.doubtful.iter().map(|d| (d.start, d.end, d.why)).collect::<Vec<_>>()
+    };
+    // A device may have another quotient.
+    assert_eq!(on_way("OpFOrdNotEqual %bool %d %near"), [(0, 16, Why::Control)]);
+    assert_eq!(on_way("OpFOrdLessThan %bool %one %third"), []);
+}

@@ -242,7 +242,7 @@ impl<'m, 'r> Explorer<'m, 'r> {
         }
     }
 
-    /// All ways of all parts.
+    /// Runs every part of the dispatch by the relation, each on all ways that a device may go.
     fn parts(&mut self, by_workgroup: bool) -> Result<(), Unsettled> {
         let size = self.grid.topology.workgroup_size();
         for workgroup in 0..self.grid.topology.invocations() / size {

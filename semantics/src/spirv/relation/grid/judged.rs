@@ -93,7 +93,8 @@ pub fn judge(
 }
 
 impl Explorer<'_, '_> {
-    /// All ways of all parts, on the machine where it tells them.
+    /// Runs every part of the dispatch, each on all ways that a device may go: on the machine, and
+    /// what it does not tell by the relation.
     fn judge(&mut self, by_workgroup: bool) -> Result<(), Unsettled> {
         let size = self.grid.topology.workgroup_size();
         for workgroup in 0..self.grid.topology.invocations() / size {

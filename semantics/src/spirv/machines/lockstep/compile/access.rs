@@ -158,14 +158,20 @@ impl Compiler<'_> {
     pub(super) fn each_buffer(&mut self, pointer: &Pointer, mut make: impl FnMut(&mut Self, &Pointer) -> Compiled) -> Compiled {
         let Storage::Buffers(buffers, number) = &pointer.storage else { return make(self, pointer) };
         for &buffer in buffers.iter() {
-            self.emit(Op::Narrow, NONE, *number, NONE, buffer.into());
-            let first = self.program.codes.len();
-            make(self, &Pointer { storage: Storage::Buffer(buffer), ..pointer.clone() })?;
-            self.program.codes[first..].iter_mut().for_each(|code| code.masked = true);
-            self.emit(Op::Widen, NONE, NONE, NONE, 0);
-            self.within_codes()?;
+            let at = Pointer { storage: Storage::Buffer(buffer), ..pointer.clone() };
+            self.narrowed(*number, buffer.into(), |compiler| make(compiler, &at))?;
         }
         Ok(())
+    }
+
+    /// Makes codes that run in the lanes alone where a column holds that number.
+    pub(super) fn narrowed(&mut self, column: u32, number: u32, make: impl FnOnce(&mut Self) -> Compiled) -> Compiled {
+        self.emit(Op::Narrow, NONE, column, NONE, number);
+        let first = self.program.codes.len();
+        make(self)?;
+        self.program.codes[first..].iter_mut().for_each(|code| code.masked = true);
+        self.emit(Op::Widen, NONE, NONE, NONE, 0);
+        self.within_codes()
     }
 
     /// The runtime array that a pointer is to: the last member of its buffer, so that the buffer

@@ -90,9 +90,7 @@ impl Compiler<'_> {
             return make(self, *variable);
         }
         for &variable in &opaque.of {
-            self.emit(Op::Narrow, NONE, opaque.number, NONE, variable);
-            make(self, variable)?;
-            self.emit(Op::Widen, NONE, NONE, NONE, 0);
+            self.narrowed(opaque.number, variable, |compiler| make(compiler, variable))?;
         }
         Ok(())
     }
