@@ -338,6 +338,31 @@ fn images_are_given_and_shown() {
     assert_eq!(run(DOUBLE, &["--texture", "0.1=R8_UNORM 2x2 1 2 3 4", "--texture", to]).code, 6, "another type of numbers");
 }
 
+const DIMENSIONS: &str = include_str!("common/modules/dimensions.spvasm");
+
+#[test]
+fn images_with_layers_of_three_dimensions_and_cubes_are_given_and_shown() {
+    let shown = |layers: &str, engine: &str| {
+        let layers = format!("0.1=R32_UINT {layers} 1 2 3 4 5 6 7 8");
+        let args = [
+            ["--set", "0.0=u32:0,0,0,0,0", "--sampler", "0.2=nearest"],
+            ["--texture", &layers, "--texture", "0.3=R32_UINT 3d 2x2x2 11 12 13 14 15 16 17 18"],
+            ["--texture", "0.4=R32_UINT cube 1x1 21 22 23 24 25 26", "--texture", "0.5=R32_UINT 2x1 layers=2 31 32 33 34"],
+        ];
+        run(DIMENSIONS, &[&args.concat()[..], &["--engine", engine]].concat())
+    };
+    for engine in ["machine", "reference"] {
+        let shown = shown("2x2 layers=2", engine);
+        assert_eq!((shown.code, shown.err.as_str()), (0, ""));
+        // Texel (1, 0) of layer 1, twice; texel (1, 1, 1); the face at -z, which is the last.
+        assert!(shown.out.contains("[0..5] = 6 6 18 26 2\n"), "{}", shown.out);
+        assert!(shown.out.contains("0.3 R32_UINT, 2x2x2\n  (11) (12)\n  (13) (14)\n  (15) (16)\n  (90) (18)\n"), "{}", shown.out);
+        assert!(shown.out.contains("0.5 R32_UINT, 2x1x2\n  (31) (32)\n  (33) (70)\n"), "{}", shown.out);
+    }
+    let shown = shown("2x2 levels=1", "machine");
+    assert!(shown.code != 0 && shown.err.contains("0.1"), "{}{}", shown.out, shown.err);
+}
+
 /// A report names the calls that the invocation is in, the innermost first, with their lines, and
 /// not those that have returned.
 #[test]

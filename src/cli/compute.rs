@@ -37,8 +37,8 @@ pub(crate) struct ComputeArgs {
     #[arg(long, value_name = "S.B=…")]
     pub(super) set: Vec<Assignment<Contents>>,
     /// An image: S.B=FILE.png, or 'S.B=FORMAT WxH TEXEL…' with one number a texel, as
-    /// '0.1=R8G8B8A8_UNORM 2x1 0xff0000ff 0xff00ff00'; WxH levels=L has levels; of WSL also WxH
-    /// layers=N, 1d W, 3d WxHxD, cube NxN.
+    /// '0.1=R8G8B8A8_UNORM 2x1 0xff0000ff 0xff00ff00'; or WxH levels=L, WxH layers=N, 1d W,
+    /// 3d WxHxD, cube NxN with six faces.
     #[arg(long, value_name = "S.B=…")]
     pub(super) texture: Vec<Assignment<Texels>>,
     /// A sampler: 'S.B=linear edge'; words are nearest, linear, mag=, min=, mip=, repeat, mirrored,

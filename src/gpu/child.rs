@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::supervisor::Event;
 use super::wire::{Report, Run, WireError};
-use super::{AdapterRecord, Exit, NoDevice, Options, Route, Selection, WITHOUT_DEVICES};
+use super::{AdapterRecord, Exit, LAST_SAID, NoDevice, Options, Route, Selection, WITHOUT_DEVICES};
 
 /// What is kept of a worker's standard error, in bytes.
 const STDERR_KEPT: usize = 4096;
@@ -86,7 +86,7 @@ pub(super) fn list(launch: &Launch, limit: Duration) -> Result<Vec<AdapterRecord
     };
     let _ = stderr_ended.recv_timeout(Duration::from_secs(1));
     let said = last_lines(&kept.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect::<Vec<u8>>());
-    Err(NoDevice(if said.is_empty() { why } else { format!("{why}; it last said: {said}") }))
+    Err(NoDevice(if said.is_empty() { why } else { format!("{why}{LAST_SAID}{said}") }))
 }
 
 /// A worker process. It must be ended with [`Worker::end`].

@@ -37,6 +37,10 @@ use std::time::Duration;
 
 use crate::dispatch::{ComputeResult, DrawResult, Frame};
 
+/// What stands before the last words of a driver that ended its process. They differ from run to
+/// run, by addresses for example.
+pub(crate) const LAST_SAID: &str = "; it last said: ";
+
 mod adapters;
 #[cfg(feature = "device")]
 mod batch;
@@ -201,7 +205,7 @@ impl fmt::Display for DeviceOutcome {
                 write!(f, "crashed: {exit}")
             }
             DeviceOutcome::Crashed { exit, stderr } => {
-                write!(f, "crashed: {exit}; it last said: {stderr}")
+                write!(f, "crashed: {exit}{LAST_SAID}{stderr}")
             }
             DeviceOutcome::TimedOut(limit) => {
                 write!(f, "timed out: not done in {} s", limit.as_secs_f64())

@@ -19,7 +19,7 @@ use super::adapters::{AdapterRecord, NoDevice};
 use super::child::{LEAVE, Launch, Worker};
 use super::device::{Job, Shared};
 use super::wire::{Declined, Report, Run, WireError};
-use super::{DeviceOutcome, Exit, Finished, Options, Route};
+use super::{DeviceOutcome, Exit, Finished, LAST_SAID, Options, Route};
 use crate::dispatch::Shown;
 
 /// How long it takes until a worker is started again after the first that did not start; twice as
@@ -381,7 +381,7 @@ impl Coordinator {
         if starting {
             let mut why = format!("the worker ended before its device was open, with {exit}");
             if !stderr.is_empty() {
-                why.push_str(&format!("; it last said: {stderr}"));
+                why.push_str(&format!("{LAST_SAID}{stderr}"));
             }
             self.start_failed(why);
         } else {

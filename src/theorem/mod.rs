@@ -33,6 +33,8 @@ use smallstep_semantics::lambda_v::types::Value;
 use smallstep_semantics::number::{Expected, Why, sets};
 use std::fmt;
 
+use crate::gpu::LAST_SAID;
+
 /// What a comparison of a program with what becomes of it came to.
 pub type Verdict = crate::verdict::Verdict<Box<Difference>>;
 
@@ -186,6 +188,12 @@ fn without_numbers(text: &str) -> String {
         text = text.replace("##", "#");
     }
     text
+}
+
+/// Whether two messages tell the same, but for numbers and for what a driver said before it ended.
+fn tell_the_same(one: &str, other: &str) -> bool {
+    let told = |text: &str| without_numbers(text.split_once(LAST_SAID).map_or(text, |(told, _)| told));
+    told(one) == told(other)
 }
 
 /// The cause that a message tells, for counts: without numbers, and without the instructions that

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | bodies, globals | without a stretch of instructions: half of them, a quarter, and so on |
 //! | functions | without a function |
-//! | branches | one way of a branch, or a return, without the blocks not reached then |
+//! | branches | one way of a branch, its merge block, or a return, without the blocks not reached then |
 //! | straight | a block behind its only predecessor as one block with it |
 //! | values | an operand or a constant in the place of a result |
 //! | capabilities | without a capability that nothing asks for; extensions stay |
@@ -238,7 +238,8 @@ impl Reducer<'_> {
             while self.best.functions[function].blocks.get(block).is_some() && !self.is_over() {
                 let found = &self.best.functions[function].blocks[block];
                 let end = found.instructions.last();
-                let mut ways: Vec<Option<Word>> = end.map(targets).unwrap_or_default().into_iter().map(Some).collect();
+                let merge = found.instructions.iter().find(|i| is_merge(i.class.opcode)).and_then(|i| i.operands.first()?.id_ref_any());
+                let mut ways: Vec<Option<Word>> = merge.into_iter().chain(end.map(targets).unwrap_or_default()).map(Some).collect();
                 ways.dedup();
                 if end.is_some_and(|end| !matches!(end.class.opcode, Op::Return | Op::Unreachable)) {
                     ways.push(None);

@@ -106,6 +106,26 @@ fn a_clipped_edge_keeps_what_is_interpolated_without_perspective() {
     assert_eq!((&legs[1].verdict, legs[1].compared.bytes), (&Verdict::Agree, 572));
 }
 
+/// A driver's bug (docs/findings/mesa-broadcast-crash.md): where it is known, the device must crash,
+/// and the page goes when it does not; every other driver draws. With a 1 in the selection all do.
+#[test]
+fn a_product_beside_a_selection_is_broadcast() {
+    const BROADCAST: &str = include_str!("scripts/broadcast.amber");
+    let Some(mut device) = device() else { return };
+    let is_known = device.adapter().driver.starts_with("llvmpipe Mesa 22.3.6 ");
+    let (half, one) = ("OpSelect %float %left %half %f0", "OpSelect %float %left %f1 %f0");
+    assert!(BROADCAST.contains(half));
+    for (text, crashes) in [(BROADCAST.to_string(), is_known), (BROADCAST.replace(half, one), false)] {
+        let verdict = legs(&text, &Interpreter::default(), Some(&mut device)).remove(1).verdict;
+        match &verdict {
+            Verdict::Failed(why) if crashes => assert!(why.contains("SIGABRT"), "{why}"),
+            // Which invocations are a subgroup is the device's choice.
+            Verdict::Undecided(_) | Verdict::Unchecked(_) if !crashes => {}
+            _ => panic!("{verdict:?}"),
+        }
+    }
+}
+
 #[test]
 fn a_planted_bug_is_told_as_a_difference_of_the_device() {
     let Some(mut device) = device() else { return };

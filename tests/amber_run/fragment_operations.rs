@@ -4,10 +4,11 @@
 use pretty_assertions::assert_eq;
 use smallstep::amber::{Decision, read};
 use smallstep::run::amber::{Interpreter, Leg, Verdict};
-use smallstep_semantics::raster;
+use smallstep_semantics::spirv::operation::Calculator;
+use smallstep_semantics::{image, raster};
 
 use crate::graphics::{DRAW_ALL, OF_ALL, PLAIN, PUSHED, RED, Stage, agrees, agrees_and_not, script_of};
-use crate::{decisions, device, legs, played_on};
+use crate::{decisions, device, fails_with, holds, legs, played_on, script};
 
 /// A script that clears to green and blends a colour with that; green is opaque.
 fn blended(format: &str, colour: &str, equations: &str, expect: &str) -> String {
@@ -226,6 +227,36 @@ fn packed_formats() {
     agrees(&exact, device.as_mut());
 }
 
+/// What is drawn to an attachment of a packed format is read as a texture of another draw.
+#[test]
+fn planted_bugs_in_packed_formats_fail_the_scripts() {
+    let fetches = Stage {
+        decorations: "OpDecorate %texture DescriptorSet 0\nOpDecorate %texture Binding 0",
+        variables: "%image = OpTypeImage %float 2D 0 0 0 1 Unknown\n%p_image = OpTypePointer UniformConstant %image\n\
+                    %texture = OpVariable %p_image UniformConstant\n%i_1 = OpConstant %int 1\n%at = OpConstantComposite %ivec2 %i_1 %i_1",
+        body: "%loaded = OpLoad %image %texture\n%c = OpImageFetch %vec4 %loaded %at Lod %u0\nOpStore %colour %c",
+        ..PLAIN
+    };
+    // 5 bits of 16/31 are 132 of 255.
+    let packed = "R5G6B5_UNORM_PACK16";
+    let buffers = format!("BUFFER texture FORMAT {packed} WIDTH 2 HEIGHT 2 DATA 0 0 0 {} END\n", 31 << 11 | 16);
+    let pipeline = format!("{OF_ALL}  BIND BUFFER texture AS sampled_image DESCRIPTOR_SET 0 BINDING 0\n");
+    let commands = format!("{DRAW_ALL}\nEXPECT target IDX 0 0 SIZE 8 8 EQ_RGBA 255 0 132 255 TOLERANCE 0.005");
+    let text = script_of([PLAIN, fetches], "R8G8B8A8_UNORM", &buffers, &pipeline, &commands);
+    let images = image::Rules { unpack: |_, width, code| code as f64 / (1u64 << width) as f64, ..image::Rules::default() };
+    fails_with(&text, Calculator { images, ..Calculator::default() });
+    // The components lie the other way round, of what is read and of what is drawn.
+    let drawn = "EXPECT target IDX 0 EQ 0xf800";
+    for text in [text, script_of([PLAIN, RED], packed, "", OF_ALL, &format!("{DRAW_ALL}\n{drawn}"))] {
+        let (right, other) = (script(&text), script(&text.replace(packed, "B5G6R5_UNORM_PACK16")));
+        let mut wrong = right.clone();
+        for (buffer, other) in wrong.buffers.iter_mut().zip(&other.buffers) {
+            buffer.data_type = other.data_type.clone();
+        }
+        assert!(holds(&right, &Interpreter::default()) && !holds(&wrong, &Interpreter::default()), "{text}");
+    }
+}
+
 #[test]
 fn states_are_printed_as_they_are_read() {
     let blend = blended("R8G8B8A8_UNORM", "1 0 0 0.2", &equations(["src_alpha", "one_minus_src_alpha", "min"], KEEPS_ALPHA), "");
@@ -259,6 +290,9 @@ fn points_are_squares_around_their_vertices() {
     let others = "EXPECT target IDX 0 0 SIZE 8 2 EQ_RGBA 0 0 0 0\nEXPECT target IDX 2 2 SIZE 6 1 EQ_RGBA 0 0 0 0\n\
                   EXPECT target IDX 0 3 SIZE 8 5 EQ_RGBA 0 0 0 0";
     assert_eq!(decisions(&format!("{one}{others}\n")), [Decision::Holds; 4]);
+    // Planted: the centre of a pixel is its corner.
+    let raster = raster::Rules { centre: |pixel, sub_pixels| pixel * sub_pixels, ..raster::Rules::default() };
+    assert!(!holds(&script(&one), &Interpreter { raster, ..Interpreter::default() }));
     let two =
         points("2", "0.5 0.5 0.5 1", "EXPECT target IDX 5 5 SIZE 2 2 EQ_RGBA 255 0 0 255\nEXPECT target IDX 4 4 SIZE 1 1 EQ_RGBA 0 0 0 0");
     assert_eq!(decisions(&two), [Decision::Holds; 2]);

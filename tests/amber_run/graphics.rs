@@ -1,13 +1,17 @@
 //! Scripts that draw, on the interpreter and beside it on a device: 8 by 8 pixels, hand-computed.
 
 use pretty_assertions::assert_eq;
-use smallstep::amber::Decision;
+use smallstep::amber::{Decision, Initial};
 use smallstep::gpu::Device;
 use smallstep::run::amber::{End, Interpreter, Leg, Side, Verdict};
 use smallstep_semantics::raster;
+use smallstep_semantics::rule::Rule;
+use smallstep_semantics::spirv::step::{self, Config, Env, Next, Rules};
+use smallstep_semantics::undefined::Ub;
 
 use crate::common::STAGE_TYPES;
-use crate::{decisions, device, legs, played, played_on};
+use crate::images::without_actions;
+use crate::{decisions, device, holds, legs, played, played_on, script};
 
 /// What a stage has beyond its `%main`: interface, decorations, variables, and the body.
 #[derive(Clone, Copy, Default)]
@@ -132,6 +136,12 @@ fn attributes_and_indices() {
     for width in ["uint8", "uint16", "uint32"] {
         let indexed = indexed.replace("uint16", width).replace("EQ_RGBA 255 0 0", "EQ_RGBA 0 255 0");
         agrees_and_not(&indexed, "EQ_RGBA 0 255 0", "EQ_RGBA 255 0 0", device.as_mut());
+        // Planted: what a reader would see that takes the highest index first.
+        let mut wrong = script(&indexed);
+        assert!(holds(&wrong, &Interpreter::default()));
+        let order = wrong.buffers.iter_mut().find(|buffer| buffer.name == "order").expect("the indices");
+        order.initial = Initial::Data([0, 2, 1].into());
+        assert!(!holds(&wrong, &Interpreter::default()), "{width}");
     }
 }
 
@@ -154,6 +164,9 @@ EXPECT target IDX 0 0 SIZE 4 8 EQ_RGBA 0 255 0 255
 EXPECT target IDX 4 0 SIZE 4 8 EQ_RGBA 255 0 0 255";
     let text = script_of([vertex, TAKES_COLOUR], "B8G8R8A8_UNORM", buffers, pipeline, commands);
     agrees_and_not(&text, "IDX 0 0 SIZE 4 8", "IDX 0 0 SIZE 5 8", device.as_mut());
+    // Planted: all triangles of the strip are its first.
+    let raster = raster::Rules { assemble: |topology, _| topology.triangle(0), ..raster::Rules::default() };
+    assert!(!holds(&script(&text), &Interpreter { raster, ..Interpreter::default() }));
 }
 
 /// A colour from push constants.
@@ -501,6 +514,41 @@ OpDecorate %data DescriptorSet 1\nOpDecorate %data Binding 2",
     agrees_and_not(&text, "IDX 252 EQ 70", "IDX 252 EQ 71", device.as_mut());
     let (_, end) = played(&text.replace("DESCRIPTOR_SET 1 BINDING 2\nEND", "DESCRIPTOR_SET 1 BINDING 3\nEND"));
     assert!(matches!(&end, Some(End::Invalid(why)) if why.contains("nothing is bound at descriptor set 1, binding 2")), "{end:?}");
+}
+
+/// The vertex stage stores for each vertex, once for each instance, at its own place.
+#[test]
+fn a_storage_buffer_that_the_vertex_stage_writes() {
+    let mut device = device();
+    let vertex = Stage {
+        interface: "%vertex %instance",
+        decorations: "OpDecorate %vertex BuiltIn VertexIndex\nOpDecorate %instance BuiltIn InstanceIndex\nOpDecorate %array ArrayStride 4
+OpMemberDecorate %block 0 Offset 0\nOpDecorate %block Block\nOpDecorate %data DescriptorSet 1\nOpDecorate %data Binding 2",
+        variables: "%vertex = OpVariable %p_in_uint Input\n%instance = OpVariable %p_in_uint Input
+%u3 = OpConstant %uint 3\n%array = OpTypeRuntimeArray %uint\n%block = OpTypeStruct %array\n%p_block = OpTypePointer StorageBuffer %block
+%p_item = OpTypePointer StorageBuffer %uint\n%data = OpVariable %p_block StorageBuffer",
+        body: "%n = OpLoad %uint %vertex\n%i = OpLoad %uint %instance\n%row = OpIMul %uint %i %u3\n%place = OpIAdd %uint %row %n
+%p = OpAccessChain %p_item %data %u0 %place\n%value = OpIAdd %uint %place %u7\nOpStore %p %value",
+    };
+    let buffers = "BUFFER data DATA_TYPE uint32 SIZE 8 FILL 0\n";
+    let pipeline = format!("{OF_ALL}  BIND BUFFER data AS storage DESCRIPTOR_SET 1 BINDING 2\n");
+    let commands = format!(
+        "{DRAW_ALL} START_IDX 0 COUNT 3 START_INSTANCE 0 INSTANCE_COUNT 2\nEXPECT data IDX 0 EQ 7 8 9 10 11 12 0 0\n\
+         EXPECT target IDX 0 0 SIZE 8 8 EQ_RGBA 255 0 0 255"
+    );
+    let text = script_of([vertex, RED], "R8G8B8A8_UNORM", buffers, &pipeline, &commands);
+    agrees_and_not(&text, "10 11 12 0 0", "10 11 13 0 0", device.as_mut());
+    // Planted: what vertices store is lost. The relation runs vertex stages of scripts.
+    let mut interpreter = Interpreter::default();
+    interpreter.engines.relation.rules = Rules::standard().replace(Rule::SpirvStore, lost_store);
+    assert!(!holds(&script(&text), &interpreter));
+    // Two vertices that store at one place race.
+    let (_, end) = played(&text.replace("OpIMul %uint %i %u3", "OpIMul %uint %i %u0"));
+    assert!(matches!(&end, Some(End::Undefined { undefined, .. }) if undefined.ub == Ub::DataRace), "{end:?}");
+}
+
+fn lost_store<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    without_actions(step::memory::store(env, config)?)
 }
 
 #[test]

@@ -1,10 +1,20 @@
-//! Scripts whose values depend on images of one and of three dimensions, or on dynamic offsets.
+//! Scripts whose values depend on images of one and of three dimensions, or on dynamic offsets, and
+//! planted bugs.
+
+use std::sync::Arc;
 
 use pretty_assertions::assert_eq;
-use smallstep::amber::{Decision, read};
+use smallstep::amber::{Decision, Resource, read};
+use smallstep::compute;
+use smallstep::run::amber::Interpreter;
+use smallstep_semantics::image::{self, AddressMode};
+use smallstep_semantics::rule::Rule;
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::operation::Calculator;
+use smallstep_semantics::spirv::step::{self, Config, Env, Next, Rules};
 
 use crate::graphics::{DRAW_ALL, OF_ALL, PLAIN, Stage, agrees_and_not, script_of};
-use crate::{decisions, device};
+use crate::{computing, decisions, device, fails_with, holds, script};
 
 /// A fragment stage that fetches a texel of an image of that dimension.
 fn fetching(dimension: &str, at: &str) -> (String, String) {
@@ -56,6 +66,103 @@ fn images_of_one_and_of_three_dimensions() {
     }
 }
 
+/// A compute stage that stores in an image of one or of three dimensions what it fetches of
+/// another, and 5 more.
+#[test]
+fn storage_images_of_one_and_of_three_dimensions() {
+    let text = include_str!("scripts/images.amber");
+    let mut device = device();
+    let capabilities = "OpCapability Shader\nOpCapability Image1D\nOpCapability Sampled1D";
+    let row = text
+        .replace("OpCapability Shader", capabilities)
+        .replace("%uint 2D", "%uint 1D")
+        .replace("LocalSize 4 4 1", "LocalSize 16 1 1")
+        .replace("%at = OpVectorShuffle %uvec2 %three %three 0 1", "%at = OpCompositeExtract %uint %three 0")
+        .replace("DIM_2D WIDTH 4 HEIGHT 4", "DIM_1D WIDTH 16");
+    let box_ = text
+        .replace("%uint 2D", "%uint 3D")
+        .replace("LocalSize 4 4 1", "LocalSize 4 2 2")
+        .replace("OpVectorShuffle %uvec2 %three %three 0 1", "OpCopyObject %uvec3 %three")
+        .replace("DIM_2D WIDTH 4 HEIGHT 4", "DIM_3D WIDTH 4 HEIGHT 2 DEPTH 2");
+    for text in [row, box_] {
+        agrees_and_not(&text, "IDX 60 EQ 20", "IDX 60 EQ 21", device.as_mut());
+        // Planted: the machine stores the components from behind, and the relation does not store.
+        let mut interpreter = Interpreter { by: compute::Interpreter::Machine, ..Interpreter::default() };
+        interpreter.engines.planted = Some(Arc::new(|parts| {
+            parts.images.iter_mut().filter(|access| access.op == Op::ImageWrite).for_each(|access| access.value.reverse());
+        }));
+        assert!(!holds(&script(&text), &interpreter), "{text}");
+        let mut interpreter = computing(Calculator::default(), false);
+        interpreter.engines.relation.rules = Rules::standard().replace(Rule::SpirvImageWrite, lost_texel);
+        assert!(!holds(&script(&text), &interpreter), "{text}");
+    }
+}
+
+fn lost_texel<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    without_actions(step::image::image_write(env, config)?)
+}
+
+/// A step without what it does to what invocations share.
+pub(crate) fn without_actions(next: Next<'_>) -> Option<Next<'_>> {
+    match next {
+        Next::Acts(config, _) => Some(Next::Config(config)),
+        other => Some(other),
+    }
+}
+
+/// A fragment stage that samples an image of one or of three dimensions at level 0, by a sampler
+/// of these words.
+fn sampled(dimension: &str, declared: &str, at: &str, sampler: &str, colour: &str) -> String {
+    let (type_, place) = match at.split_once(' ') {
+        None => ("%float", format!("%at = OpConstant %float {at}")),
+        Some(_) => {
+            let each: Vec<String> = at.split(' ').enumerate().map(|(i, x)| format!("%at{i} = OpConstant %float {x}")).collect();
+            ("%vec3", format!("{}\n%at = OpConstantComposite %vec3 %at0 %at1 %at2", each.join("\n")))
+        }
+    };
+    let vector = if type_ == "%vec3" { "%vec3 = OpTypeVector %float 3\n" } else { "" };
+    let variables = format!(
+        "%image = OpTypeImage %float {dimension} 0 0 0 1 Unknown\n%both = OpTypeSampledImage %image\n\
+         %p_both = OpTypePointer UniformConstant %both\n%texture = OpVariable %p_both UniformConstant\n{vector}{place}"
+    );
+    let fragment = Stage {
+        decorations: "OpDecorate %texture DescriptorSet 0\nOpDecorate %texture Binding 0",
+        variables: &variables,
+        body: "%loaded = OpLoad %both %texture\n%c = OpImageSampleExplicitLod %vec4 %loaded %at Lod %f0\nOpStore %colour %c",
+        ..PLAIN
+    };
+    let buffers = format!("IMAGE texture FORMAT R8G8B8A8_UNORM {declared} END\nSAMPLER s {sampler}\n");
+    let pipeline = format!("{OF_ALL}  BIND BUFFER texture AS combined_image_sampler SAMPLER s DESCRIPTOR_SET 0 BINDING 0\n");
+    let commands = format!("{DRAW_ALL}\nEXPECT target IDX 0 0 SIZE 8 8 EQ_RGBA {colour} TOLERANCE 0.1");
+    let text = script_of([PLAIN, fragment], "R8G8B8A8_UNORM", &buffers, &pipeline, &commands);
+    let head = "SHADER fragment f SPIRV-ASM TARGET_ENV spv1.3\nOpCapability Shader";
+    if dimension == "1D" { text.replace(head, &format!("{head}\nOpCapability Sampled1D")) } else { text }
+}
+
+#[test]
+fn samples_of_one_and_of_three_dimensions() {
+    let mut device = device();
+    let right = image::Rules::default();
+    let row = "DIM_1D WIDTH 4 DATA 255 0 0 255 0 255 0 255 0 0 255 255 255 255 255 255";
+    let slices = "DIM_3D WIDTH 1 HEIGHT 1 DEPTH 2 DATA 255 0 0 255 0 0 255 255";
+    let linear =
+        "MAG_FILTER linear MIN_FILTER linear ADDRESS_MODE_U clamp_to_edge ADDRESS_MODE_V clamp_to_edge ADDRESS_MODE_W clamp_to_edge";
+    for (text, colour, images) in [
+        // 1.3 is the place of 0.3 again, in texel 1.
+        (
+            sampled("1D", row, "1.3125", "ADDRESS_MODE_U repeat", "0 255 0 255"),
+            "0 255 0 255",
+            image::Rules { wrap: |_, i, size| AddressMode::ClampToEdge.wrap(i, size), ..right },
+        ),
+        // 0.375 of two slices is a quarter of the way from the first to the second. The weights may
+        // have few bits.
+        (sampled("3D", slices, "0.5 0.5 0.375", linear, "191 0 64 255"), "191 0 64 255", image::Rules { depth: |c| [c, 1.0 - c], ..right }),
+    ] {
+        agrees_and_not(&text, &format!("EQ_RGBA {colour}"), "EQ_RGBA 255 255 255 0", device.as_mut());
+        fails_with(&text, Calculator { images, ..Calculator::default() });
+    }
+}
+
 #[test]
 fn samplers_compare_depths() {
     let mut device = device();
@@ -103,6 +210,15 @@ fn a_dynamic_offset_is_added_to_that_of_the_descriptor() {
         read(&script.print().expect("printable")).expect("a script").pipelines[0].bindings[0].resource,
         script.pipelines[0].bindings[0].resource
     );
+    // Planted: one of the two offsets is forgotten.
+    let both = read(&dynamic("OFFSET 256 DESCRIPTOR_OFFSET 128", 103)).expect("a script");
+    assert!(holds(&both, &Interpreter::default()));
+    for forgotten in [128, 256] {
+        let mut wrong = both.clone();
+        let Resource::Uniform(range) = &mut wrong.pipelines[0].bindings[1].resource else { panic!("{:?}", wrong.pipelines[0].bindings) };
+        range.offset -= forgotten;
+        assert!(!holds(&wrong, &Interpreter::default()), "{forgotten}");
+    }
     // What is past the buffer is refused.
     assert!(read(&dynamic("OFFSET 512", 7)).is_err());
     assert!(read(&dynamic("", 7)).is_err());

@@ -2,10 +2,11 @@
 
 use pretty_assertions::assert_eq;
 use smallstep::amber::{Decision, read};
-use smallstep::run::amber::Interpreter;
+use smallstep_semantics::image;
+use smallstep_semantics::spirv::operation::Calculator;
 
 use crate::graphics::{DRAW_ALL, OF_ALL, PLAIN, PUSHED, Stage, agrees, agrees_and_not, script_of};
-use crate::{decisions, device, played_on};
+use crate::{decisions, device, fails_with};
 
 /// 4 by 4 green texels, 2 by 2 red ones, and a blue one.
 const LEVELS: &str = "IMAGE texture FORMAT R8G8B8A8_UNORM MIP_LEVELS 3 DIM_2D WIDTH 4 HEIGHT 4 DATA
@@ -157,13 +158,6 @@ RUN large DRAW_ARRAY AS TRIANGLE_LIST\nEXPECT chain IDX 0 0 SIZE 8 8 EQ_RGBA 255
 
 #[test]
 fn a_planted_bug_in_the_choice_of_levels_fails_the_script() {
-    let text = sampling("1.25", "MAX_LOD 9", "255 0 0");
-    let on = |nearest_level| {
-        let mut interpreter = Interpreter::default();
-        interpreter.engines.relation.calculator.images.nearest_level = nearest_level;
-        interpreter.by = smallstep::compute::Interpreter::Reference { schedule: interpreter.engines.schedule.clone(), keep_going: false };
-        played_on(&text, &interpreter).0[0].0
-    };
-    assert_eq!(on(|d| (d + 0.5).ceil() - 1.0), Decision::Holds);
-    assert_ne!(on(f64::ceil), Decision::Holds);
+    let images = image::Rules { nearest_level: f64::ceil, ..image::Rules::default() };
+    fails_with(&sampling("1.25", "MAX_LOD 9", "255 0 0"), Calculator { images, ..Calculator::default() });
 }

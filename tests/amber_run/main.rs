@@ -27,9 +27,14 @@ mod vectors;
 mod versions;
 mod workgroup_layout;
 
+use std::sync::Arc;
+
 use smallstep::amber::{Decision, Script, read};
+use smallstep::compute;
 use smallstep::gpu::{Device, Route};
 use smallstep::run::amber::{End, Engine, Interpreter, Leg, Modules, Options, Player, Step, check, commands, open_text};
+use smallstep_semantics::spirv::lockstep::Parts;
+use smallstep_semantics::spirv::operation::Calculator;
 
 /// Stores things at the words of a buffer at set 0, binding 0, which has 32-bit words, by one
 /// invocation; `%k0` to `%k7` are constants, `%f…` floats. `BODY` computes, and stores with `%p0`,
@@ -101,12 +106,16 @@ fn loaded(script: &Script) -> Modules {
 /// open; and how it ends early.
 #[track_caller]
 fn played_on(text: &str, interpreter: &Interpreter) -> (Vec<(Decision, String)>, Option<End>) {
-    let script = script(text);
-    let modules = loaded(&script);
-    let mut player = Player::new(&script, &modules);
+    played_script(&script(text), interpreter)
+}
+
+#[track_caller]
+fn played_script(script: &Script, interpreter: &Interpreter) -> (Vec<(Decision, String)>, Option<End>) {
+    let modules = loaded(script);
+    let mut player = Player::new(script, &modules);
     let mut engine = Engine::Interpreter(Box::new(interpreter.clone()));
     let mut expected = Vec::new();
-    for command in commands(&script) {
+    for command in commands(script) {
         match player.step(command, &mut engine) {
             Step::Done | Step::Ran(_) => {}
             Step::Judged(judgement) => {
@@ -130,6 +139,38 @@ fn decisions(text: &str) -> Vec<Decision> {
     let (expected, end) = played(text);
     assert_eq!(end, None, "{text}");
     expected.into_iter().map(|(decision, _)| decision).collect()
+}
+
+/// Whether all that a script expects holds by an interpreter.
+#[track_caller]
+fn holds(script: &Script, interpreter: &Interpreter) -> bool {
+    let (expected, end) = played_script(script, interpreter);
+    assert!(end.is_some() || !expected.is_empty(), "a script that expects nothing");
+    end.is_none() && expected.iter().all(|(decision, _)| *decision == Decision::Holds)
+}
+
+/// The relation, or with `machine` the lockstep machine where it plays, with images and components
+/// of results as this calculator has them.
+fn computing(calculator: Calculator, machine: bool) -> Interpreter {
+    let mut interpreter = Interpreter::default();
+    let engines = &mut interpreter.engines;
+    let plant = move |there: &mut Calculator| (there.images, there.planted) = (calculator.images, calculator.planted);
+    plant(&mut engines.relation.calculator);
+    engines.planted = Some(Arc::new(move |parts: Parts<'_>| plant(parts.calculator)));
+    if !machine {
+        interpreter.by = compute::Interpreter::Reference { schedule: engines.schedule.clone(), keep_going: false };
+    }
+    interpreter
+}
+
+/// What a script expects holds by relation and machine, and by neither with that calculator.
+#[track_caller]
+fn fails_with(text: &str, calculator: Calculator) {
+    for machine in [false, true] {
+        let holds_by = |calculator| holds(&script(text), &computing(calculator, machine));
+        assert!(holds_by(Calculator::default()), "machine: {machine}\n{text}");
+        assert!(!holds_by(calculator), "planted, machine: {machine}\n{text}");
+    }
 }
 
 /// The legs of a script: the interpreter's, and the device's if there is one.

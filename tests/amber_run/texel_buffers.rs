@@ -3,8 +3,10 @@
 use pretty_assertions::assert_eq;
 use smallstep::amber::{Decision, read};
 use smallstep::run::amber::{Interpreter, Verdict};
+use smallstep_semantics::image;
+use smallstep_semantics::spirv::operation::Calculator;
 
-use crate::{decisions, device, legs, played_on, script_of};
+use crate::{decisions, device, fails_with, legs, script_of};
 
 /// A texel buffer of that usage and format, and constants of integers.
 fn types(usage: u8, format: &str) -> String {
@@ -89,10 +91,8 @@ fn a_place_beyond_the_end_is_undefined_and_a_planted_bug_is_seen() {
     let text = fetching("RUN p 1 1 1\nEXPECT data IDX 0 EQ 30 -31 1 3");
     assert_eq!(decisions(&text.replace("%loaded %i_2", "%loaded %i_9")), [Decision::Undefined]);
     // A planted bug: missing components are all 0.
-    let mut interpreter = Interpreter::default();
-    interpreter.engines.relation.calculator.images.missing = [0.0; 4];
-    interpreter.by = smallstep::compute::Interpreter::Reference { schedule: interpreter.engines.schedule.clone(), keep_going: false };
-    assert_eq!(played_on(&text, &interpreter).0[0].0, Decision::Fails);
+    let images = image::Rules { missing: [0.0; 4], ..image::Rules::default() };
+    fails_with(&text, Calculator { images, ..Calculator::default() });
     // wgpu has no texel buffers.
     let Some(mut device) = device() else { return };
     let legs = legs(&text, &Interpreter::default(), Some(&mut device));

@@ -1,13 +1,19 @@
 //! Scripts whose shaders are SPIR-V 1.4 to 1.6: what they show, what only these versions have, and
 //! `--target-env`.
 
+use std::sync::Arc;
+
 use pretty_assertions::assert_eq;
+use rspirv::spirv::Op;
 use smallstep::amber::Decision;
 use smallstep::run::amber::compiler::CompilerCommand;
+use smallstep_semantics::number::{Computed, Instruction, PlantedComponent};
+use smallstep_semantics::spirv::lockstep;
+use smallstep_semantics::spirv::operation::Calculator;
 
 use crate::common::STAGE_TYPES;
 use crate::common::command::smallstep;
-use crate::decisions;
+use crate::{computing, decisions, fails_with, holds, script};
 
 /// A compute stage whose interface lists what it uses. It copies a structure to one of another
 /// type, chooses a whole one by one Boolean, and reads a constant table that is NonWritable.
@@ -81,9 +87,21 @@ fn compute_stages_of_later_versions_run() {
         assert_eq!(decisions(&text), [Decision::Holds; 2], "{version}");
         assert_eq!(decisions(&text.replace("EQ 9", "EQ 2")), [Decision::Holds, Decision::Fails], "{version}");
     }
-    // The same on the reference.
+    // By both engines; planted: the whole object that OpSelect chooses is the other one.
+    let other: PlantedComponent = |instruction, operands, component, computed| match instruction {
+        Instruction::Core(op) if op == Op::Select as u16 => Computed::Value(operands[2][component]),
+        _ => computed,
+    };
     let text = compute(" TARGET_ENV spv1.6", ALL, "");
-    assert_eq!(smallstep(&["run", "-", "--engine", "reference"], &text).code, 0);
+    for machine in [false, true] {
+        let mut wrong = computing(Calculator { planted: Some(other), ..Calculator::default() }, machine);
+        if machine {
+            wrong.engines.planted = Some(Arc::new(|parts| {
+                parts.codes.iter_mut().filter(|code| code.op == lockstep::Op::Select).for_each(|code| code.a = code.b);
+            }));
+        }
+        assert!(holds(&script(&text), &computing(Calculator::default(), machine)) && !holds(&script(&text), &wrong), "{machine}");
+    }
     for (version, interface, extra, said) in [
         (" TARGET_ENV spv1.3", "", "", "needs SPIR-V 1.4"),
         (" TARGET_ENV spv1.4", "%data", "", "which the interface of \"main\" does not list"),
@@ -103,6 +121,11 @@ fn integer_dot_products_run() {
     let text = compute(" TARGET_ENV spv1.6", ALL, sum).replace("OpCapability Shader", capabilities).replace("EQ 7\n", "EQ 64\n");
     assert_eq!(decisions(&text), [Decision::Holds; 2]);
     assert_eq!(smallstep(&["run", "-", "--engine", "reference"], &text).code, 0);
+    let wrong: PlantedComponent = |instruction, _, _, computed| match computed {
+        Computed::Value(bits) if instruction == Instruction::Core(Op::UDotAccSatKHR as u16) => Computed::Value(bits - 1),
+        other => other,
+    };
+    fails_with(&text, Calculator { planted: Some(wrong), ..Calculator::default() });
     // Without the accumulator it is 63.
     assert_eq!(decisions(&text.replace("EQ 64", "EQ 63")), [Decision::Fails, Decision::Holds]);
     let shown = smallstep(&["run", "-"], &text.replace("TARGET_ENV spv1.6", "TARGET_ENV spv1.5"));

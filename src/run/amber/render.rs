@@ -268,10 +268,14 @@ fn draw_by(
         compute::Interpreter::Reference { schedule, .. } => schedule,
         _ => &interpreter.engines.schedule,
     };
-    let Engines { relation, sets, .. } = &interpreter.engines;
+    let Engines { relation, sets, planted, .. } = &interpreter.engines;
     let machine = machine && interpreter.by == compute::Interpreter::Any && draw.resources.robustness == Robustness::None;
     // A stage that it does not compile is the relation's.
     let program = if machine { FragmentProgram::compile(&fragment.module, &fragment.entry).ok() } else { None };
+    let program = match planted {
+        Some(bug) => program.map(|program| program.planted(|parts| bug(parts))),
+        None => program,
+    };
     let by = By { relation, rules: &interpreter.raster, schedule, sets: Some(*sets), machine: program.as_ref() };
     let draw = Draw { resources: Resources { profile: interpreter.profile, ..draw.resources }, ..draw.clone() };
     let ran = run_with(&vertex.module, &fragment.module, &draw, &by, sink);

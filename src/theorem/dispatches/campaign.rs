@@ -16,7 +16,7 @@ use crate::generate::Random;
 use crate::generate::spirv::{self, ComputeCase, Defect, Limits, Modeled, shrink, tree};
 use crate::gpu::{Device, DeviceOutcome};
 use crate::theorem::compilers::Compiler;
-use crate::theorem::{cause, without_numbers};
+use crate::theorem::{cause, tell_the_same};
 use crate::verdict::Verdict;
 
 /// How many modules are judged before the device gets them.
@@ -352,15 +352,15 @@ pub fn minimal(finding: &Finding, plan: &Plan, mut device: Option<&mut Device>) 
         if finding.runner == Runner::Optimiser {
             let Some(optimiser) = &plan.optimiser else { return false };
             return matches!(optimised(case, optimiser), Verdict::Disagree(Wrong { what, ends })
-                if (ends == Ends::Failed) == finding.failed && without_numbers(&what) == without_numbers(&finding.what));
+                if (ends == Ends::Failed) == finding.failed && tell_the_same(&what, &finding.what));
         }
         match (judge(case, &plan.engines), finding.runner) {
-            (Judged::Wrong(runner, what), wanted) => runner == wanted && without_numbers(&what) == without_numbers(&finding.what),
+            (Judged::Wrong(runner, what), wanted) => runner == wanted && tell_the_same(&what, &finding.what),
             (Judged::Observed(observed), Runner::Device) => device.as_deref_mut().is_some_and(|device| {
                 let shown = on_device_alone(case, &observed, device);
                 match &shown {
                     Verdict::Disagree(what) | Verdict::Failed(what) => {
-                        matches!(shown, Verdict::Failed(_)) == finding.failed && without_numbers(what) == without_numbers(&finding.what)
+                        matches!(shown, Verdict::Failed(_)) == finding.failed && tell_the_same(what, &finding.what)
                     }
                     _ => false,
                 }

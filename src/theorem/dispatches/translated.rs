@@ -5,6 +5,8 @@
 //! each draw has the one input that its program has; GLSL has several.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use smallstep_semantics::number::Profile;
@@ -18,7 +20,7 @@ use super::shaders;
 use super::uses::{self, Uses};
 use crate::compile::wsl::Options;
 use crate::compute::MachineBug;
-use crate::dispatch::Dispatch;
+use crate::dispatch::{Dispatch, DrawDispatch};
 use crate::generate::glsl;
 use crate::generate::spirv::beside::Components;
 use crate::generate::spirv::quads::{LISTS, drawn};
@@ -27,11 +29,13 @@ use crate::generate::wsl::shrink;
 use crate::theorem::compilers::Compiler;
 use crate::theorem::refine::OnDevice;
 use crate::theorem::wsl::{Programs, translated};
-use crate::theorem::{cause, without_numbers};
+use crate::theorem::{cause, reducer, tell_the_same};
 use crate::verdict::Verdict;
 
 /// The most programs that are tried to make one finding smaller.
 const QUESTIONS: u32 = 1_000;
+/// How long making a stage of quads minimal may take.
+const LONGEST: Duration = Duration::from_secs(300);
 
 /// Where modules come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -356,11 +360,11 @@ fn wrong(became: Vec<Piece>) -> Vec<(String, Ends)> {
 }
 
 /// The smallest program found that shows a finding still, in the same words but for numbers, as a
-/// text: WSL, or the assembly of a compute module or a fragment stage; none if its program does not
-/// show it any more. GLSL stays as it is.
+/// text: WSL, or the assembly of a compute module or a fragment stage, of which quads keep their
+/// triangles; none if its program does not show it any more. GLSL stays as it is.
 pub fn minimal(plan: &Plan, finding: &Finding) -> Option<String> {
     let same = |became| {
-        let is = |(what, ends): &(String, Ends)| *ends == finding.ends && without_numbers(what) == without_numbers(&finding.what);
+        let is = |(what, ends): &(String, Ends)| *ends == finding.ends && tell_the_same(what, &finding.what);
         wrong(became).iter().any(is)
     };
     match finding.source {
@@ -378,8 +382,17 @@ pub fn minimal(plan: &Plan, finding: &Finding) -> Option<String> {
             disassemble(&small.case().words).ok()
         }
         Source::Quads => {
-            let fails = |lists: &u32| same(plan.held("quads", &quads(&drawn(finding.seed, *lists)).into()));
-            (0..=LISTS).find(fails).map(|lists| drawn(finding.seed, lists).text)
+            let fails = |draw: &DrawDispatch| same(plan.held("quads", &draw.clone().into()));
+            let lists = (0..=LISTS).find(|lists| fails(&quads(&drawn(finding.seed, *lists))))?;
+            let (drawn, mut asked) = (drawn(finding.seed, lists), 0);
+            let mut draw = quads(&drawn);
+            let mut interesting = |words: &[u32]| {
+                draw.fragment.words = Arc::from(words);
+                asked += 1;
+                asked <= QUESTIONS && fails(&draw)
+            };
+            let small = reducer::reduced(&drawn.fragment, Instant::now() + LONGEST, &mut interesting).ok();
+            small.and_then(|small| disassemble(&small.program).ok()).or(Some(drawn.text))
         }
         Source::Glsl => Some(glsl::shader(finding.seed).1),
     }
