@@ -494,7 +494,7 @@ impl Body {
 
     /// Group instructions: those of quads, which every device does alike, and others.
     fn group(&mut self) {
-        match self.below(10) {
+        match self.below(15) {
             0..=2 => {
                 let (a, direction) = (self.float(), ["%u0", "%u1", "%u2"][self.below(3)]);
                 let x = self.make(&format!("OpGroupNonUniformQuadSwap %float %subgroup {a} {direction}"));
@@ -521,9 +521,36 @@ impl Body {
                 let x = self.make(&format!("OpBitwiseAnd %int {x} %i63"));
                 self.keep_integer(&x);
             }
-            _ => {
+            9 => {
                 let a = self.float();
                 let x = self.make(&format!("OpGroupNonUniformBroadcastFirst %float %subgroup {a}"));
+                self.keep(&x);
+            }
+            10 | 11 => {
+                let (a, op) = (self.truth(), ["BitCount", "FindLSB", "FindMSB"][self.below(3)]);
+                let ballot = self.make(&format!("OpGroupNonUniformBallot %ballots %subgroup {a}"));
+                let over = if op == "BitCount" { ["Reduce ", "InclusiveScan ", "ExclusiveScan "][self.below(3)] } else { "" };
+                let x = self.make(&format!("OpGroupNonUniformBallot{op} %uint %subgroup {over}{ballot}"));
+                let x = self.make(&format!("OpBitcast %int {x}"));
+                self.keep_integer(&x);
+            }
+            12 => {
+                let (a, to) = (self.truth(), self.below(2));
+                let ballot = self.make(&format!("OpGroupNonUniformBallot %ballots %subgroup {a}"));
+                let x = self.make(&format!("OpGroupNonUniformInverseBallot %bool %subgroup {ballot}"));
+                self.emit(&format!("OpStore %b_{to} {x}"));
+            }
+            13 => {
+                let (a, op, cluster) = (self.integer(), ["IAdd", "SMin", "BitwiseXor"][self.below(3)], ["%u1", "%u2"][self.below(2)]);
+                let x = self.make(&format!("OpGroupNonUniform{op} %int %subgroup ClusteredReduce {a} {cluster}"));
+                let x = self.make(&format!("OpBitwiseAnd %int {x} %i63"));
+                self.keep_integer(&x);
+            }
+            _ => {
+                let (a, lane, op) = (self.float(), self.integer(), ["Shuffle", "ShuffleXor", "ShuffleUp", "ShuffleDown"][self.below(4)]);
+                let lane = self.make(&format!("OpBitcast %uint {lane}"));
+                let lane = self.make(&format!("OpBitwiseAnd %uint {lane} %u3"));
+                let x = self.make(&format!("OpGroupNonUniform{op} %float %subgroup {a} {lane}"));
                 self.keep(&x);
             }
         }
@@ -608,11 +635,12 @@ const SEES: Part = Part {
 
 const GROUPS: Part = Part {
     capabilities: "OpCapability GroupNonUniform OpCapability GroupNonUniformVote OpCapability GroupNonUniformArithmetic
-        OpCapability GroupNonUniformBallot OpCapability GroupNonUniformQuad",
+        OpCapability GroupNonUniformBallot OpCapability GroupNonUniformQuad OpCapability GroupNonUniformShuffle
+        OpCapability GroupNonUniformShuffleRelative OpCapability GroupNonUniformClustered",
     interface: "",
     modes: "",
     decorations: "",
-    declarations: "",
+    declarations: "%ballots = OpTypeVector %uint 4",
     before: "",
 };
 

@@ -19,7 +19,7 @@ use crate::*;
 
 const GROUPS: &str = "OpCapability Shader OpCapability GroupNonUniform OpCapability GroupNonUniformVote OpCapability GroupNonUniformQuad
     OpCapability GroupNonUniformArithmetic OpCapability GroupNonUniformBallot OpCapability GroupNonUniformShuffle
-    OpCapability GroupNonUniformShuffleRelative";
+    OpCapability GroupNonUniformShuffleRelative OpCapability GroupNonUniformClustered";
 
 fn grouping(text: &str) -> Module {
     load(&text.replacen("OpCapability Shader", GROUPS, 1))
@@ -29,7 +29,7 @@ fn grouping(text: &str) -> Module {
 fn scene(body: &str, positions: &[[f32; 4]]) -> Scene {
     let decorations = "OpDecorate %size BuiltIn SubgroupSize OpDecorate %size Flat OpDecorate %own BuiltIn SubgroupLocalInvocationId
         OpDecorate %own Flat";
-    let declarations = "%sub = OpConstant %uint 3 %size = OpVariable %pin_uint Input %own = OpVariable %pin_uint Input";
+    let declarations = "%sub = OpConstant %uint 3 %c8 = OpConstant %uint 8 %c16 = OpConstant %uint 16 %size = OpVariable %pin_uint Input %own = OpVariable %pin_uint Input";
     let body = format!("{COORDINATES} {body} %o = OpCompositeConstruct %v4 %r %r %r %r OpStore %out %o");
     Scene::new(passing_zeros(), grouping(&fragment_text("%size %own", decorations, declarations, &body)), positions)
 }
@@ -113,6 +113,23 @@ const BY_QUADS: &[&str] = &[
      %s = OpGroupNonUniformQuadBroadcast %float %sub %cx %c1 OpBranch %m %m = OpLabel %r = OpPhi %float %f2 %entry %s %y",
     "%u = OpUndef %float %left = OpFOrdLessThan %bool %cx %f1 %s = OpSelect %float %left %u %cx
      %r = OpGroupNonUniformFMax %float %sub Reduce %s",
+    // What a ballot of eight lanes holds, of which a quad has four.
+    "%s = OpCompositeConstruct %u4 %c300 %c1 %c0 %c0 %n = OpGroupNonUniformBallotBitCount %uint %sub Reduce %s
+     %r = OpConvertUToF %float %n",
+    "%s = OpCompositeConstruct %u4 %c300 %c1 %c0 %c0 %n = OpGroupNonUniformBallotBitCount %uint %sub InclusiveScan %s
+     %r = OpConvertUToF %float %n",
+    "%s = OpCompositeConstruct %u4 %c300 %c1 %c0 %c0 %n = OpGroupNonUniformBallotFindMSB %uint %sub %s %r = OpConvertUToF %float %n",
+    "%s = OpCompositeConstruct %u4 %c300 %c1 %c0 %c0 %n = OpGroupNonUniformBallotFindLSB %uint %sub %s %r = OpConvertUToF %float %n",
+    "%s = OpCompositeConstruct %u4 %c300 %c1 %c0 %c0 %n = OpConvertFToU %uint %cx %m = OpIMul %uint %n %c2
+     %q = OpGroupNonUniformBallotBitExtract %bool %sub %s %m %r = OpSelect %float %q %f1 %f2",
+    "%s = OpCompositeConstruct %u4 %c300 %c1 %c0 %c0 %q = OpGroupNonUniformInverseBallot %bool %sub %s %r = OpSelect %float %q %f1 %f2",
+    // Clusters of two, of all eight, and of more than there are.
+    "%n = OpConvertFToU %uint %cx %s = OpGroupNonUniformIAdd %uint %sub ClusteredReduce %n %c2 %r = OpConvertUToF %float %s",
+    "%n = OpConvertFToU %uint %cx %s = OpGroupNonUniformIAdd %uint %sub ClusteredReduce %n %c8 %r = OpConvertUToF %float %s",
+    "%n = OpConvertFToU %uint %cx %s = OpGroupNonUniformIAdd %uint %sub ClusteredReduce %n %c16 %r = OpConvertUToF %float %s",
+    // Lanes that are computed.
+    "%n = OpConvertFToU %uint %cx %odd = OpBitwiseAnd %uint %n %c3 %r = OpGroupNonUniformShuffle %float %sub %cy %odd",
+    "%n = OpConvertFToU %uint %cx %odd = OpBitwiseAnd %uint %n %c1 %r = OpGroupNonUniformShuffleXor %float %sub %cx %odd",
 ];
 
 type Bug = fn(Parts<'_>);
@@ -140,6 +157,9 @@ const BUGS: &[(&str, Bug)] = &[
     ("across for to the side", |parts| ops(parts, Core::GroupNonUniformQuadSwap, Core::GroupNonUniformShuffleXor)),
     ("a broadcast for a swap", |parts| ops(parts, Core::GroupNonUniformQuadSwap, Core::GroupNonUniformQuadBroadcast)),
     ("the first for any", |parts| ops(parts, Core::GroupNonUniformAny, Core::GroupNonUniformElect)),
+    ("the last bit for the first", |parts| ops(parts, Core::GroupNonUniformBallotFindLSB, Core::GroupNonUniformBallotFindMSB)),
+    ("the first bit for the last", |parts| ops(parts, Core::GroupNonUniformBallotFindMSB, Core::GroupNonUniformBallotFindLSB)),
+    ("clusters of any size", |parts| parts.groups.iter_mut().for_each(|group| group.cluster = None)),
 ];
 
 fn joins(parts: Parts<'_>, from: Core, to: Core) {
@@ -161,6 +181,14 @@ fn the_machine_runs_group_instructions_by_quads() {
     for (body, positions) in bodies().flat_map(|body| [(body, &ALL), (body, &HALF)]) {
         assert_eq!(by_machine(&scene(body, positions), |_| {}), None, "{body}");
     }
+    // Whether a ballot must be the same in all of the quad the relation says.
+    let differs = "%n = OpConvertFToU %uint %cx %s = OpCompositeConstruct %u4 %n %c1 %c0 %c0
+        %q = OpGroupNonUniformInverseBallot %bool %sub %s %r = OpSelect %float %q %f1 %f2";
+    let (differs, wrong) = (scene(differs, &ALL), "an operand that may differ");
+    let left = by_machine(&differs, |_| {}).expect("the machine does not show it");
+    assert!(left.contains("unsupported"), "{left}");
+    let shown = by_machine(&differs, |parts| parts.groups.iter_mut().for_each(|group| group.same = None));
+    assert!(shown.is_some_and(|shown| shown != left), "{wrong} is not seen");
     for (what, bug) in BUGS {
         assert!(bodies().any(|body| by_machine(&scene(body, &ALL), *bug).is_some()), "{what} is not seen");
     }

@@ -217,7 +217,9 @@ fn by_interpreters(
                 false => wrong(format!("the lockstep machine reports {}, the relation {}", other.ub.id(), one.ub.id())),
             }
         }
-        (Outcome::Observed(_), Outcome::Unsupported(what)) => Verdict::Unchecked(format!("not run by the lockstep machine: {what}")),
+        (Outcome::Observed(_) | Outcome::Undefined(_), Outcome::Unsupported(what)) => {
+            Verdict::Unchecked(format!("not run by the lockstep machine: {what}"))
+        }
         _ => match (beside::definite(&outcome, &picture), nothing) {
             (Some(difference), _) => wrong(format!("the lockstep machine shows {difference}")),
             (None, Some(verdict)) => verdict,

@@ -8,19 +8,6 @@ use crate::spirv::grammar::Op as Core;
 use crate::spirv::operation::{self, Operation};
 use crate::spirv::words::Instruction;
 
-/// Whether it reads a ballot, so that it depends on the size of subgroups, which fragments do not
-/// know.
-fn reads_ballot(op: Core) -> bool {
-    matches!(
-        op,
-        Core::GroupNonUniformInverseBallot
-            | Core::GroupNonUniformBallotBitExtract
-            | Core::GroupNonUniformBallotBitCount
-            | Core::GroupNonUniformBallotFindLSB
-            | Core::GroupNonUniformBallotFindMSB
-    )
-}
-
 /// How two votes are joined, if it is a vote.
 fn vote(op: Core) -> Option<Operation> {
     match op {
@@ -32,26 +19,19 @@ fn vote(op: Core) -> Option<Operation> {
 
 impl Compiler<'_> {
     pub(super) fn group(&mut self, i: &Instruction) -> Compiled {
-        if self.is_stage && (!self.is_fragment || reads_ballot(i.op)) {
-            return self.unsupported(format!("{} in a draw, in the lockstep machine", i.name()));
+        if self.is_stage && !self.is_fragment {
+            return self.unsupported(format!("{} in a vertex stage, in the lockstep machine", i.name()));
         }
         self.program.subgroups |= !self.is_stage;
         let operands = self.operands(i);
         let has_operation = operation::combination(i.op, 32).is_some() || i.is(Core::GroupNonUniformBallotBitCount);
         let (over, rest) = if has_operation { (GroupOperation::from_u32(operands[1]), &operands[2..]) } else { (None, &operands[1..]) };
         let is_clustered = over == Some(GroupOperation::ClusteredReduce);
-        let is_half = |id: u32| self.module.shape(id).scalar.width() == 16;
-        if self.is_stage && (is_clustered || rest.first().is_some_and(|&id| is_half(id))) {
-            return self.unsupported(format!("{} of clusters or of 16 bits in a draw, in the lockstep machine", i.name()));
-        }
         let same = match i.op {
             Core::GroupNonUniformBroadcast | Core::GroupNonUniformQuadBroadcast => Some(rest[1]),
             Core::GroupNonUniformInverseBallot => Some(rest[0]),
             _ => None,
         };
-        if self.is_stage && same.is_some_and(|id| self.module.constant_value(id).is_none()) {
-            return self.unsupported(format!("{} of a lane that is no constant, in a draw, in the lockstep machine", i.name()));
-        }
         let cluster = rest.get(1).filter(|_| is_clustered).and_then(|&id| self.module.constant_value(id));
         let value = rest.first().map_or(Ok(Slots::new()), |&id| self.value(id))?;
         let chosen = rest.get(1).map_or(Ok(Slots::new()), |&id| self.value(id))?;

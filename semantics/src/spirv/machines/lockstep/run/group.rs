@@ -94,19 +94,25 @@ impl Warp {
     fn must_hold(&self, group: &Group, members: &Members, shared: &Shared<'_>) -> Done {
         let module = &shared.program.module;
         let broken = |ub, what| Err(self.broken(shared, ub, what, group.instruction, 1 << members[0].lane));
-        if let Some(id) = group.same.filter(|_| shared.program.subgroups) {
+        if let Some(id) = group.same {
             let operand = |member: &Member| -> Option<SmallVec<[u64; 4]>> {
                 let operand = if group.op == Core::GroupNonUniformInverseBallot { &member.value } else { &member.chosen };
                 operand.iter().map(|scalar| if scalar.undefined.is_some() { None } else { Some(scalar.bits) }).collect()
             };
             let first = operand(&members[0]);
             if first.is_none() || members.iter().any(|member| operand(member) != first) {
+                // In a draw the relation says nothing of it where nobody knows who is together, which
+                // depends on what is in doubt.
+                if !shared.program.subgroups {
+                    let what = "an operand that is not the same in all of a quad, in the lockstep machine";
+                    return Err(Broken::Unsupported(what.into()));
+                }
                 return broken(Ub::NonUniformOperand, report::non_uniform_operand(module, group.instruction, id));
             }
         }
         match group.cluster {
-            Some(cluster) if cluster > shared.subgroup => {
-                broken(Ub::ClusterSize, report::cluster_size(module, group.instruction, cluster, shared.subgroup))
+            Some(cluster) if cluster > shared.subgroup_size => {
+                broken(Ub::ClusterSize, report::cluster_size(module, group.instruction, cluster, shared.subgroup_size))
             }
             _ => Ok(()),
         }
@@ -148,7 +154,7 @@ impl Warp {
             | Core::GroupNonUniformBallotBitCount
             | Core::GroupNonUniformBallotFindLSB
             | Core::GroupNonUniformBallotFindMSB => {
-                members.iter().map(|member| Scalars::from_slice(&[self.of_ballot(group, member, shared.subgroup)])).collect()
+                members.iter().map(|member| Scalars::from_slice(&[self.of_ballot(group, member, shared.subgroup_size)])).collect()
             }
             _ if group.over.is_some() => self.combined(group, members),
             _ => members.iter().map(|member| self.of_other(group, members, member, shared)).collect(),

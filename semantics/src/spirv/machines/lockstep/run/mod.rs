@@ -107,6 +107,9 @@ pub struct Atomics {
     pub fenced: bool,
 }
 
+/// The bits of a ballot.
+const BALLOT: u32 = 128;
+
 /// How many warps a workgroup has at least in orders other than the ascending one, if it has as
 /// many invocations: those of one warp do everything in step.
 const PARTS: u64 = 4;
@@ -154,6 +157,9 @@ pub(super) struct Shared<'r> {
     pub(super) robust: bool,
     /// How many lanes execute group instructions together: those of a subgroup, or of a quad.
     pub(super) subgroup: u32,
+    /// How many invocations a subgroup has; in a draw more than a quad, and without a given size as
+    /// many as a ballot has bits.
+    pub(super) subgroup_size: u32,
     /// Whether a group instruction ran in a subgroup whose lanes had been at different places.
     pub(super) parted: AtomicBool,
 }
@@ -402,6 +408,7 @@ impl Program {
             order: 0,
             robust,
             subgroup: self.subgroup(dispatch),
+            subgroup_size: if self.subgroups { self.subgroup(dispatch) } else { dispatch.resources.subgroup_size.unwrap_or(BALLOT) },
             parted,
         }
     }
