@@ -636,13 +636,16 @@ const SEES: Part = Part {
 const GROUPS: Part = Part {
     capabilities: "OpCapability GroupNonUniform OpCapability GroupNonUniformVote OpCapability GroupNonUniformArithmetic
         OpCapability GroupNonUniformBallot OpCapability GroupNonUniformQuad OpCapability GroupNonUniformShuffle
-        OpCapability GroupNonUniformShuffleRelative OpCapability GroupNonUniformClustered",
+        OpCapability GroupNonUniformShuffleRelative",
     interface: "",
     modes: "",
     decorations: "",
     declarations: "%ballots = OpTypeVector %uint 4",
     before: "",
 };
+
+/// Not every device that has the others has clusters.
+const CLUSTERS: Part = Part { capabilities: "OpCapability GroupNonUniformClustered", declarations: "", ..GROUPS };
 
 const EACH_SAMPLE: Part = Part {
     capabilities: "OpCapability SampleRateShading",
@@ -664,7 +667,13 @@ const WRITES_DEPTH: Part = Part {
 
 /// The fragment stage with this body, before what it shows.
 fn fragment(mix: Mix, body: &str) -> String {
-    let parts = [(mix.sees, SEES), (mix.groups, GROUPS), (mix.each_sample, EACH_SAMPLE), (mix.writes_depth, WRITES_DEPTH)];
+    let parts = [
+        (mix.sees, SEES),
+        (mix.groups, GROUPS),
+        (body.contains("ClusteredReduce"), CLUSTERS),
+        (mix.each_sample, EACH_SAMPLE),
+        (mix.writes_depth, WRITES_DEPTH),
+    ];
     let parts: Vec<Part> = parts.into_iter().filter(|(has, _)| *has).map(|(_, part)| part).collect();
     let all = |of: fn(&Part) -> &'static str| parts.iter().map(of).collect::<Vec<_>>().join(" ");
     // Capabilities stand before extensions.
