@@ -8,7 +8,7 @@
 //! |---|---|
 //! | bodies, globals | without a stretch of instructions: half of them, a quarter, and so on |
 //! | functions | without a function |
-//! | branches | one way of a branch, its merge block, or a return, without the blocks not reached then |
+//! | branches | one way of a branch, its merge block, or a return, without what is not reached |
 //! | straight | a block behind its only predecessor as one block with it |
 //! | values | an operand or a constant in the place of a result |
 //! | capabilities | without a capability that nothing asks for; extensions stay |

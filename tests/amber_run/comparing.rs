@@ -106,8 +106,8 @@ fn a_clipped_edge_keeps_what_is_interpolated_without_perspective() {
     assert_eq!((&legs[1].verdict, legs[1].compared.bytes), (&Verdict::Agree, 572));
 }
 
-/// A driver's bug (docs/findings/mesa-broadcast-crash.md): where it is known, the device must crash,
-/// and the page goes when it does not; every other driver draws. With a 1 in the selection all do.
+/// A driver's bug (docs/findings/mesa-broadcast-crash.md): where it is known, the device must
+/// crash, and the page goes when it does not; every other driver draws. With 1 selected all do.
 #[test]
 fn a_product_beside_a_selection_is_broadcast() {
     const BROADCAST: &str = include_str!("scripts/broadcast.amber");

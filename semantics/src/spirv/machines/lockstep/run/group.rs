@@ -101,8 +101,8 @@ impl Warp {
             };
             let first = operand(&members[0]);
             if first.is_none() || members.iter().any(|member| operand(member) != first) {
-                // In a draw the relation says nothing of it where nobody knows who is together, which
-                // depends on what is in doubt.
+                // In a draw the relation says nothing of it where nobody knows who is together,
+                // which depends on what is in doubt.
                 if !shared.program.subgroups {
                     let what = "an operand that is not the same in all of a quad, in the lockstep machine";
                     return Err(Broken::Unsupported(what.into()));
