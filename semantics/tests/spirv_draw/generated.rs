@@ -8,10 +8,11 @@ use smallstep_semantics::undefined::Undefined;
 use crate::*;
 
 /// Both engines end alike. Of several invocations that meet undefined behaviour, each may meet the
-/// first of its own.
+/// first of its own. Whether an operand must be the same in all of a quad the machine leaves to the
+/// relation.
 #[test]
 fn generated_stages_show_the_same() {
-    let (mut ends, mut samples, mut groups) = ([0; 3], 0, 0);
+    let (mut ends, mut samples, mut groups, mut left) = ([0; 3], 0, 0, 0);
     for seed in 0..600 {
         let drawn = drawn(seed, LISTS);
         let scene = Scene::drawn(&drawn);
@@ -30,6 +31,10 @@ fn generated_stages_show_the_same() {
                 let by = |of: &Undefined| of.site.as_ref().map(|site| site.invocation);
                 assert!(one.ub == other.ub || by(one) != by(other), "seed {seed}: {other:?}, not {one:?}");
             }
+            (_, Outcome::Unsupported(what)) => {
+                assert!(drawn.mix.groups && what.starts_with("an operand that is not the same in all of a quad"), "seed {seed}: {what}");
+                left += 1;
+            }
             _ => {
                 let difference = beside::definite(&outcome, &picture);
                 assert_eq!(difference, None, "seed {seed}\n{}", drawn.text);
@@ -37,5 +42,5 @@ fn generated_stages_show_the_same() {
         }
     }
     assert!(ends[0] > 400 && ends[1] > 10 && ends[2] == 0, "{ends:?}");
-    assert!(samples > 100 && groups > 50, "{samples} of several samples, {groups} with group instructions");
+    assert!(samples > 100 && groups > 50 && left < 10, "{samples} of several samples, {groups} with group instructions, {left} left");
 }
