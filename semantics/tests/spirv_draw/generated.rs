@@ -8,8 +8,7 @@ use smallstep_semantics::undefined::Undefined;
 use crate::*;
 
 /// Both engines end alike. Of several invocations that meet undefined behaviour, each may meet the
-/// first of its own. Whether an operand must be the same in all of a quad the machine leaves to the
-/// relation.
+/// first of its own. The relation alone says whether an operand must be the same in all of a quad.
 #[test]
 fn generated_stages_show_the_same() {
     let (mut ends, mut samples, mut groups, mut left) = ([0; 3], 0, 0, 0);
