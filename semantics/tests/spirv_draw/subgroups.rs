@@ -19,7 +19,7 @@ use crate::*;
 
 const GROUPS: &str = "OpCapability Shader OpCapability GroupNonUniform OpCapability GroupNonUniformVote OpCapability GroupNonUniformQuad
     OpCapability GroupNonUniformArithmetic OpCapability GroupNonUniformBallot OpCapability GroupNonUniformShuffle
-    OpCapability GroupNonUniformShuffleRelative OpCapability GroupNonUniformClustered";
+    OpCapability GroupNonUniformShuffleRelative OpCapability GroupNonUniformClustered OpCapability Float16";
 
 fn grouping(text: &str) -> Module {
     load(&text.replacen("OpCapability Shader", GROUPS, 1))
@@ -29,7 +29,7 @@ fn grouping(text: &str) -> Module {
 fn scene(body: &str, positions: &[[f32; 4]]) -> Scene {
     let decorations = "OpDecorate %size BuiltIn SubgroupSize OpDecorate %size Flat OpDecorate %own BuiltIn SubgroupLocalInvocationId
         OpDecorate %own Flat";
-    let declarations = "%sub = OpConstant %uint 3 %c8 = OpConstant %uint 8 %c16 = OpConstant %uint 16 %size = OpVariable %pin_uint Input %own = OpVariable %pin_uint Input";
+    let declarations = "%sub = OpConstant %uint 3 %half16 = OpTypeFloat 16 %c8 = OpConstant %uint 8 %c16 = OpConstant %uint 16 %size = OpVariable %pin_uint Input %own = OpVariable %pin_uint Input";
     let body = format!("{COORDINATES} {body} %o = OpCompositeConstruct %v4 %r %r %r %r OpStore %out %o");
     Scene::new(passing_zeros(), grouping(&fragment_text("%size %own", decorations, declarations, &body)), positions)
 }
@@ -127,6 +127,10 @@ const BY_QUADS: &[&str] = &[
     "%n = OpConvertFToU %uint %cx %s = OpGroupNonUniformIAdd %uint %sub ClusteredReduce %n %c2 %r = OpConvertUToF %float %s",
     "%n = OpConvertFToU %uint %cx %s = OpGroupNonUniformIAdd %uint %sub ClusteredReduce %n %c8 %r = OpConvertUToF %float %s",
     "%n = OpConvertFToU %uint %cx %s = OpGroupNonUniformIAdd %uint %sub ClusteredReduce %n %c16 %r = OpConvertUToF %float %s",
+    // Of 16 bits.
+    "%h = OpFConvert %half16 %cx %s = OpGroupNonUniformFAdd %half16 %sub InclusiveScan %h %r = OpFConvert %float %s",
+    "%h = OpFConvert %half16 %cx %s = OpGroupNonUniformFMax %half16 %sub Reduce %h %r = OpFConvert %float %s",
+    "%h = OpFConvert %half16 %cx %r16 = OpGroupNonUniformShuffleXor %half16 %sub %h %c1 %r = OpFConvert %float %r16",
     // Lanes that are computed.
     "%n = OpConvertFToU %uint %cx %odd = OpBitwiseAnd %uint %n %c3 %r = OpGroupNonUniformShuffle %float %sub %cy %odd",
     "%n = OpConvertFToU %uint %cx %odd = OpBitwiseAnd %uint %n %c1 %r = OpGroupNonUniformShuffleXor %float %sub %cx %odd",
