@@ -18,8 +18,7 @@ use crate::amber;
 use crate::run::amber::{self as playing, Engine, Interpreter, Modules, Player, Step};
 use crate::theorem::Verdict;
 use crate::theorem::case::Settings;
-use crate::theorem::check::{Checked, Checker, Devices, Options};
-use crate::theorem::device::Choice;
+use crate::theorem::check::{Checked, Checker, Options};
 use smallstep_semantics::lambda_v::parse as lv;
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::typing::Limits;
@@ -78,15 +77,7 @@ pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let settings =
         Settings { size: (1, 1), fuel: 2_000, limits: Limits { nodes: 20_000, terms: 200_000, path: 5_000 }, ..Settings::default() };
-    let options = Options {
-        settings,
-        profile: Choice::default(),
-        devices: Devices::None,
-        route: None,
-        workers: crate::gpu::Options::default(),
-        known: Vec::new(),
-        compilers: Vec::new(),
-    };
+    let options = Options { settings, ..Options::default() };
     let Ok(mut checker) = Checker::open(options) else { return };
     if let checked @ Checked::Judged { .. } = checker.check("input", text) {
         let verdict = checked.verdict();

@@ -399,3 +399,71 @@ fn a_vectors_file_that_is_interrupted_leaves_nothing() {
     assert!(done.status.success() && out.metadata().is_ok_and(|m| m.len() > 0));
     assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 1);
 }
+
+/// Counts in two numbers, so that no two rounds of minutes are alike.
+const FOR_EVER: &str =
+    "((rec-func (n m) (if (less-than n 0) n (rec (if (less-than m 1000) n (+ n 1)) (if (less-than m 1000) (+ m 1) 0)))) 1 0)";
+
+/// A module whose entry point never ends.
+fn endless(model: &str, more: &str) -> String {
+    format!(
+        "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint {model} %main \"main\" {more}\n\
+         %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%float = OpTypeFloat 32\n%v4 = OpTypeVector %float 4\n\
+         %out = OpTypePointer Output %v4\n%colour = OpVariable %out Output\n%main = OpFunction %void None %fn\n%entry = OpLabel\n\
+         OpBranch %h\n%h = OpLabel\nOpLoopMerge %m %n None\nOpBranch %n\n%n = OpLabel\nOpBranch %h\n%m = OpLabel\nOpReturn\n\
+         OpFunctionEnd"
+    )
+}
+
+const GROUP: &str = "[numthreads(2, 1, 1)] compute void main(uint lane : SV_GroupIndex, device uint[] out : register(u0)) \
+                     { while (true) out[lane] += 1; }";
+const SHADE: &str = "fragment float4 main() : SV_Target 0 { float4 c; while (true) c.x += 1.0; return c; }";
+
+/// Fuel for minutes and one second: each engine of each language ends by the time, in `run`,
+/// `check` and `call`.
+#[test]
+fn everything_ends_by_its_time() {
+    let variable = "%out = OpTypePointer Output %v4\n%colour = OpVariable %out Output\n";
+    let dispatch = endless("GLCompute", "\nOpExecutionMode %main LocalSize 1 1 1").replace(variable, "");
+    let fragment = endless("Fragment", "%colour\nOpExecutionMode %main OriginUpperLeft\nOpDecorate %colour Location 0");
+    let mut cases: Vec<(Vec<&str>, &str)> = vec![(vec!["run", "-", "--engine", "spirv"], FOR_EVER)];
+    for engine in ["machine", "reference"] {
+        let run = |more: &[&'static str]| [&["run", "-", "--engine", engine][..], more].concat();
+        cases.push((run(&[]), FOR_EVER));
+        cases.push((run(&[]), &dispatch));
+        // Drawn over the screen, and pixel by pixel.
+        cases.push((run(&["--robustness", "none"]), &fragment));
+        cases.push((run(&[]), &fragment));
+        cases.push((run(&["--set", "0.0=u32:0,0"]), GROUP));
+        cases.push((run(&[]), SHADE));
+        cases.push((vec!["call", "-", "f()", "--engine", engine], "int f() { int i = 0; while (true) i += 1; return i; }"));
+    }
+    let check = |more: &[&'static str]| [&["check", "-", "--device", "none"][..], more].concat();
+    cases.extend(["corrected", "printed"].map(|theorem| (check(&["--theorem", theorem]), FOR_EVER)));
+    cases.extend([GROUP, SHADE].map(|program| (check(&[]), program)));
+    for (args, program) in cases {
+        let slow = args.iter().any(|arg| matches!(*arg, "reference" | "printed"));
+        let fuel = if slow { "200000000" } else { "20000000000" };
+        let begun = std::time::Instant::now();
+        let shown = smallstep(&[&args[..], &["--time-limit", "1s", "--fuel", fuel]].concat(), program);
+        let told = format!("{}{}", shown.out, shown.err);
+        assert!(shown.code == 7 && told.contains("more than 1000 milliseconds"), "{args:?}: {}: {told}", shown.code);
+        assert!(begun.elapsed().as_secs() < 20, "{args:?}: {:?}", begun.elapsed());
+    }
+}
+
+/// A time that is enough changes nothing.
+#[test]
+fn what_ends_in_time_shows_what_it_shows_without() {
+    let values = ["call", "examples/wsl/values.wsl", "median(3, 1, 2)", "at(7)"];
+    let circle = ["run", "examples/circle.lv", "--engine"];
+    let mut cases: Vec<Vec<&str>> = vec![values.to_vec(), [&values[..], &["--engine", "reference"]].concat()];
+    cases.extend(["machine", "reference", "spirv"].map(|engine| [&circle[..], &[engine]].concat()));
+    cases.push(vec!["check", "--device", "none", "examples/circle.lv", "examples/wsl/reduction.wsl", "examples/amber"]);
+    cases.push(vec!["run", "examples/spirv/sum.spvasm", "--set", "0.0=u32:1*8", "--set", "0.1=u32:0"]);
+    for args in cases {
+        let (without, with) = (smallstep(&args, ""), smallstep(&[&args[..], &["--time-limit", "1h"]].concat(), ""));
+        assert_eq!((with.code, with.out, with.err), (without.code, without.out, without.err), "{args:?}");
+        assert_eq!(without.code, 0, "{args:?}");
+    }
+}

@@ -75,11 +75,11 @@ fn bench(c: &mut Criterion) {
     group.bench_function("load", |b| b.iter(|| Module::load(black_box(&words)).map(|m| m.blocks().len())));
     group.bench_function("compile", |b| b.iter(|| Program::compile(black_box(&module), "main")));
     let mut registers = Registers::default();
-    group.bench_function("run", |b| b.iter(|| program.run_in(&mut registers, black_box(&inputs), 10_000, &arithmetic)));
+    group.bench_function("run", |b| b.iter(|| program.run_in(&mut registers, black_box(&inputs), &10_000.into(), &arithmetic)));
     group.bench_function("decode, load, compile and run", |b| {
         b.iter(|| {
             let module = Module::load(black_box(&words)).expect("loads");
-            Program::compile(&module, "main").expect("compiles").run_in(&mut registers, &inputs, 10_000, &arithmetic)
+            Program::compile(&module, "main").expect("compiles").run_in(&mut registers, &inputs, &10_000.into(), &arithmetic)
         });
     });
     let relation = Relation::default();
@@ -93,7 +93,7 @@ fn bench(c: &mut Criterion) {
     let steps = program.run(&inputs, 10_000_000, &arithmetic).observed().map_or(0, |o| o.steps);
     group.throughput(Throughput::Elements(steps));
     group.bench_function("machine, steps in a loop", |b| {
-        b.iter(|| program.run_in(&mut registers, black_box(&inputs), 10_000_000, &arithmetic));
+        b.iter(|| program.run_in(&mut registers, black_box(&inputs), &10_000_000.into(), &arithmetic));
     });
     group.bench_function("reference, steps in a loop", |b| {
         b.iter(|| step::run(&module, "main", black_box(&inputs), 10_000_000, &relation, &mut ()));

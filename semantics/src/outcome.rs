@@ -4,6 +4,7 @@
 //! function never panics on a program that its loader accepted.
 
 use crate::undefined::Undefined;
+use std::time::{Duration, Instant};
 
 /// How a run ended; `O` is what was observed.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +48,35 @@ pub struct Limit {
 impl std::fmt::Display for Limit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "limit exceeded: more than {} {}", self.bound, self.what)
+    }
+}
+
+/// A point in time at which runs end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLimit {
+    until: Instant,
+    milliseconds: u64,
+}
+
+impl TimeLimit {
+    /// Steps between two looks at the clock.
+    pub(crate) const EVERY: u64 = 1 << 12;
+
+    /// So long from now on; none if that is never.
+    pub fn from_now(time: Duration) -> Option<TimeLimit> {
+        let milliseconds = u64::try_from(time.as_millis()).ok()?;
+        Some(TimeLimit { until: Instant::now().checked_add(time)?, milliseconds })
+    }
+
+    /// The limit that is passed, if it is.
+    pub fn passed(&self) -> Option<Limit> {
+        (Instant::now() >= self.until).then_some(Limit { what: "milliseconds", bound: self.milliseconds })
+    }
+
+    /// The same, where the clock is looked at only now and then: when the count of steps goes
+    /// from one to another, up or down.
+    pub(crate) fn passed_between(this: Option<TimeLimit>, from: u64, to: u64) -> Option<Limit> {
+        this.filter(|_| from / TimeLimit::EVERY != to / TimeLimit::EVERY)?.passed()
     }
 }
 

@@ -365,7 +365,7 @@ proptest! {
         let program = Program::compile(&module, "main").expect("main compiles");
         let mut registers = Registers::default();
         for _ in 0..2 {
-            prop_assert_eq!(&program.run_in(&mut registers, &inputs, 1_000_000, &Arithmetic::default()), &whole);
+            prop_assert_eq!(&program.run_in(&mut registers, &inputs, &1_000_000.into(), &Arithmetic::default()), &whole);
         }
         // Its text reads back to the same words.
         let printed = disassemble(&words).expect("it decodes");

@@ -424,7 +424,7 @@ pub fn compare_dispatch(
     let compiled = Compiled::new(&program, entry.function).map_err(|refusal| refusal.to_string())?;
     let dispatch = group::Dispatch { program: &program, text, entry, groups, resources };
     for strategy in [Strategy::First, Strategy::Random(1)] {
-        match beside::dispatch(&dispatch, &compiled, strategy, Fuel { machine: fuel, relation: fuel })? {
+        match beside::dispatch(&dispatch, &compiled, strategy, Fuel { machine: fuel, relation: fuel, time: None })? {
             Compared::Same(_) => {}
             Compared::Not(_) => return Ok(false),
             Compared::Differ { machine, relation } => {
@@ -446,7 +446,7 @@ pub fn compare_draw(text: &str, asked: &stages::Asked, resources: &[(String, Str
     let compile = |entry: &EntryPoint| Compiled::new(&program, entry.function).map_err(|refusal| refusal.to_string());
     let (vertex, fragment) = (draw.vertex().map(compile).transpose()?, compile(draw.fragment)?);
     for strategy in [Strategy::First, Strategy::Random(1)] {
-        match beside::draw(&draw, (vertex.as_ref(), &fragment), strategy, Fuel { machine: fuel, relation: fuel }) {
+        match beside::draw(&draw, (vertex.as_ref(), &fragment), strategy, Fuel { machine: fuel, relation: fuel, time: None }) {
             Compared::Same(_) => {}
             Compared::Not(_) => return Ok(false),
             Compared::Differ { machine, relation } => {

@@ -1,7 +1,6 @@
 //! What `smallstep run` and `smallstep check` do with an Amber script.
 
 use std::path::{Component, Path};
-use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
@@ -15,8 +14,8 @@ use smallstep::run::amber::{
 };
 use smallstep::source::{self, ReadError};
 use smallstep_semantics::concurrency::Schedule;
-use smallstep_semantics::spirv::environment::{Limits, TimeLimit};
 
+use super::budget::Budget;
 use super::compute::{no_meaning, not_known, undefined_json};
 use super::exit;
 use super::input::Environment;
@@ -36,10 +35,6 @@ pub(crate) struct ScriptArgs {
     /// shaders in GLSL are unsupported.
     #[arg(long, value_name = "CMD")]
     glsl_compiler: Option<CompilerCommand>,
-    /// How long a script may take on the interpreter, as 90s, 10m or 2h. A script that takes longer
-    /// ends with a limit. Where it ends by that is not the same each time.
-    #[arg(long, value_name = "TIME", value_parser = super::device::time)]
-    time_limit: Option<Duration>,
     /// What becomes of a RUN that branches on an undefined value: follow (it goes on, with a note,
     /// if all ways show the same), or stop (the script ends there).
     #[arg(long, value_name = "WHAT", value_parser = undefined, default_value = "follow")]
@@ -68,23 +63,12 @@ type Prepared = Result<(Script, Modules), (u8, String)>;
 impl ScriptArgs {
     /// The option that only scripts have, if one was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
-        let given = [
-            (self.glsl_compiler.is_some(), "--glsl-compiler"),
-            (self.time_limit.is_some(), "--time-limit"),
-            (self.undefined == OnUndefined::Stop, "--undefined"),
-        ];
+        let given = [(self.glsl_compiler.is_some(), "--glsl-compiler"), (self.undefined == OnUndefined::Stop, "--undefined")];
         given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
     }
 
     fn follows(&self) -> bool {
         self.undefined == OnUndefined::Follow
-    }
-
-    /// What one script may take from now on; `fuel` is how many instructions each RUN executes at
-    /// most.
-    fn limits(&self, fuel: Option<u64>) -> Limits {
-        let limits = fuel.map_or(Interpreter::default().limits, Limits::of_fuel);
-        Limits { time: self.time_limit.and_then(TimeLimit::from_now), ..limits }
     }
 
     /// Reads a script, and loads the modules that it runs.
@@ -158,7 +142,8 @@ pub(crate) struct Running<'a> {
     pub(crate) lenient: bool,
     pub(crate) subgroup_size: Option<u32>,
     pub(crate) target: Option<&'a Environment>,
-    pub(crate) fuel: Option<u64>,
+    /// Of the interpreter; fuel is how many instructions each RUN executes at most.
+    pub(crate) budget: Budget,
     pub(crate) values: bool,
     pub(crate) json: bool,
     pub(crate) image: Option<Shown<'a>>,
@@ -192,7 +177,7 @@ impl Running<'_> {
             (None, None) => compute::Interpreter::Any,
             (Some(_), None) => return Ok(None),
         };
-        let (limits, follows) = (self.args.limits(self.fuel), self.args.follows());
+        let (limits, follows) = (self.budget.limits(), self.args.follows());
         Ok(Some(Interpreter { by, limits, follows, subgroup_size: self.subgroup_size, ..Interpreter::default() }))
     }
 
@@ -202,15 +187,16 @@ impl Running<'_> {
         let (script, modules) = self.args.prepare(name, text, self.lenient, self.target)?;
         let invalid = |what: String| (exit::INVALID, format!("error: {name}: {what}"));
         let image = self.image.as_ref().map(|image| Ok((image, attachment(&script, image.output)?))).transpose().map_err(invalid)?;
-        let beside = interpreter.is_none().then(|| Interpreter {
-            limits: self.args.limits(None),
-            subgroup_size: self.subgroup_size,
-            ..Interpreter::default()
-        });
+        let beside = match interpreter {
+            Some(_) => None,
+            None => {
+                let limits = self.budget.beside_device()?.limits();
+                Some(Interpreter { limits, subgroup_size: self.subgroup_size, ..Interpreter::default() })
+            }
+        };
         let mut device;
         let (mut engine, engine_name) = match interpreter {
             Some(interpreter) => (Engine::Interpreter(Box::new(interpreter)), "interpreter".to_string()),
-            None if self.fuel.is_some() => return Err((exit::INVALID, "error: --fuel is for the interpreters".into())),
             None => {
                 let wanted = self.engine.unwrap_or_default();
                 let selection: Selection = wanted.parse().unwrap_or_default();
@@ -463,7 +449,7 @@ fn leg_json(leg: &Leg) -> serde_json::Value {
 pub(crate) fn check(
     args: &ScriptArgs,
     target: Option<&Environment>,
-    (fuel, subgroup_size): (Option<u64>, Option<u32>),
+    (budget, subgroup_size): (Budget, Option<u32>),
     name: &str,
     text: &str,
     devices: Vec<&mut Device>,
@@ -471,7 +457,7 @@ pub(crate) fn check(
     match args.prepare(name, text, false, target) {
         Err((code, text)) => Checked::Refused(code, text),
         Ok((script, modules)) => {
-            let (limits, follows) = (args.limits(fuel), args.follows());
+            let (limits, follows) = (budget.limits(), args.follows());
             let interpreter = Interpreter { limits, follows, subgroup_size, ..Interpreter::default() };
             Checked::Legs(playing::check(&script, &modules, &interpreter, devices))
         }

@@ -1,5 +1,6 @@
 //! `smallstep call`: an expression beside a WSL program, evaluated; and its trace.
 
+use super::budget::{Budget, TimeArgs};
 use super::exit::Ended;
 use super::{exit, input};
 use clap::Args;
@@ -53,6 +54,8 @@ pub(crate) struct Call {
     /// and 500000000 if not given, some seconds of either.
     #[arg(long)]
     fuel: Option<u64>,
+    #[command(flatten)]
+    time: TimeArgs,
     /// One JSON object a line on standard output.
     #[arg(long)]
     pub(crate) json: bool,
@@ -72,8 +75,10 @@ fn ways(text: &str) -> Result<usize, String> {
 }
 
 impl Evaluation {
-    pub(super) fn settings(&self, fuel: u64) -> Settings {
-        Settings { strategy: self.unspecified, precision: self.precision, fuel, ways: self.ways, ..Settings::default() }
+    /// How it is evaluated within a budget; with so much fuel if none is given.
+    pub(super) fn settings(&self, budget: Budget, fuel: u64) -> Settings {
+        let (fuel, time) = (budget.fuel.unwrap_or(fuel), budget.time);
+        Settings { strategy: self.unspecified, precision: self.precision, fuel, time, ways: self.ways, ..Settings::default() }
     }
 }
 
@@ -109,9 +114,10 @@ impl Call {
     }
 
     fn evaluate(&self, prepared: &Prepared) -> (Outcome<Shown>, Option<Span>) {
+        let budget = self.time.budget(self.fuel);
         let fast = match self.engine.as_str() {
             "reference" => None,
-            _ => prepared.evaluate_fast(&self.evaluation.settings(self.fuel.unwrap_or(500_000_000))),
+            _ => prepared.evaluate_fast(&self.evaluation.settings(budget, 500_000_000)),
         };
         match fast {
             Some(ended) => ended,
@@ -121,7 +127,7 @@ impl Call {
             }
             None => {
                 let mut last = None;
-                let settings = self.evaluation.settings(self.fuel.unwrap_or(20_000_000));
+                let settings = self.evaluation.settings(budget, 20_000_000);
                 let outcome = prepared.evaluate(&settings, &mut |step, _| last = Some(step.at));
                 (outcome, last)
             }
@@ -256,7 +262,7 @@ pub(super) fn trace(file: &Path, program: &str, expression: &str, evaluation: &E
         }
     };
     let (mut count, mut last) = (0u64, None);
-    let outcome = prepared.evaluate(&evaluation.settings(fuel), &mut |step, _| {
+    let outcome = prepared.evaluate(&evaluation.settings(Budget::default(), fuel), &mut |step, _| {
         count += 1;
         last = Some(step.at);
         print_step(&prepared.text, Some(prepared.place.first), None, count, step, as_json);

@@ -12,7 +12,7 @@ use std::time::Duration;
 #[derive(Args)]
 pub(crate) struct CampaignArgs {
     /// How long, as 90s, 10m or 2h; without --count, programs are generated until then.
-    #[arg(long, value_parser = super::device::time)]
+    #[arg(long, value_parser = super::budget::time)]
     pub(crate) time: Option<Duration>,
     /// I/N: only the chunks of shard I (from 0) of N.
     #[arg(long, value_parser = shard, default_value = "0/1")]

@@ -1,6 +1,7 @@
 //! `smallstep check`: the theorem for programs in files and folders, and Amber scripts.
 
 use super::amber::{self, ScriptArgs};
+use super::budget::TimeArgs;
 use super::device::say_unrepeated;
 use super::exit;
 use super::exit::Ended;
@@ -58,9 +59,12 @@ pub(crate) struct Check {
     #[command(flatten)]
     uniformity: super::uniformity::Strictness,
     /// The most steps of the source on one pixel, 200000 if not given; of Amber scripts, the most
-    /// instructions of a RUN.
+    /// instructions of a RUN; of WSL programs, the most steps of one call, dispatch or draw by the
+    /// relation, and iterations and calls by the machine.
     #[arg(long)]
     fuel: Option<u64>,
+    #[command(flatten)]
+    time: TimeArgs,
     /// I/N: only every Nth file, from file I (from 0) on.
     #[arg(long, value_parser = super::campaign::shard, default_value = "0/1")]
     shard: (u64, u64),
@@ -246,6 +250,7 @@ impl Check {
         let asked_for = devices.asked_for();
         let options = Options {
             settings,
+            time: self.time.time_limit,
             profile: self.judged.profile.unwrap_or_default(),
             devices,
             route: self.route,
@@ -283,7 +288,7 @@ impl Check {
                         amber::check(
                             &self.script,
                             self.reading.environment(),
-                            (self.fuel, self.subgroup_size),
+                            (self.time.budget(self.fuel), self.subgroup_size),
                             &name,
                             text,
                             checker.devices_mut().collect(),
@@ -309,7 +314,9 @@ impl Check {
                     continue;
                 }
                 if let Some(text) = written_in(Language::Wsl) {
-                    let checked = wsl::check(&name, text, &self.uniformity, &compilers, (checker.devices_by_profile(), &mut of_wsl));
+                    let budget = self.time.budget(self.fuel);
+                    let devices = (checker.devices_by_profile(), &mut of_wsl);
+                    let checked = wsl::check(&name, text, &self.uniformity, budget, &compilers, devices);
                     for (device, counts, known) in checked.by_device() {
                         if let Some((_, all)) = legs.iter_mut().find(|(name, _)| *name == device) {
                             let worst =
@@ -470,7 +477,7 @@ impl Ahead {
                 let _ = sender.send(amber::check(
                     &check.script,
                     check.reading.environment(),
-                    (check.fuel, check.subgroup_size),
+                    (check.time.budget(check.fuel), check.subgroup_size),
                     &name,
                     program.text(),
                     Vec::new(),

@@ -17,11 +17,12 @@ use smallstep::theorem;
 use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::Why;
 use smallstep_semantics::outcome::{InputFault, InvalidInput, Outcome};
-use smallstep_semantics::spirv::environment::{Limits, Observation, Robustness, SubgroupMapping};
+use smallstep_semantics::spirv::environment::{Observation, Robustness, SubgroupMapping};
 use smallstep_semantics::spirv::{Event, Module, spec_constants};
 use smallstep_semantics::spirv::{grid, subset};
 use smallstep_semantics::undefined::{Call, Site, Undefined};
 
+use super::budget::Budget;
 use super::memory::Memory;
 use super::{exit, input};
 
@@ -293,7 +294,7 @@ impl ComputeArgs {
     }
 
     /// The dispatch; what the options do not say, the text's comments may.
-    fn prepare(&self, name: &str, module: Module, carried: &Carried, entry: Option<&str>, fuel: Option<u64>) -> Result<Prepared, Failure> {
+    fn prepare(&self, name: &str, module: Module, carried: &Carried, entry: Option<&str>, budget: Budget) -> Result<Prepared, Failure> {
         let named = |e: String| invalid(format!("{name}: {e}"));
         let module = ComputeModule::new(module, entry).map_err(|e| named(e.what))?;
         let groups = self.groups.or(carried.groups).unwrap_or([1; 3]);
@@ -301,7 +302,7 @@ impl ComputeArgs {
         prepared.robustness = self.robustness.unwrap_or_default();
         prepared.subgroup_size = self.subgroup_size.or(carried.subgroup_size);
         prepared.subgroup_mapping = self.subgroup_mapping.unwrap_or_default();
-        prepared.limits = fuel.map_or(prepared.limits, Limits::of_fuel);
+        prepared.limits = budget.limits();
         Ok(prepared)
     }
 }
@@ -321,7 +322,7 @@ pub(crate) struct Running<'a> {
     pub(crate) route: Option<Route>,
     pub(crate) out: &'a [Assignment<PathBuf>],
     pub(crate) keep_going: bool,
-    pub(crate) fuel: Option<u64>,
+    pub(crate) budget: Budget,
     pub(crate) values: bool,
     pub(crate) json: bool,
 }
@@ -347,7 +348,8 @@ impl Running<'_> {
     pub(crate) fn run(&self, source: Source) -> Result<u8, Failure> {
         let interpreter = self.interpreter()?;
         let Source { name, module, assembly, carried } = source;
-        let prepared = self.args.prepare(&name, module, &carried, self.entry, self.fuel)?;
+        let budget = if interpreter.is_some() { self.budget } else { self.budget.beside_device()? };
+        let prepared = self.args.prepare(&name, module, &carried, self.entry, budget)?;
         self.memory().belongs(&name, prepared.module.uses(), &prepared.module.entry)?;
         let Some(interpreter) = interpreter else { return self.run_on_device(&name, &prepared, assembly.as_ref()) };
         let ran = prepared.run(&interpreter).map_err(|e| unread(&ReadError::of_module(&name, &e)))?;
@@ -388,8 +390,8 @@ impl Running<'_> {
 
     fn run_on_device(&self, name: &str, prepared: &Prepared, assembly: Option<&AssemblyLines>) -> Result<u8, Failure> {
         let wanted = self.engine.unwrap_or_default();
-        if prepared.robustness != Robustness::None || self.fuel.is_some() {
-            return Err(invalid("--robustness and --fuel are for the interpreters; a device has its own".to_string()));
+        if prepared.robustness != Robustness::None {
+            return Err(invalid("--robustness is for the interpreters; a device has its own"));
         }
         let selection: Selection = wanted.parse().unwrap_or_default();
         let device = Device::open(&selection, self.route, gpu::Options::default())
@@ -558,7 +560,7 @@ impl Tracing<'_> {
     pub(crate) fn run(&self, source: Source) -> Result<u8, Failure> {
         let Source { name, module, assembly, carried } = source;
         let function = self.function.map(|text| function_id(&module, text)).transpose().map_err(|e| invalid(format!("{name}: {e}")))?;
-        let mut prepared = self.args.prepare(&name, module, &carried, self.entry, Some(self.fuel.unwrap_or(TRACED)))?;
+        let mut prepared = self.args.prepare(&name, module, &carried, self.entry, Budget::of_fuel(Some(self.fuel.unwrap_or(TRACED))))?;
         // One run is shown.
         prepared.subgroup_size = prepared.subgroup_size.or(Some(grid::SIZES[0]));
         let module = &prepared.module.module;

@@ -1,4 +1,4 @@
-//! The arguments by which campaigns choose a device, and how long they go on.
+//! The arguments by which campaigns choose a device.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(crate) struct DeviceArgs {
     #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     workers: usize,
     /// How long the device may take for one program, as 20s.
-    #[arg(long, value_parser = time, default_value = "20s")]
+    #[arg(long, value_parser = super::budget::time, default_value = "20s")]
     program_limit: Duration,
     /// The device is given up when so many workers in a row have not started; the pauses between
     /// them grow from 0.2 s to 10 s.
@@ -70,19 +70,4 @@ pub(crate) fn no_profile(why: &NoProfile) -> (u8, String) {
         NoProfile::Route(why) => (exit::INVALID, format!("error: {why}")),
         why => (exit::UNCHECKED, format!("unchecked: {why}")),
     }
-}
-
-/// A time as 90s, 10m or 2h.
-pub(crate) fn time(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("\"{text}\" is no time; write it as 90s, 10m or 2h, 1s at least");
-    let unit = text.chars().last().ok_or_else(wrong)?;
-    let seconds = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3600,
-        _ => return Err(wrong()),
-    };
-    let number: u64 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
-    // No time is enough for nothing, and what does nothing finds nothing wrong.
-    number.checked_mul(seconds).filter(|&seconds| seconds > 0).map(Duration::from_secs).ok_or_else(wrong)
 }

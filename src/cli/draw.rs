@@ -1,6 +1,7 @@
 //! `smallstep run` of a WSL program: a fragment entry point over the whole screen, or behind a
 //! vertex entry point.
 
+use super::budget::Budget;
 use super::compute::Failure;
 use super::grid::GridArgs;
 use super::run::{print_summary, write_image};
@@ -78,7 +79,7 @@ pub(super) struct Running<'a> {
     pub alpha: bool,
     /// By the machine.
     pub fast: bool,
-    pub fuel: Option<u64>,
+    pub budget: Budget,
     pub values: bool,
     pub json: bool,
 }
@@ -141,7 +142,7 @@ impl DrawArgs {
         };
         let draw = stages::draw(running.program, running.text, &asked, &running.given, &input::bytes).map_err(|e| invalid(e.what))?;
         let fuel = if running.fast { grid::FAST_FUEL } else { grid::FUEL };
-        let evaluation = grid.evaluation(running.fuel.unwrap_or(fuel));
+        let evaluation = grid.evaluation(running.budget, fuel);
         let unsupported = || (exit::UNSUPPORTED, "unsupported: every order of the threads of a draw".to_string());
         let schedule = grid.order().cloned().ok_or_else(unsupported)?;
         let settings = Settings {
@@ -149,6 +150,7 @@ impl DrawArgs {
             precision: evaluation.precision,
             schedule,
             fuel: evaluation.fuel,
+            time: evaluation.time,
             ways: evaluation.ways,
             races: grid.looks_for_races(),
             ..Settings::default()

@@ -1,5 +1,6 @@
 //! `smallstep run` of a WSL program: a compute entry point over a grid.
 
+use super::budget::Budget;
 use super::call::{Evaluation, print_step};
 use super::compute::{self, ComputeArgs, Failure};
 use super::{exit, input};
@@ -12,6 +13,7 @@ use smallstep_semantics::concurrency::{Kind, race::Site};
 use smallstep_semantics::image::Shape;
 use smallstep_semantics::outcome::{Outcome, Stuck};
 use smallstep_semantics::text::{Span, line_column};
+use smallstep_semantics::wsl::call;
 use smallstep_semantics::wsl::group::{Dispatch, Ending, OutOfFuel, Resource, Schedule, Settings, Shown};
 use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched};
 use smallstep_semantics::wsl::open::Possible;
@@ -62,7 +64,7 @@ pub(super) struct Running<'a> {
     pub given: Vec<(To, Given)>,
     /// By the machine.
     pub fast: bool,
-    pub fuel: Option<u64>,
+    pub budget: Budget,
     pub values: bool,
     pub json: bool,
 }
@@ -71,9 +73,9 @@ impl GridArgs {
     /// All of them, by their names.
     pub(super) const OPTIONS: &[&str] = &["bind", "order", "no-races", "unspecified", "precision", "ways"];
 
-    /// How what is unspecified is met, with that fuel.
-    pub(super) fn evaluation(&self, fuel: u64) -> smallstep_semantics::wsl::call::Settings {
-        self.evaluation.settings(fuel)
+    /// How what is unspecified is met, within a budget.
+    pub(super) fn evaluation(&self, budget: Budget, fuel: u64) -> call::Settings {
+        self.evaluation.settings(budget, fuel)
     }
 
     /// In which order threads take their steps, if it is one.
@@ -92,7 +94,7 @@ impl GridArgs {
         if running.fast {
             return self.run_fast(&running, &dispatch, &place);
         }
-        let settings = self.settings(running.fuel.unwrap_or(FUEL));
+        let settings = self.settings(running.budget, FUEL);
         self.ended(&running, &dispatch, &settings, dispatch.run(&settings), &place)
     }
 
@@ -130,13 +132,14 @@ impl GridArgs {
         }
     }
 
-    fn settings(&self, fuel: u64) -> Settings {
-        let evaluation = self.evaluation.settings(fuel);
+    fn settings(&self, budget: Budget, fuel: u64) -> Settings {
+        let evaluation = self.evaluation.settings(budget, fuel);
         Settings {
             strategy: evaluation.strategy,
             precision: evaluation.precision,
             schedule: self.order.clone(),
             fuel: evaluation.fuel,
+            time: evaluation.time,
             ways: evaluation.ways,
             races: !self.no_races,
             until_race: false,
@@ -166,7 +169,7 @@ impl GridArgs {
     pub(super) fn trace(&self, running: &Running, only: Option<u32>) -> Result<u8, Failure> {
         let dispatch = running.dispatch()?;
         let place = |span: Span| running.place(span);
-        let settings = self.settings(running.fuel.unwrap_or(10_000));
+        let settings = self.settings(running.budget, 10_000);
         let mut count = 0;
         let ending = dispatch.trace(&settings, &mut |thread, step| {
             count += 1;
@@ -183,11 +186,12 @@ impl GridArgs {
             return Err(on_reference("the machine runs threads in order"));
         }
         let compiled = Compiled::new(running.program, dispatch.entry.function).map_err(|e| on_reference(&e.to_string()))?;
-        let evaluation = self.evaluation.settings(running.fuel.unwrap_or(FAST_FUEL));
+        let evaluation = self.evaluation.settings(running.budget, FAST_FUEL);
         if evaluation.precision.is_some() {
             return Err(on_reference("the machine has no sets"));
         }
-        let settings = machine::Settings { strategy: evaluation.strategy, fuel: evaluation.fuel, ..machine::Settings::default() };
+        let call::Settings { strategy, fuel, time, .. } = evaluation;
+        let settings = machine::Settings { strategy, fuel, time, ..machine::Settings::default() };
         let fast = dispatch.run_fast(&compiled, &settings).map_err(|what| (exit::LIMIT, format!("{}: {what}", running.name)))?;
         match fast.ended {
             Dispatched::Done => {
@@ -202,6 +206,9 @@ impl GridArgs {
             }
             Dispatched::Stopped { thread, ending } => Err(match ending {
                 machine::Ending::OutOfFuel { place: at } => out_of_fuel(settings.fuel, thread, at, place),
+                machine::Ending::Limit { limit, place: at } => {
+                    (exit::LIMIT, format!("{}: {limit}; thread {thread} stands at {}", running.name, place(at)))
+                }
                 machine::Ending::Open { place: at } => on_reference(&carried(thread, at, place)),
                 machine::Ending::NoGroup { place: at } => {
                     (exit::UNSUPPORTED, format!("unsupported: a barrier of a thread that is in no group (at {})", place(at)))

@@ -41,6 +41,7 @@ mod asm;
 mod bar;
 #[cfg(feature = "device")]
 mod bench;
+mod budget;
 mod call;
 mod campaign;
 mod check;

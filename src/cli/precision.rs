@@ -56,7 +56,7 @@ pub(crate) struct Precision {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=64))]
     workers: Option<u32>,
     /// How long the device may take for one dispatch, as 60s.
-    #[arg(long, value_parser = super::device::time, default_value = "60s")]
+    #[arg(long, value_parser = super::budget::time, default_value = "60s")]
     program_limit: Duration,
 }
 

@@ -1,7 +1,8 @@
 //! `smallstep run`: one program on one engine, as values or as a picture.
 
 use super::amber::{self, ScriptArgs};
-use super::compute::{ComputeArgs, Failure, Running, no_meaning, not_known, told_beside, undefined_json};
+use super::budget::{Budget, TimeArgs};
+use super::compute::{ComputeArgs, Failure, Running, invalid, no_meaning, not_known, told_beside, undefined_json};
 use super::draw::{self, DrawArgs};
 use super::exit::Ended;
 use super::grid::{self, GridArgs};
@@ -20,7 +21,6 @@ use smallstep::run::{self, Ending, Grid, Interpreter, NotRun, Picture};
 use smallstep::source::{Loaded, ReadError, Source, Wrong};
 use smallstep::theorem::float_text;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::environment::Limits;
 use smallstep_semantics::wsl::specialization::Specialization;
 use std::path::{Path, PathBuf};
 
@@ -69,6 +69,8 @@ pub(crate) struct Run {
     /// and calls (2000000000).
     #[arg(long)]
     fuel: Option<u64>,
+    #[command(flatten)]
+    time: TimeArgs,
     /// The entry point of a module or WSL program that has several.
     #[arg(long)]
     entry: Option<String>,
@@ -112,7 +114,7 @@ pub(crate) struct Run {
 }
 
 /// What every program takes.
-const ALWAYS: &[&str] = &["file", "language", "target-env", "json", "engine", "fuel", "values"];
+const ALWAYS: &[&str] = &["file", "language", "target-env", "json", "engine", "fuel", "time-limit", "values"];
 /// What draws take.
 const PICTURE: &[&str] = &["size", "image", "alpha", "output", "pixel"];
 
@@ -180,7 +182,8 @@ impl Run {
             },
         };
         let source = source.map_err(|e| (read_code(&e), e.text))?;
-        let grid = Grid { pixel: self.pixel, fuel: self.fuel.unwrap_or(FUEL), ..Grid::new(size) };
+        let Budget { fuel, time } = self.time.budget(self.fuel);
+        let grid = Grid { pixel: self.pixel, fuel: fuel.unwrap_or(FUEL), time, ..Grid::new(size) };
         let (engine, picture) = self.picture(&source, &grid)?;
         self.finish(&name, &engine, &picture, size, || match &source {
             Source::Spirv(_) if Interpreter::from_name(self.engine.as_deref().unwrap_or("machine")).is_none() => {
@@ -226,7 +229,7 @@ impl Run {
                 output: self.output,
                 image: self.image.as_deref(),
                 alpha: self.alpha,
-                fuel: self.fuel,
+                budget: self.time.budget(self.fuel),
                 values: self.values,
                 json: self.json,
             };
@@ -256,7 +259,7 @@ impl Run {
             groups: self.compute.groups.unwrap_or([1; 3]),
             given,
             fast,
-            fuel: self.fuel,
+            budget: self.time.budget(self.fuel),
             values: self.values,
             json: self.json,
         })
@@ -281,11 +284,10 @@ impl Run {
             return Err((exit::INVALID, format!("error: {name}: --keep-going is for compute modules, and this draws")));
         }
         self.only("a draw of a module", &[PICTURE, &["route", "entry", "input", "out"], ComputeArgs::OPTIONS])?;
-        let wanted = self.engine.as_deref().unwrap_or("machine");
+        let (wanted, budget) = (self.engine.as_deref().unwrap_or("machine"), self.time.budget(self.fuel));
         if matches!(wanted, "machine" | "spirv" | "reference") {
-            let limits = self.fuel.map_or(Limits::default(), Limits::of_fuel);
             let (engine, note, outcome) =
-                screen.interpret(wanted == "reference", limits).map_err(|e| (exit::INVALID, format!("error: {name}: {e}")))?;
+                screen.interpret(wanted == "reference", budget.limits()).map_err(|e| (exit::INVALID, format!("error: {name}: {e}")))?;
             if let Some(what) = note {
                 tell!("note: the machine does not draw this ({what}); the reference does");
             }
@@ -298,6 +300,7 @@ impl Run {
             };
             return self.finish_screen(name, engine, screen, shown, size, || Ok(Meaning::default()));
         }
+        let limits = budget.beside_device()?.limits();
         let selection: Selection = wanted.parse().unwrap_or_default();
         let mut device = Device::open(&selection, self.route, gpu::Options::default())
             .map_err(|e| (exit::UNCHECKED, format!("error: no engine is called \"{wanted}\", and as a device: {e}")))?;
@@ -307,7 +310,7 @@ impl Run {
             (code, format!("error: {name}: {engine}: {outcome}"))
         })?;
         self.finish_screen(name, &engine, screen, shown, size, || {
-            let looked = screen.interpret(false, Limits::default()).map_err(|e| (exit::INVALID, format!("error: {name}: {e}")))?.2;
+            let looked = screen.interpret(false, limits).map_err(|e| (exit::INVALID, format!("error: {name}: {e}")))?.2;
             let undefined = if let Outcome::Undefined(undefined) = &looked { std::slice::from_ref(undefined) } else { &[] };
             let code = told_beside(&engine, screen.module(), &looked, undefined, None, name);
             Ok(Meaning { code, undefined: undefined.iter().map(|u| undefined_json(u, None)).collect() })
@@ -426,10 +429,7 @@ impl Run {
         if let Some(option) = own.or_else(|| self.compute.given_beside_script()) {
             return Err((exit::INVALID, format!("error: {name}: {option} is for modules; this is an Amber script")));
         }
-        self.only(
-            "an Amber script",
-            &[&["image", "alpha", "output", "route", "schedule", "subgroup-size", "lenient", "glsl-compiler", "time-limit"]],
-        )?;
+        self.only("an Amber script", &[&["image", "alpha", "output", "route", "schedule", "subgroup-size", "lenient", "glsl-compiler"]])?;
         let running = amber::Running {
             args: &self.script,
             engine: self.engine.as_deref(),
@@ -438,7 +438,7 @@ impl Run {
             lenient: self.compute.lenient(),
             subgroup_size: self.compute.subgroup_size(),
             target: self.reading.environment(),
-            fuel: self.fuel,
+            budget: self.time.budget(self.fuel),
             values: self.values,
             json: self.json,
             image: self.image.as_deref().map(|path| amber::Shown { path, output: self.output, alpha: self.alpha }),
@@ -464,7 +464,7 @@ impl Run {
             route: self.route,
             out: &self.out,
             keep_going: self.keep_going,
-            fuel: self.fuel,
+            budget: self.time.budget(self.fuel),
             values: self.values,
             json: self.json,
         };
@@ -483,6 +483,10 @@ impl Run {
             return Ok((interpreter.name().into(), picture.map_err(|e| (not_run_code(&e), format!("error: {e}")))?));
         }
         let selection: Selection = engine.parse().unwrap_or_default();
+        Budget::of_fuel(self.fuel).beside_device()?;
+        if matches!(source, Source::LambdaV { .. }) && grid.time.is_some() {
+            return Err(invalid("--time-limit is for the interpreters, and on a device none runs a λV program"));
+        }
         let mut device = Device::open(&selection, self.route, gpu::Options::default())
             .map_err(|e| (exit::UNCHECKED, format!("error: no engine is called \"{}\", and as a device: {e}", engine)))?;
         let name = format!("{} ({})", device.adapter().name, device.route());

@@ -1,5 +1,6 @@
 //! `smallstep trace`: the rewriting of a program, one rule-labelled line a step.
 
+use super::budget::Budget;
 use super::compute::{self, ComputeArgs, Tracing};
 use super::exit::Ended;
 use super::grid::GridArgs;
@@ -110,7 +111,7 @@ impl Trace {
             groups: self.compute.groups.unwrap_or([1; 3]),
             given: self.grid.given(&self.compute)?,
             fast: false,
-            fuel: self.fuel,
+            budget: Budget::of_fuel(self.fuel),
             values: false,
             json: self.json,
         };

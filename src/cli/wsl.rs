@@ -1,5 +1,6 @@
 //! WSL in `smallstep check` and `smallstep type`: validation, its errors, and derivations.
 
+use super::budget::Budget;
 use super::exit::{self, Ended, Failure};
 use super::uniformity::Strictness;
 use serde_json::json;
@@ -11,6 +12,7 @@ use smallstep::theorem::campaign::Counts;
 use smallstep::theorem::compilers::{self, Compiler, Status};
 use smallstep::theorem::wsl::{self as theorem, Known, Minimal, Quirk, Tally, Target};
 use smallstep_semantics::number::Profile;
+use smallstep_semantics::outcome::Limit;
 use smallstep_semantics::text::line_column;
 use smallstep_semantics::wsl::error::Error;
 use smallstep_semantics::wsl::recheck::recheck;
@@ -82,15 +84,23 @@ pub(super) enum Checked {
         translated: Box<Tally>,
         via: Vec<(String, Box<Tally>)>,
         devices: Vec<OnDevice>,
+        /// The time that it has taken too much of, if it has.
+        late: Option<Limit>,
     },
     /// It is not, or it could not be read.
-    Invalid { errors: Vec<Error>, text: String },
+    Invalid(Invalid),
     /// It was found valid, and its derivations do not check, or the engines do not agree:
     /// a bug of ours.
     Refuted(String),
 }
 
-fn read(name: &str, text: &str, judged: Option<&Strictness>) -> Result<Program, Checked> {
+/// What is wrong with a program: the errors, and the same in words.
+pub(super) struct Invalid {
+    errors: Vec<Error>,
+    text: String,
+}
+
+fn read(name: &str, text: &str, judged: Option<&Strictness>) -> Result<Program, Invalid> {
     let found = validate(text);
     let errors = match (&found.program, judged) {
         (Some(program), Some(judged)) => judged.errors(name, text, program),
@@ -99,16 +109,13 @@ fn read(name: &str, text: &str, judged: Option<&Strictness>) -> Result<Program, 
     };
     match found.program.filter(|_| errors.is_empty()) {
         Some(program) => Ok(program),
-        None => Err(Checked::Invalid { errors: errors.clone(), text: rendered(name, text, errors) }),
+        None => Err(Invalid { errors: errors.clone(), text: rendered(name, text, errors) }),
     }
 }
 
 /// A valid program, whose uniformity is judged if it is to be.
 pub(super) fn program(name: &str, text: &str, judged: Option<&Strictness>) -> Result<Program, Failure> {
-    read(name, text, judged).map_err(|wrong| match wrong {
-        Checked::Invalid { text, .. } => (exit::INVALID, text.trim_end().to_string()),
-        other => (other.code(false), other.word().to_string()),
-    })
+    read(name, text, judged).map_err(|wrong| (exit::INVALID, wrong.text.trim_end().to_string()))
 }
 
 fn rendered(name: &str, text: &str, errors: Vec<Error>) -> String {
@@ -116,7 +123,10 @@ fn rendered(name: &str, text: &str, errors: Vec<Error>) -> String {
 }
 
 /// How much of a program is executed.
-const BOUNDS: Bounds = Bounds { functions: 256, words: 1 << 14, threads: 256, fuel: Fuel { machine: 2_000, relation: 50_000 } };
+fn bounds(Budget { fuel, time }: Budget) -> Bounds {
+    let fuel = Fuel { machine: fuel.unwrap_or(2_000), relation: fuel.unwrap_or(50_000), time };
+    Bounds { functions: 256, words: 1 << 14, threads: 256, fuel }
+}
 
 /// Validates a program, calls its functions on both engines, and runs what it is translated to by
 /// the interpreter, behind compilers and on devices.
@@ -124,17 +134,18 @@ pub(super) fn check<'d>(
     name: &str,
     text: &str,
     judged: &Strictness,
+    budget: Budget,
     compilers: &[Compiler],
     (devices, quirks): (impl Iterator<Item = (&'d mut Device, Profile)>, &mut Quirks),
 ) -> Checked {
     match read(name, text, Some(judged)) {
-        Err(invalid) => invalid,
+        Err(invalid) => Checked::Invalid(invalid),
         Ok(program) => match recheck(&program) {
             Err(refutation) => Checked::Refuted(format!("the derivations do not check: {refutation}")),
-            Ok(()) => match beside::everything(&program, text, 0, &BOUNDS) {
+            Ok(()) => match beside::everything(&program, text, 0, &bounds(budget)) {
                 Err(differ) => Checked::Refuted(format!("the engines end differently: {differ}")),
                 Ok(ran) => {
-                    let translated = through_spirv(&program, text, Options::default().profile, None);
+                    let translated = through_spirv(&program, text, Options::default().profile, budget, None);
                     if let Some(finding) = translated.findings.first() {
                         return Checked::Refuted(format!("the translation does not show what the program allows: {}", finding.what));
                     }
@@ -147,19 +158,21 @@ pub(super) fn check<'d>(
                         via: compilers
                             .iter()
                             .map(|c| {
-                                let found = through_spirv(&program, text, compilers::profile(c), Some(Target::Compiler(c)));
+                                let found = through_spirv(&program, text, compilers::profile(c), budget, Some(Target::Compiler(c)));
                                 (c.name().to_string(), Box::new(found))
                             })
                             .collect(),
                         devices: devices
                             .map(|(device, profile)| {
-                                let tally = Box::new(through_spirv(&program, text, profile, Some(Target::Device(device))));
+                                let tally = Box::new(through_spirv(&program, text, profile, budget, Some(Target::Device(device))));
                                 let is_wrong = tally.all_device().of("disagree") > 0;
                                 let faults = if is_wrong { quirks.explain(text, profile, device) } else { Vec::new() };
                                 OnDevice { name: name_of(device), tally, faults }
                             })
                             .collect(),
+                        late: None,
                     }
+                    .within(budget)
                 }
             },
         },
@@ -167,9 +180,9 @@ pub(super) fn check<'d>(
 }
 
 /// The theorem: compute entry points, draws and functions, translated and run on both sides.
-fn through_spirv(program: &Program, text: &str, profile: Profile, target: Option<Target<'_>>) -> Tally {
+fn through_spirv(program: &Program, text: &str, profile: Profile, budget: Budget, target: Option<Target<'_>>) -> Tally {
     let (mut found, options) = (Tally::default(), Options { profile, ..Options::default() });
-    theorem::check_program(program, text, 0, &options, target, &mut found);
+    theorem::check_program((program, text), 0, &options, budget.time, target, &mut found);
     found
 }
 
@@ -190,12 +203,21 @@ fn entry_name(program: &Program, e: &smallstep_semantics::wsl::entry::EntryPoint
 }
 
 impl Checked {
+    /// The same, which took too long if no time is left now.
+    fn within(mut self, budget: Budget) -> Checked {
+        if let Checked::Valid { late, .. } = &mut self {
+            *late = budget.time.and_then(|time| time.passed());
+        }
+        self
+    }
+
     pub(super) fn word(&self) -> &'static str {
         match self {
             Checked::Valid { .. } if self.by_compiler().any(|counts| counts.keys().any(|verdict| verdict.is_wrong())) => "disagree",
             Checked::Valid { .. } if self.by_device().any(|(_, counts, _)| counts.of("disagree") > 0) => "disagree",
+            Checked::Valid { late: Some(_), .. } => "unchecked",
             Checked::Valid { .. } => "valid",
-            Checked::Invalid { .. } => "invalid",
+            Checked::Invalid(_) => "invalid",
             Checked::Refuted(_) => "disagree",
         }
     }
@@ -204,7 +226,7 @@ impl Checked {
     pub(super) fn by_compiler(&self) -> impl Iterator<Item = BTreeMap<Status, u64>> {
         let via: &[(String, Box<Tally>)] = match self {
             Checked::Valid { via, .. } => via,
-            Checked::Invalid { .. } | Checked::Refuted(_) => &[],
+            Checked::Invalid(_) | Checked::Refuted(_) => &[],
         };
         via.iter().map(|(_, tally)| compilers::of_tally(tally))
     }
@@ -212,7 +234,7 @@ impl Checked {
     fn devices(&self) -> &[OnDevice] {
         match self {
             Checked::Valid { devices, .. } => devices,
-            Checked::Invalid { .. } | Checked::Refuted(_) => &[],
+            Checked::Invalid(_) | Checked::Refuted(_) => &[],
         }
     }
 
@@ -240,7 +262,7 @@ impl Checked {
     /// The rules that are broken.
     pub(super) fn codes(&self) -> impl Iterator<Item = &'static str> {
         let errors: &[Error] = match self {
-            Checked::Invalid { errors, .. } => errors,
+            Checked::Invalid(invalid) => &invalid.errors,
             Checked::Valid { .. } | Checked::Refuted(_) => &[],
         };
         errors.iter().map(|e| e.rule.name())
@@ -249,7 +271,7 @@ impl Checked {
     /// The exit code; what is not decided on a device counts where devices were asked for.
     pub(super) fn code(&self, asked_for: bool) -> u8 {
         match self {
-            Checked::Valid { .. } => {
+            Checked::Valid { late, .. } => {
                 let verdicts = self.by_compiler().flat_map(BTreeMap::into_keys).filter(|verdict| *verdict != Status::Vacuous);
                 let by_compiler = verdicts.map(super::compilers::code).fold(exit::DONE, exit::worse);
                 let on_devices = self.by_device().map(|(_, counts, known)| match () {
@@ -258,16 +280,17 @@ impl Checked {
                     () if asked_for && counts.of("undecided") + counts.of("unchecked") > 0 => exit::UNCHECKED,
                     () => exit::DONE,
                 });
-                on_devices.fold(by_compiler, exit::worse)
+                let in_time = if late.is_some() { exit::LIMIT } else { exit::DONE };
+                on_devices.fold(exit::worse(by_compiler, in_time), exit::worse)
             }
-            Checked::Invalid { .. } => exit::INVALID,
+            Checked::Invalid(_) => exit::INVALID,
             Checked::Refuted(_) => exit::DISAGREE,
         }
     }
 
     pub(super) fn print(&self, name: &str) {
         match self {
-            Checked::Valid { functions, entry_points, nodes, ran, translated, via, devices } => {
+            Checked::Valid { functions, entry_points, nodes, ran, translated, via, devices, late } => {
                 let executed = match ran.same {
                     0 => "nothing executed".into(),
                     same => format!("{same} calls, dispatches and draws with drawn arguments alike on both engines"),
@@ -280,6 +303,9 @@ impl Checked {
                     "{:<10} {name}: {functions} functions ({entries}), derivations of {nodes} nodes re-checked; {executed}; through SPIR-V: {through}",
                     self.found()
                 );
+                if let Some(limit) = late {
+                    say!("  {limit}");
+                }
                 for (why, n) in &translated.refused {
                     say!("  refused: {n} for {why}, which is not translated to SPIR-V yet");
                 }
@@ -309,7 +335,7 @@ impl Checked {
                         .for_each(|(why, n)| say!("    refused: {n}: {why}"));
                 }
             }
-            Checked::Invalid { text, .. } => say_part!("{:<10} {name}\n{text}", self.word()),
+            Checked::Invalid(Invalid { text, .. }) => say_part!("{:<10} {name}\n{text}", self.word()),
             Checked::Refuted(why) => say!("{:<10} {name}: {why}; this is a bug of ours", self.word()),
         }
     }
@@ -317,7 +343,8 @@ impl Checked {
     pub(super) fn json(&self, name: &str) -> serde_json::Value {
         let mut object = json!({"schema": 1, "kind": "program", "file": name, "verdict": self.word(), "known": self.known()});
         match self {
-            Checked::Valid { functions, entry_points, nodes, ran, translated, via, devices } => {
+            Checked::Valid { functions, entry_points, nodes, ran, translated, via, devices, late } => {
+                object["limit"] = json!(late.map(|limit| limit.to_string()));
                 let of_device = |on: &OnDevice| {
                     let (device, tally) = (&on.name, &on.tally);
                     let faults: Vec<_> = on.faults.iter().map(|(minimal, name)| json!({"known": name, "minimal": minimal.text})).collect();
@@ -341,7 +368,7 @@ impl Checked {
                 object["entry_points"] = json!(entry_points);
                 object["nodes"] = json!(nodes);
             }
-            Checked::Invalid { errors, text } => object["errors"] = errors_json(errors, text),
+            Checked::Invalid(Invalid { errors, text }) => object["errors"] = errors_json(errors, text),
             Checked::Refuted(why) => object["why"] = json!(why),
         }
         object
@@ -367,15 +394,13 @@ pub(super) fn type_of(name: &str, text: &str, judged: &Strictness, derivation: b
     let program = match read(name, text, Some(judged)) {
         Ok(read) => read,
         Err(invalid) => {
+            tell_part!("{}", invalid.text);
             if as_json {
-                let mut object = invalid.json(name);
-                (object["kind"], object["exit"]) = (json!("summary"), json!(invalid.code(false)));
+                let mut object = Checked::Invalid(invalid).json(name);
+                (object["kind"], object["exit"]) = (json!("summary"), json!(exit::INVALID));
                 say!("{object}");
             }
-            if let Checked::Invalid { text, .. } = &invalid {
-                tell_part!("{text}");
-            }
-            return Ok(invalid.code(false));
+            return Ok(exit::INVALID);
         }
     };
     let show = Show::new(&program, text);

@@ -89,7 +89,7 @@ pub fn wsl_validate(bytes: &[u8]) {
 }
 
 /// How much of a program is executed.
-const BOUNDS: Bounds = Bounds { functions: 8, words: 2048, threads: 64, fuel: Fuel { machine: 200, relation: 5_000 } };
+const BOUNDS: Bounds = Bounds { functions: 8, words: 2048, threads: 64, fuel: Fuel { machine: 200, relation: 5_000, time: None } };
 
 /// WSL text: if it is a program, its functions with drawn arguments and its compute entry points
 /// end on both engines as on each other, within little fuel, and nothing is stuck. How many runs

@@ -11,6 +11,7 @@ use smallstep_semantics::lambda_v::terms::TermId;
 use smallstep_semantics::number::{Lane, Profile};
 use smallstep_semantics::outcome::{Outcome, Stuck};
 use smallstep_semantics::spirv;
+use smallstep_semantics::spirv::environment::Limits;
 use smallvec::SmallVec;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -51,7 +52,7 @@ type Shown = SmallVec<[[u32; 4]; 1]>;
 /// A program on an interpreter, ready for any pixel.
 enum Ready<'s> {
     LambdaV { program: &'s Program, relation: bool },
-    Spirv { loaded: &'s Loaded, buffers: Vec<spirv::Buffer>, fuel: u64, relation: bool },
+    Spirv { loaded: &'s Loaded, buffers: Vec<spirv::Buffer>, limits: Limits, relation: bool },
 }
 
 /// Runs a program on every pixel of the grid. `progress` is told how many rows are done, from
@@ -66,10 +67,10 @@ pub fn interpret(source: &Source, on: Interpreter, grid: &Grid, progress: &(dyn 
         (Source::LambdaV { program, .. }, Interpreter::Spirv) => {
             let (loaded, instructions) = translate(program, Profile::Strict)?;
             translated = loaded;
-            Ready::spirv(&translated, target_fuel(grid.fuel, instructions), relation)
+            Ready::spirv(&translated, grid, target_fuel(grid.fuel, instructions), relation)
         }
         (Source::LambdaV { program, .. }, _) => Ready::LambdaV { program, relation },
-        (Source::Spirv(loaded), _) => Ready::spirv(loaded, grid.fuel, relation),
+        (Source::Spirv(loaded), _) => Ready::spirv(loaded, grid, grid.fuel, relation),
     };
     let outputs = match source {
         Source::LambdaV { outputs, .. } => outputs.clone(),
@@ -129,23 +130,24 @@ fn run_rows(ready: &Ready<'_>, grid: &Grid, progress: &(dyn Fn(u32) + Sync)) -> 
 enum Thread<'r> {
     Machine { program: &'r Program, pixels: Pixels<'r> },
     Relation { program: &'r Program },
-    Spirv { loaded: &'r Loaded, buffers: &'r [spirv::Buffer], fuel: u64, relation: bool, registers: spirv::Registers },
+    Spirv { loaded: &'r Loaded, buffers: &'r [spirv::Buffer], limits: Limits, relation: bool, registers: spirv::Registers },
 }
 
 impl<'s> Ready<'s> {
-    fn spirv(loaded: &'s Loaded, fuel: u64, relation: bool) -> Ready<'s> {
-        Ready::Spirv { loaded, buffers: loaded.buffers(), fuel, relation }
+    fn spirv(loaded: &'s Loaded, grid: &Grid, fuel: u64, relation: bool) -> Ready<'s> {
+        let limits = Limits { time: grid.time, ..Limits::of_fuel(fuel) };
+        Ready::Spirv { loaded, buffers: loaded.buffers(), limits, relation }
     }
 
     fn thread(&self, grid: &Grid) -> Thread<'_> {
         match *self {
             Ready::LambdaV { program, relation: true } => Thread::Relation { program },
             Ready::LambdaV { program, relation: false } => {
-                let bounds = Bounds { fuel: grid.fuel, ..Bounds::default() };
+                let bounds = Bounds { fuel: grid.fuel, time: grid.time, ..Bounds::default() };
                 Thread::Machine { program, pixels: Pixels::new(program, bounds) }
             }
-            Ready::Spirv { loaded, ref buffers, fuel, relation } => {
-                Thread::Spirv { loaded, buffers, fuel, relation, registers: spirv::Registers::default() }
+            Ready::Spirv { loaded, ref buffers, limits, relation } => {
+                Thread::Spirv { loaded, buffers, limits, relation, registers: spirv::Registers::default() }
             }
         }
     }
@@ -154,22 +156,26 @@ impl<'s> Ready<'s> {
 impl Thread<'_> {
     /// What each output shows at a pixel, or how the run ended; and the steps it took.
     fn pixel(&mut self, pixel: (u32, u32), grid: &Grid) -> Pixel {
+        if let Some(limit) = grid.time.and_then(|time| time.passed()) {
+            return (Err(Outcome::Limit(limit)), 0);
+        }
         let setting = Setting { arithmetic: grid.arithmetic, ..Setting::at_pixel(pixel.0, pixel.1) };
         match self {
             Thread::Machine { program, pixels } => lambda_v(program, |e| pixels.run(e, &setting)),
             Thread::Relation { program } => lambda_v(program, |e| {
                 let mut steps = 0;
-                let outcome = Reduction::new(program, setting).run(e, Strategy::First, grid.fuel, &mut |_, _, _| steps += 1);
+                let mut reduction = Reduction::new(program, setting).until(grid.time);
+                let outcome = reduction.run(e, Strategy::First, grid.fuel, &mut |_, _, _| steps += 1);
                 (outcome.map(|value| value.bits().collect()), steps)
             }),
-            Thread::Spirv { loaded, buffers, fuel, relation, registers } => {
+            Thread::Spirv { loaded, buffers, limits, relation, registers } => {
                 let inputs = spirv::Inputs { frag_coord: setting.frag_coord.map(Lane::float), buffers };
                 let outcome = match relation {
-                    false => loaded.compiled.run_in(registers, &inputs, *fuel, &grid.arithmetic),
+                    false => loaded.compiled.run_in(registers, &inputs, limits, &grid.arithmetic),
                     true => {
                         let relation = spirv::Relation::new(spirv::Rules::standard(), grid.arithmetic);
-                        let ran =
-                            spirv::step::run(&loaded.module, &loaded.entry, &inputs, *fuel, &relation, &mut |_: &spirv::Event<'_, '_>| {});
+                        let sink = &mut |_: &spirv::Event<'_, '_>| {};
+                        let ran = spirv::step::run(&loaded.module, &loaded.entry, &inputs, *limits, &relation, sink);
                         ran.unwrap_or_else(|e| Outcome::Unsupported(e.to_string()))
                     }
                 };

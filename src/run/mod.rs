@@ -20,7 +20,7 @@ use crate::gpu::{Device, DeviceOutcome};
 use crate::source::{Loaded, Source};
 use crate::theorem::device::profile_of;
 use smallstep_semantics::number::{Arithmetic, Profile};
-use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::outcome::{Outcome, TimeLimit};
 
 /// The pixels that are run, and how.
 #[derive(Clone, Copy)]
@@ -32,6 +32,8 @@ pub struct Grid {
     /// The most steps on one pixel: of the source for λV, whichever engine runs it, of the target
     /// for SPIR-V.
     pub fuel: u64,
+    /// When the interpreters end at the latest, if at all.
+    pub time: Option<TimeLimit>,
     /// Threads of an interpreter; 0: as many as the machine has cores.
     pub threads: usize,
     /// The arithmetic of the interpreters.
@@ -41,7 +43,7 @@ pub struct Grid {
 impl Grid {
     /// A grid of this size, with a million steps for each pixel, on all cores.
     pub fn new(size: (u32, u32)) -> Grid {
-        Grid { size, pixel: None, fuel: 1_000_000, threads: 0, arithmetic: Arithmetic::default() }
+        Grid { size, pixel: None, fuel: 1_000_000, time: None, threads: 0, arithmetic: Arithmetic::default() }
     }
 
     /// The pixel at the top left of what is run, and the width and height of that.

@@ -15,7 +15,7 @@ use smallstep_semantics::lambda_v::typing::{self, Derivation, TypeError};
 use smallstep_semantics::lambda_v::{step, typing as lv_typing};
 use smallstep_semantics::number::sets::{Budget, Exploration, Observation, Rules as SetRules, Site, Unsettled};
 use smallstep_semantics::number::{Arithmetic, Expected, Lane, Profile};
-use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::outcome::{Outcome, TimeLimit};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv;
 use std::sync::Arc;
@@ -54,6 +54,8 @@ pub struct Settings {
     pub size: (u32, u32),
     /// The most steps of the source on one pixel.
     pub fuel: u64,
+    /// When the source ends at the latest, if at all.
+    pub time: Option<TimeLimit>,
     /// Whether the relations and the derivation check are run beside the machines.
     pub references: bool,
     /// The bounds of a derivation.
@@ -72,6 +74,7 @@ impl Default for Settings {
             theorem: Theorem::Corrected,
             size: (4, 4),
             fuel: 200_000,
+            time: None,
             references: true,
             limits: typing::Limits::default(),
             budget: Budget::default(),
@@ -81,6 +84,11 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The same for as long as it takes.
+    pub fn untimed(&self) -> Settings {
+        Settings { time: None, ..self.clone() }
+    }
+
     /// How far programs are explored, by rules that nothing is planted in.
     pub fn exploration(&self) -> Exploration {
         Exploration { profile: self.profile, budget: self.budget, rules: SetRules::default() }
@@ -258,11 +266,14 @@ impl Case {
         expected: &mut [Vec<[Expected; 4]>],
         ran: &mut Ran,
     ) -> Verdict {
+        if let Some(limit) = settings.time.and_then(|time| time.passed()) {
+            return Verdict::Limit(format!("at pixel {pixel:?}: {limit}"));
+        }
         let setting = self.setting(pixel, settings);
         let mut values: Vec<Value> = Vec::with_capacity(self.program.outputs.len());
         let mut steps = 0;
         for output in &self.program.outputs {
-            let (outcome, took) = self.source(output.term, &setting, settings.fuel);
+            let (outcome, took) = self.source(output.term, &setting, settings);
             steps += took;
             match outcome {
                 Outcome::Observed(value) => values.push(value),
@@ -282,10 +293,10 @@ impl Case {
         let inputs = spirv::Inputs { frag_coord: setting.frag_coord.map(Lane::float), buffers };
         let (steps, ends) = match settings.theorem {
             Theorem::Corrected => (steps, Ends::Known),
-            Theorem::Printed => self.by_value(&setting, settings.fuel, steps),
+            Theorem::Printed => self.by_value(&setting, settings, steps),
         };
         let fuel = target_fuel(steps, self.translated.instructions);
-        let shown = self.compiled.run_in(registers, &inputs, fuel, &settings.planted.target_arithmetic);
+        let shown = self.compiled.run_in(registers, &inputs, &fuel.into(), &settings.planted.target_arithmetic);
         let shown = match shown {
             Outcome::Observed(shown) => shown,
             Outcome::OutOfFuel if ends == Ends::Unknown => {
@@ -365,12 +376,13 @@ impl Case {
 
     /// The source's value: by the machine, or, under the printed theorem, which has no machine, by
     /// the relation.
-    fn source(&self, e: TermId, setting: &Setting, fuel: u64) -> (Outcome<Value>, u64) {
+    fn source(&self, e: TermId, setting: &Setting, &Settings { fuel, time, .. }: &Settings) -> (Outcome<Value>, u64) {
         match setting.theorem {
-            Theorem::Corrected => machine::run(&self.program, e, setting, Bounds { fuel, ..Bounds::default() }),
+            Theorem::Corrected => machine::run(&self.program, e, setting, Bounds { fuel, time, ..Bounds::default() }),
             Theorem::Printed => {
                 let mut steps = 0;
-                let outcome = Reduction::new(&self.program, *setting).run(e, Strategy::First, fuel, &mut |_, _, _| steps += 1);
+                let mut reduction = Reduction::new(&self.program, *setting).until(time);
+                let outcome = reduction.run(e, Strategy::First, fuel, &mut |_, _, _| steps += 1);
                 (outcome, steps)
             }
         }
@@ -380,10 +392,10 @@ impl Case {
     /// it never uses may take many: the translation computes it. How many steps the source takes
     /// where arguments are computed, as in the translation, at least `steps`; and what that says of
     /// its end.
-    fn by_value(&self, setting: &Setting, fuel: u64, mut steps: u64) -> (u64, Ends) {
+    fn by_value(&self, setting: &Setting, &Settings { fuel, time, .. }: &Settings, mut steps: u64) -> (u64, Ends) {
         let mut all = 0u64;
         for output in &self.program.outputs {
-            let (outcome, took) = machine::run(&self.program, output.term, setting, Bounds { fuel, ..Bounds::default() });
+            let (outcome, took) = machine::run(&self.program, output.term, setting, Bounds { fuel, time, ..Bounds::default() });
             all = all.saturating_add(took);
             steps = steps.max(all);
             match outcome {

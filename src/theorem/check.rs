@@ -16,9 +16,10 @@ use crate::program::Language;
 use smallstep_semantics::lambda_v::parse::parse;
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::number::Profile;
-use smallstep_semantics::outcome::{InputFault, InvalidInput};
+use smallstep_semantics::outcome::{InputFault, InvalidInput, TimeLimit};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Which devices take part.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +46,8 @@ impl Devices {
 pub struct Options {
     /// How a program is judged; the profile is what is chosen, on each device.
     pub settings: Settings,
+    /// How long the interpreters may take for each program, if that is bounded.
+    pub time: Option<Duration>,
     /// The profile. The semantics are compared under it too, or under the strict one where it is
     /// each adapter's.
     pub profile: Choice,
@@ -66,6 +69,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             settings: Settings::default(),
+            time: None,
             profile: Choice::default(),
             devices: Devices::None,
             route: None,
@@ -255,7 +259,8 @@ impl Checker {
             Err(e) => return invalid(e.into(), name, source),
         };
         let profile = self.options.profile.alone().unwrap_or(Profile::Strict);
-        let settings = Settings { profile, ..self.options.settings.clone() };
+        let time = self.options.time.and_then(TimeLimit::from_now);
+        let settings = Settings { profile, time, ..self.options.settings.clone() };
         let case = match Case::new(program.clone(), &settings) {
             Ok(case) => case,
             Err(NoCase::IllTyped(e)) => return invalid(e.into(), name, source),
@@ -282,6 +287,7 @@ impl Checker {
                     false => on_device(&mut device, &program, &settings),
                 };
                 if matches!(leg.verdict, Verdict::Disagree(_)) && !self.options.known.is_empty() {
+                    let settings = settings.untimed();
                     let known = known.get_or_insert_with(|| Known::on(&mut device, &self.options.known, &settings));
                     let faults = if known.is_empty() { Vec::new() } else { faults(&mut device, source, &settings) };
                     leg.known = known.explain(&faults, &mut device).all;
@@ -316,7 +322,7 @@ fn drawn(device: &mut UnderTest<'_>, case: &Case, ran: &Ran, settings: &Settings
     let outcome = device.drawer.draw(case.dispatch(settings.size));
     let (mut verdict, lanes) = awaited.compare(&outcome, &name, device.route);
     if let Verdict::Disagree(difference) = &mut verdict {
-        difference.search(case, settings, device.drawer);
+        difference.search(case, &settings.untimed(), device.drawer);
     }
     Leg { lanes, ..leg(name, true, verdict, profile) }
 }

@@ -161,8 +161,6 @@ fn a_script_ends_by_its_time_and_by_its_fuel() {
     }
     // What is enough changes nothing.
     assert_eq!(smallstep(&["run", "--time-limit", "10m", "-"], SUM).code, 0);
-    let shown = smallstep(&["run", "--time-limit", "1s", "examples/circle.lv"], "");
-    assert!(shown.code == 2 && shown.err.contains("--time-limit is for Amber scripts"), "{}", shown.err);
 }
 
 #[test]

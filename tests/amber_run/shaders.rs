@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use smallstep::amber::Decision;
 use smallstep::run::amber::{End, Interpreter};
-use smallstep_semantics::spirv::environment::{Limits, TimeLimit};
+use smallstep_semantics::outcome::TimeLimit;
+use smallstep_semantics::spirv::environment::Limits;
 
 use crate::played_on;
 

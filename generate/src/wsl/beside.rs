@@ -3,7 +3,7 @@
 
 use super::arguments::words;
 use super::bound;
-use smallstep_semantics::outcome::{InvalidInput, Outcome};
+use smallstep_semantics::outcome::{InvalidInput, Outcome, TimeLimit};
 use smallstep_semantics::wsl::call::{self, Evaluation};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::draw::{self, Draw};
@@ -43,6 +43,8 @@ pub enum Left {
     Race,
     /// An engine did not end within its fuel.
     Fuel,
+    /// No time was left for it.
+    Time,
     /// An engine does not run it.
     Unsupported,
     /// It takes arguments that are not drawn: pointers and array references, textures and samplers
@@ -54,13 +56,14 @@ pub enum Left {
 
 impl Left {
     /// Every reason.
-    pub const ALL: [Left; 5] = [Left::Race, Left::Fuel, Left::Unsupported, Left::Arguments, Left::Bounds];
+    pub const ALL: [Left; 6] = [Left::Race, Left::Fuel, Left::Time, Left::Unsupported, Left::Arguments, Left::Bounds];
 
     /// What is true of those that are left out.
     pub fn name(self) -> &'static str {
         match self {
             Left::Race => "racing",
             Left::Fuel => "out of fuel",
+            Left::Time => "out of time",
             Left::Unsupported => "not run by an engine",
             Left::Arguments => "of arguments that are not drawn",
             Left::Bounds => "too large",
@@ -75,6 +78,15 @@ pub struct Fuel {
     pub machine: u64,
     /// Steps of the relation.
     pub relation: u64,
+    /// When both end at the latest, if at all.
+    pub time: Option<TimeLimit>,
+}
+
+impl Fuel {
+    /// Whether no time is left.
+    fn is_late(&self) -> bool {
+        self.time.is_some_and(|time| time.passed().is_some())
+    }
 }
 
 /// Calls a function with the words of its arguments on both engines. `compiled` is the function;
@@ -90,21 +102,22 @@ pub fn call(
     fuel: Fuel,
 ) -> Result<Compared, InvalidInput> {
     let flat: Vec<u32> = arguments.iter().flatten().copied().collect();
-    let settings = machine::Settings { strategy, fuel: fuel.machine, ..machine::Settings::default() };
+    let settings = machine::Settings { strategy, fuel: fuel.machine, time: fuel.time, ..machine::Settings::default() };
     let (fast, _) = compiled.call(&flat, &mut [], &settings)?;
-    if matches!(fast, Ending::OutOfFuel { .. }) {
-        return Ok(Compared::Not(Left::Fuel));
+    if let Some(why) = given_up(&fast) {
+        return Ok(Compared::Not(why));
     }
     let parameters = &program.env.function(f).parameters;
     let values = parameters.iter().zip(arguments);
     let values = values.map(|(p, words)| Value { ty: p.ty, words: words.iter().map(|&w| Word::Bits(w)).collect::<Words>() });
     let evaluation = Evaluation { program, text, start: call_of(program, f, values.collect()), root: f };
-    let settings = call::Settings { strategy, fuel: fuel.relation, ways: 1, ..call::Settings::default() };
+    let settings = call::Settings { strategy, fuel: fuel.relation, time: fuel.time, ways: 1, ..call::Settings::default() };
     let slow = evaluation.run(&settings, &mut |_, _| {});
     let result = program.env.function(f).result;
     let shown = |words: &[Possible]| value::show(program, result, words);
     let (machine, relation) = match (fast, slow) {
         (_, Outcome::OutOfFuel) => return Ok(Compared::Not(Left::Fuel)),
+        (_, Outcome::Limit(_)) if fuel.is_late() => return Ok(Compared::Not(Left::Time)),
         (_, Outcome::Limit(_) | Outcome::Unsupported(_)) => return Ok(Compared::Not(Left::Unsupported)),
         // What is met is carried by the one, and stops the other.
         (Ending::Open { .. }, Outcome::Observed(slow)) => {
@@ -120,6 +133,15 @@ pub fn call(
     Ok(compared(machine, relation))
 }
 
+/// Why the machine has not come to its end, if it has not.
+fn given_up(ending: &Ending) -> Option<Left> {
+    match ending {
+        Ending::OutOfFuel { .. } => Some(Left::Fuel),
+        Ending::Limit { .. } => Some(Left::Time),
+        _ => None,
+    }
+}
+
 fn compared(machine: String, relation: String) -> Compared {
     if machine == relation { Compared::Same(machine) } else { Compared::Differ { machine, relation } }
 }
@@ -129,14 +151,17 @@ fn compared(machine: String, relation: String) -> Compared {
 /// # Errors
 /// If there are too many threads, or what is bound is not what the entry point takes.
 pub fn dispatch(dispatch: &Dispatch, compiled: &Compiled, strategy: Strategy, fuel: Fuel) -> Result<Compared, InvalidInput> {
-    let settings = machine::Settings { strategy, fuel: fuel.machine, ..machine::Settings::default() };
+    let settings = machine::Settings { strategy, fuel: fuel.machine, time: fuel.time, ..machine::Settings::default() };
     let fast = dispatch.run_fast(compiled, &settings)?;
-    if matches!(fast.ended, Dispatched::Stopped { ending: Ending::OutOfFuel { .. }, .. }) {
-        return Ok(Compared::Not(Left::Fuel));
+    if let Dispatched::Stopped { ending, .. } = &fast.ended
+        && let Some(why) = given_up(ending)
+    {
+        return Ok(Compared::Not(why));
     }
-    let settings = group::Settings { strategy, fuel: fuel.relation, ways: 1, ..group::Settings::default() };
+    let settings = group::Settings { strategy, fuel: fuel.relation, time: fuel.time, ways: 1, ..group::Settings::default() };
     let (machine, relation) = match (&fast.ended, dispatch.run(&settings)) {
         (_, group::Ending::OutOfFuel(_)) => return Ok(Compared::Not(Left::Fuel)),
+        (_, group::Ending::Other(Outcome::Limit(_))) if fuel.is_late() => return Ok(Compared::Not(Left::Time)),
         (_, group::Ending::Other(Outcome::Limit(_) | Outcome::Unsupported(_))) => return Ok(Compared::Not(Left::Unsupported)),
         (_, group::Ending::Shown(slow)) if !slow.races.is_empty() => return Ok(Compared::Not(Left::Race)),
         (Dispatched::Diverged(..), group::Ending::Diverged(_)) => ("diverged".into(), "diverged".into()),
@@ -150,10 +175,11 @@ pub fn dispatch(dispatch: &Dispatch, compiled: &Compiled, strategy: Strategy, fu
 /// vertices are shaded, and its fragment entry point.
 pub fn draw(draw: &Draw, compiled: (Option<&Compiled>, &Compiled), strategy: Strategy, fuel: Fuel) -> Compared {
     use draw::Ending as E;
-    let settings = draw::Settings { strategy, fuel: fuel.machine, ways: 1, ..draw::Settings::default() };
+    let settings = draw::Settings { strategy, fuel: fuel.machine, time: fuel.time, ways: 1, ..draw::Settings::default() };
     let fast = draw.run_fast(compiled, &settings);
     let given_up = |ending: &E| match ending {
         E::OutOfFuel(_) => Some(Left::Fuel),
+        E::Other(Outcome::Limit(_)) if fuel.is_late() => Some(Left::Time),
         E::Other(Outcome::Limit(_) | Outcome::Unsupported(_)) => Some(Left::Unsupported),
         _ => None,
     };
@@ -184,7 +210,7 @@ pub struct Bounds {
     pub words: u32,
     /// The most threads of a dispatch.
     pub threads: u32,
-    /// How far the engines go.
+    /// How far the engines go in one call, dispatch or draw; its time is for all together.
     pub fuel: Fuel,
 }
 
@@ -255,6 +281,10 @@ pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> 
             FunctionKind::Normal | FunctionKind::Cast | FunctionKind::Compute(..) => Compiled::new(program, f),
         };
         let not = |why| Ok(Compared::Not(why));
+        if bounds.fuel.is_late() {
+            take(not(Left::Time), &String::new)?;
+            continue;
+        }
         let compiled = match compiled {
             Ok(compiled) if compiled.words() <= bounds.words && executed < bounds.functions => compiled,
             found => {
@@ -285,6 +315,10 @@ pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> 
         }
     }
     for draw in bound::draws(program, text, bounds.words, seed).take(bounds.functions) {
+        if bounds.fuel.is_late() {
+            take(Ok(Compared::Not(Left::Time)), &String::new)?;
+            continue;
+        }
         let compile = |entry: &EntryPoint| Compiled::new(program, entry.function).ok().filter(|c| c.words() <= bounds.words);
         let (Some(vertex), Some(fragment)) = (draw.vertex().map(compile).map_or(Some(None), |v| v.map(Some)), compile(draw.fragment))
         else {

@@ -25,7 +25,7 @@ use super::syntax::Span;
 use super::terms::{Never, Node, REC, Range, TermId, Terms, deep};
 use super::types::{Ground, Value};
 use crate::number::sets::{Exploration, Observation, Unsettled, observe};
-use crate::outcome::{Limit, Outcome, Stuck};
+use crate::outcome::{Limit, Outcome, Stuck, TimeLimit};
 use crate::rule::Rule;
 use smallvec::SmallVec;
 use std::convert::Infallible;
@@ -49,11 +49,20 @@ pub struct Bounds {
     pub bindings: usize,
     /// The deepest nesting of evaluations.
     pub depth: usize,
+    /// When the run ends at the latest, if at all.
+    pub time: Option<TimeLimit>,
 }
 
 impl Default for Bounds {
     fn default() -> Bounds {
-        Bounds { fuel: 1_000_000, bindings: 4 << 20, depth: 100_000 }
+        Bounds { fuel: 1_000_000, bindings: 4 << 20, depth: 100_000, time: None }
+    }
+}
+
+impl Bounds {
+    /// After how many steps a run that has taken so many looks at its fuel and the clock.
+    fn pause(&self, steps: u64) -> u64 {
+        self.time.map_or(self.fuel, |_| self.fuel.min(steps.saturating_add(TimeLimit::EVERY)))
     }
 }
 
@@ -214,6 +223,8 @@ struct Machine<'a, D: Domain> {
     bounds: Bounds,
     domain: D,
     steps: u64,
+    /// After how many steps fuel and time are looked at.
+    pause: u64,
     depth: usize,
     groups: Vec<Group>,
     entries: Vec<Entry<D::Value>>,
@@ -226,12 +237,22 @@ const STACK_CHECK: usize = 4;
 
 impl<'a, D: Domain> Machine<'a, D> {
     fn new(program: &'a Program, bounds: Bounds, domain: D) -> Self {
-        Machine { terms: &program.terms, bounds, domain, steps: 0, depth: 0, groups: Vec::new(), entries: Vec::new(), pending: Vec::new() }
+        Machine {
+            terms: &program.terms,
+            bounds,
+            domain,
+            steps: 0,
+            pause: bounds.pause(0),
+            depth: 0,
+            groups: Vec::new(),
+            entries: Vec::new(),
+            pending: Vec::new(),
+        }
     }
 
     /// Forgets the last run.
     fn restart(&mut self) {
-        (self.steps, self.depth) = (0, 0);
+        (self.steps, self.pause, self.depth) = (0, self.bounds.pause(0), 0);
         self.groups.clear();
         self.entries.clear();
         self.pending.clear();
@@ -568,7 +589,20 @@ impl<'a, D: Domain> Machine<'a, D> {
     #[inline(always)]
     fn spend(&mut self, steps: u64) -> Result<(), End> {
         self.steps = self.steps.saturating_add(steps);
-        if self.steps > self.bounds.fuel { Err(Outcome::OutOfFuel.into()) } else { Ok(()) }
+        if self.steps > self.pause { self.look() } else { Ok(()) }
+    }
+
+    /// Whether fuel and time are left.
+    #[cold]
+    fn look(&mut self) -> Result<(), End> {
+        if self.steps > self.bounds.fuel {
+            return Err(Outcome::OutOfFuel.into());
+        }
+        if let Some(limit) = self.bounds.time.and_then(|time| time.passed()) {
+            return Err(Outcome::Limit(limit).into());
+        }
+        self.pause = self.bounds.pause(self.steps);
+        Ok(())
     }
 
     #[cold]

@@ -14,7 +14,7 @@ use super::terms::{Extension, Node, Range, Replacement, Substitute, TermId, Term
 use super::types::Value;
 use crate::number::sets::{Exploration, Observation, Sets, Unsettled, observe};
 use crate::number::{Arithmetic, Lane};
-use crate::outcome::{Limit, Outcome, Stuck};
+use crate::outcome::{Limit, Outcome, Stuck, TimeLimit};
 use crate::random::Random;
 use crate::rule::Rule;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -140,6 +140,7 @@ pub struct Reduction {
     sets: Option<Sets>,
     /// Why a run over sets cannot go on, if so.
     unsettled: Option<Unsettled>,
+    time: Option<TimeLimit>,
 }
 
 /// What a device must show of a term whose definite value is `value`, component by component, over
@@ -171,7 +172,13 @@ impl Reduction {
             substitute: setting.planted.substitute.unwrap_or(Terms::substitute),
             sets: None,
             unsettled: None,
+            time: None,
         }
+    }
+
+    /// The same, that ends at the latest at that time.
+    pub fn until(self, time: Option<TimeLimit>) -> Reduction {
+        Reduction { time, ..self }
     }
 
     /// Every reduct of `e`, leftmost redex first. None: `e` is a value, or stuck.
@@ -434,6 +441,9 @@ impl Reduction {
             }
             if step == fuel {
                 break;
+            }
+            if let Some(limit) = self.time.and_then(|time| time.passed()) {
+                return Outcome::Limit(limit);
             }
             let mut reducts = match self.reducts(term, strategy != Strategy::First) {
                 Ok(reducts) => reducts,

@@ -22,7 +22,7 @@ use super::types::TypeId;
 use super::typing::program::{ExprId, Program, StmtForm, StmtId};
 use super::{desugar, parse, validate};
 use crate::number::Profile;
-use crate::outcome::{Outcome, Stuck};
+use crate::outcome::{Outcome, Stuck, TimeLimit};
 use crate::rule::Rule;
 use crate::text::{Span, line_column};
 use std::fmt::Write;
@@ -217,6 +217,8 @@ pub struct Settings {
     /// The most steps, on all ways; what it takes to find out what terms may be counts too. Where
     /// the first way has ended, further ones are left out for want of it.
     pub fuel: u64,
+    /// When the evaluation ends at the latest, if at all.
+    pub time: Option<TimeLimit>,
     /// The most ways that are followed.
     pub ways: usize,
     /// Planted bugs.
@@ -225,7 +227,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { strategy: Strategy::Carry, precision: None, fuel: 100_000_000, ways: 256, planted: Planted::default() }
+        Settings { strategy: Strategy::Carry, precision: None, fuel: 100_000_000, time: None, ways: 256, planted: Planted::default() }
     }
 }
 
@@ -292,9 +294,9 @@ impl Prepared {
         let mut program = self.program.clone();
         returns(&mut program, self.expr);
         let compiled = Compiled::new(&program, root).ok()?;
-        let (ending, stats) = compiled
-            .call(&[], &mut [], &machine::Settings { strategy: settings.strategy, fuel: settings.fuel, ..machine::Settings::default() })
-            .ok()?;
+        let &Settings { strategy, fuel, time, .. } = settings;
+        let (ending, stats) =
+            compiled.call(&[], &mut [], &machine::Settings { strategy, fuel, time, ..machine::Settings::default() }).ok()?;
         let unspecified = stats.choices > 0;
         let shown = |words: Vec<Possible>, discarded: usize| {
             Outcome::Observed(Shown { ty, words, unspecified, complete: true, ways: 1, discarded, steps: stats.fuel })
@@ -303,6 +305,7 @@ impl Prepared {
             Ending::Returned(words) => Some((shown(words.into_iter().map(|w| Possible::Values(vec![w])).collect(), 0), None)),
             Ending::Discarded => Some((shown(Vec::new(), 1), None)),
             Ending::OutOfFuel { place } => Some((Outcome::OutOfFuel, Some(place))),
+            Ending::Limit { limit, place } => Some((Outcome::Limit(limit), Some(place))),
             Ending::Open { .. } | Ending::Stuck { .. } | Ending::NoGroup { .. } | Ending::NoQuad { .. } => None,
         }
     }
@@ -344,10 +347,14 @@ impl Evaluation<'_> {
             if other.is_some() || spent {
                 return Vec::new();
             }
+            if let Some(limit) = settings.time.and_then(|time| time.passed()) {
+                other = Some(Outcome::Limit(limit));
+                return Vec::new();
+            }
             let mut opens = Opens::new(settings.strategy, ways);
             opens.precision = settings.precision;
             let way = shown.ways;
-            let (ended, steps) = self.way(&shared, &mut opens, fuel, &mut |step, thread| on(way, step, thread));
+            let (ended, steps) = self.way(&shared, &mut opens, (fuel, settings.time), &mut |step, thread| on(way, step, thread));
             fuel = fuel.saturating_sub(steps + opens.steps_of_work());
             if matches!(ended, Ended::Other(Outcome::OutOfFuel)) && shown.ways > 0 {
                 spent = true;
@@ -372,7 +379,13 @@ impl Evaluation<'_> {
         other.unwrap_or(Outcome::Observed(shown))
     }
 
-    fn way(&self, shared: &Shared, opens: &mut Opens, fuel: u64, on: &mut dyn FnMut(&Step, &Thread)) -> (Ended, u64) {
+    fn way(
+        &self,
+        shared: &Shared,
+        opens: &mut Opens,
+        (fuel, time): (u64, Option<TimeLimit>),
+        on: &mut dyn FnMut(&Step, &Thread),
+    ) -> (Ended, u64) {
         let mut memory = Memory::default();
         let words = vec![Word::Bits(0); shared.group_words];
         let group = memory.push(Object { space: AddressSpace::Threadgroup, name: "threadgroup variables".into(), words });
@@ -381,6 +394,9 @@ impl Evaluation<'_> {
         while thread.value().is_none() {
             if steps + opens.steps_of_work() >= fuel {
                 return (Ended::Other(Outcome::OutOfFuel), steps);
+            }
+            if let Some(limit) = TimeLimit::passed_between(time, steps, steps + 1) {
+                return (Ended::Other(Outcome::Limit(limit)), steps);
             }
             steps += 1;
             match step(shared, &mut memory, opens, &mut thread) {

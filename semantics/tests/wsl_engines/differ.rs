@@ -11,7 +11,7 @@ use smallstep_semantics::wsl::types::Scalar;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 
-const FUEL: Fuel = Fuel { machine: 1000, relation: 10_000 };
+const FUEL: Fuel = Fuel { machine: 1000, relation: 10_000, time: None };
 
 fn function(program: &Program, name: &str) -> FunctionId {
     let found = program.env.functions.iter().position(|f| program.env.names.name(f.name.name) == name);

@@ -11,7 +11,7 @@ use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 use std::fmt::Write;
 
-const FUEL: Fuel = Fuel { machine: 20_000, relation: 400_000 };
+const FUEL: Fuel = Fuel { machine: 20_000, relation: 400_000, time: None };
 
 fn programs() -> u64 {
     std::env::var("SMALLSTEP_WSL_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(200)

@@ -26,7 +26,7 @@ enum Compared {
 /// # Panics
 /// If they end differently.
 fn compare(program: &Program, text: &str, compiled: &Compiled, f: FunctionId, arguments: &[Vec<u32>], strategy: Strategy) -> Compared {
-    let fuel = Fuel { machine: 400, relation: 20_000 };
+    let fuel = Fuel { machine: 400, relation: 20_000, time: None };
     match beside::call((program, text), (compiled, f), arguments, strategy, fuel).expect("the arguments fit") {
         beside::Compared::Same(shown) => Compared::Same(shown),
         beside::Compared::Not(_) => Compared::Not,

@@ -230,7 +230,7 @@ fn both(text: &str, bound: &[Bound], seed: u64) {
     let dispatch = dispatch(&program, text, bound);
     let compiled = Compiled::new(&program, dispatch.entry.function).expect("it compiles");
     for strategy in [Strategy::First, Strategy::Random(seed)] {
-        let fuel = Fuel { machine: 1000, relation: 100_000 };
+        let fuel = Fuel { machine: 1000, relation: 100_000, time: None };
         let compared = beside::dispatch(&dispatch, &compiled, strategy, fuel).expect("what is bound fits");
         assert!(matches!(compared, Compared::Same(_)), "{compared:?} by {strategy:?} with {bound:?}\n{text}");
     }

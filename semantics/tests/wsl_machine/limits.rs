@@ -1,8 +1,10 @@
 //! Fuel, sizes, nesting.
 
 use crate::{compiled, function, int, run_with, typed};
+use smallstep_semantics::outcome::TimeLimit;
 use smallstep_semantics::wsl::machine::{Compiled, Dispatched, Ending, Grid, MAX_WORDS, Memory, Refusal, Settings};
 use std::fmt::Write;
+use std::time::Duration;
 
 #[track_caller]
 fn refused(text: &str) -> String {
@@ -43,6 +45,26 @@ fn fuel_is_spent_by_iterations_and_calls() {
     // Copies of much take more than one step.
     let text = "void f() { int[10000] a; int[10000] b; for (int i = 0; i < 10; i++) { a = b; } }";
     assert_eq!(run_with(text, "f", &[], &Settings::default()).1.fuel, 10 + 12 * 9);
+}
+
+/// With a bound on its time a run goes in parts: it ends as without, counts what is counted
+/// without, and goes on at the instruction that a part was not enough for, the dearest one too.
+#[test]
+fn a_run_in_parts_is_the_run() {
+    let text = "int f(int n) { int[10000] a; int[10000] b; int s = 0; for (int i = 0; i < n; i++) { s = s * 3 + i; \
+                if ((i & 1023) == 0) a = b; } return s; }";
+    let far = TimeLimit::from_now(Duration::from_secs(3600));
+    for (n, fuel) in [(300_000, u64::MAX), (300_000, 200_000), (65_000, 65_536), (10, 5)] {
+        let run = |time| run_with(text, "f", &[n], &Settings { fuel, time, count: true, ..Settings::default() });
+        let (whole, parts) = (run(None), run(far));
+        assert_eq!(parts, whole, "{n} iterations with {fuel}");
+    }
+    let largest = format!("void f() {{ int[{0}] a; int[{0}] b; a = b; a = b; }}", MAX_WORDS / 2 - 64);
+    let run = |time| run_with(&largest, "f", &[], &Settings { time, ..Settings::default() });
+    assert_eq!(run(far).1.fuel, run(None).1.fuel);
+    let now = TimeLimit::from_now(Duration::ZERO);
+    let (ending, _) = run_with(text, "f", &[1], &Settings { time: now, ..Settings::default() });
+    assert!(matches!(ending, Ending::Limit { limit, .. } if limit.what == "milliseconds"), "{ending:?}");
 }
 
 #[test]

@@ -63,7 +63,7 @@ impl Run<'_> {
     pub(super) fn call(&mut self) -> Ran<Found> {
         let planted = self.wsl_rules().execution;
         let (fuel, ways) = (self.number("fuel", FUEL)?, self.number("ways", 256)? as usize);
-        let settings = call::Settings { strategy: self.strategy()?, fuel, ways, planted, precision: None };
+        let settings = call::Settings { strategy: self.strategy()?, fuel, ways, planted, ..call::Settings::default() };
         let called = wsl::call(&self.file.text, &self.test.expression, &settings)?;
         self.report.fired.extend(called.fired);
         if planted.rule.is_none() && planted.scalar.is_none() {
@@ -81,8 +81,7 @@ impl Run<'_> {
         let schedule = self.schedule()?;
         let (fuel, ways) = (self.number("fuel", FUEL)?, self.number("ways", 4096)? as usize);
         let planted = self.wsl_rules().execution;
-        let settings =
-            group::Settings { strategy: self.strategy()?, schedule, fuel, ways, races: true, until_race: false, planted, precision: None };
+        let settings = group::Settings { strategy: self.strategy()?, schedule, fuel, ways, planted, ..group::Settings::default() };
         let groups = self.groups()?;
         let (found, fired) = wsl::dispatch(&self.file.text, self.test.option("entry"), &self.file.resources, groups, &settings)?;
         self.report.fired.extend(fired);
@@ -197,10 +196,9 @@ impl Run<'_> {
             schedule: self.schedule()?.ok_or("unsupported: every order of the threads of a draw")?,
             fuel: self.number("fuel", FUEL)?,
             ways: self.number("ways", 256)? as usize,
-            races: true,
             planted: rules.execution,
             rules: rules.draw,
-            watch: None,
+            ..draw::Settings::default()
         };
         let (found, fired) = wsl::draw(&self.file.text, &asked, &self.file.resources, &settings)?;
         if rules.execution.rule.is_none() && rules.execution.scalar.is_none() {

@@ -92,7 +92,7 @@ fn of_wsl(text: &str, compiler: &Compiler) -> (Status, String) {
     let Some(program) = validate(text).program else { return (Status::Unchecked, "the program is not valid".into()) };
     let options = wsl::Options { profile: compilers::profile(compiler), ..wsl::Options::default() };
     let mut tally = Tally::default();
-    check_program(&program, text, 0, &options, Some(Target::Compiler(compiler)), &mut tally);
+    check_program((&program, text), 0, &options, None, Some(Target::Compiler(compiler)), &mut tally);
     if let Some(finding) = tally.findings.iter().find(|finding| !finding.device) {
         return (Status::Unchecked, format!("the interpreters disagree: {}", finding.what));
     }

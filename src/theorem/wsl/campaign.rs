@@ -20,6 +20,7 @@ use crate::theorem::probe::Unblamed;
 use crate::theorem::{Difference, Engine, Verdict};
 use serde_json::{Value, json};
 use smallstep_semantics::number::Profile;
+use smallstep_semantics::outcome::TimeLimit;
 use smallstep_semantics::spirv::Buffer;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
@@ -396,9 +397,18 @@ pub fn translated(programs: Programs, seed: u64, text: Option<&str>, options: &O
 
 /// What can be run of a program, each judged as a program of that number: its compute entry points;
 /// each fragment entry point over the screen, and behind each vertex entry point that it fits; the
-/// functions that are no entry points.
-pub fn check_program(program: &Program, text: &str, seed: u64, options: &Options, mut target: Option<Target<'_>>, tally: &mut Tally) {
-    let mut judge = |programs: Programs, case: &Result<Case, Verdict>| {
+/// functions that are no entry points. What is left when the time is over is not judged.
+pub fn check_program(
+    (program, text): (&Program, &str),
+    seed: u64,
+    options: &Options,
+    time: Option<TimeLimit>,
+    mut target: Option<Target<'_>>,
+    tally: &mut Tally,
+) {
+    let mut judge = |programs: Programs, case: Result<Case, Verdict>| {
+        let over = time.and_then(|time| time.passed()).map(|limit| Err(Verdict::Limit(limit.to_string())));
+        let case = &over.unwrap_or(case);
         let mut one = OfOne::default();
         let mut beside = OnTarget::default();
         let agreed = judge_one(case, options, Asks::EveryWay, &mut one);
@@ -406,9 +416,9 @@ pub fn check_program(program: &Program, text: &str, seed: u64, options: &Options
         tally.count(programs, seed, one);
         beside.count(programs, seed, tally);
     };
-    entry_points(program, text, seed, &mut |_, _, case| judge(Programs::EntryPoints, &case));
-    draws(program, text, seed, &mut |_, _, case| judge(Programs::Stages, &case));
-    functions(program, text, seed, &mut |_, _, case| judge(Programs::Functions, &case));
+    entry_points(program, text, seed, &mut |_, _, case| judge(Programs::EntryPoints, case));
+    draws(program, text, seed, &mut |_, _, case| judge(Programs::Stages, case));
+    functions(program, text, seed, &mut |_, _, case| judge(Programs::Functions, case));
 }
 
 /// The program of a seed, judged as one program of that number, unless it shows nothing.

@@ -17,7 +17,8 @@ use smallvec::SmallVec;
 
 use crate::number::sets::{Exploration, Observation, Unsettled, observe};
 use crate::number::{self, Arithmetic, Lane, Lanes, Tuple};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, TimeLimit};
+use crate::spirv::environment::Limits;
 use crate::spirv::error::{LoadError, Place};
 use crate::spirv::grammar::Op;
 use crate::spirv::module::{Interface, Module};
@@ -173,15 +174,17 @@ impl Program {
         compile::compile(module, entry)
     }
 
-    /// Runs one invocation for at most `fuel` rule applications of the reference.
-    pub fn run(&self, inputs: &Inputs<'_>, fuel: u64, arithmetic: &Arithmetic) -> Outcome<Outputs> {
-        self.run_in(&mut Registers::default(), inputs, fuel, arithmetic)
+    /// Runs one invocation for at most as many rule applications of the reference as the limits
+    /// have instructions.
+    pub fn run(&self, inputs: &Inputs<'_>, limits: impl Into<Limits>, arithmetic: &Arithmetic) -> Outcome<Outputs> {
+        self.run_in(&mut Registers::default(), inputs, &limits.into(), arithmetic)
     }
 
     /// The same in registers that are kept: once they are large enough, a run allocates nothing but
     /// its outputs.
-    pub fn run_in(&self, registers: &mut Registers, inputs: &Inputs<'_>, fuel: u64, arithmetic: &Arithmetic) -> Outcome<Outputs> {
-        let Ok(outcome) = self.evaluate(registers, inputs, fuel, arithmetic, Control::default());
+    // No generic function: its loop would be compiled where it is called, with nothing inlined.
+    pub fn run_in(&self, registers: &mut Registers, inputs: &Inputs<'_>, limits: &Limits, arithmetic: &Arithmetic) -> Outcome<Outputs> {
+        let Ok(outcome) = self.evaluate(registers, inputs, limits, arithmetic, Control::default());
         outcome
     }
 
@@ -197,7 +200,7 @@ impl Program {
         exploration: Exploration,
     ) -> Observation {
         let mut registers = Registers::default();
-        observe(exploration, &shown.lanes(), |sets| match self.evaluate(&mut registers, inputs, fuel, arithmetic, sets)? {
+        observe(exploration, &shown.lanes(), |sets| match self.evaluate(&mut registers, inputs, &fuel.into(), arithmetic, sets)? {
             Outcome::Observed(outputs) => Ok(shown.components_of(&outputs)),
             other => Err(Unsettled::ended(&other)),
         })
@@ -208,7 +211,7 @@ impl Program {
         &self,
         registers: &mut Registers,
         inputs: &Inputs<'_>,
-        fuel: u64,
+        limits: &Limits,
         arithmetic: &Arithmetic,
         evaluation: E,
     ) -> Result<Outcome<Outputs>, E::Error> {
@@ -230,7 +233,7 @@ impl Program {
         let (mut steps, mut block) = (0u64, 0u32);
         loop {
             let at = &self.blocks[block as usize];
-            let room = fuel - steps;
+            let room = limits.instructions - steps;
             let ends = room >= u64::from(at.steps);
             let mut code = &self.code[at.first as usize..at.end as usize];
             if !ends {
@@ -245,6 +248,9 @@ impl Program {
             }
             if !ends {
                 return Ok(Outcome::OutOfFuel);
+            }
+            if let Some(limit) = TimeLimit::passed_between(limits.time, steps, steps + u64::from(at.steps)) {
+                return Ok(Outcome::Limit(limit));
             }
             steps += u64::from(at.steps);
             let edge = match at.ends {

@@ -4,12 +4,11 @@
 use crate::image;
 use crate::number::Profile;
 use crate::number::sets::Set;
-use crate::outcome::Limit;
+use crate::outcome::{Limit, TimeLimit};
 use crate::raster;
 
 use crate::spirv::module::Module;
 use crate::spirv::value::Buffer;
-use std::time::{Duration, Instant};
 
 /// A place among the invocations of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -51,38 +50,16 @@ pub struct Limits {
     pub time: Option<TimeLimit>,
 }
 
-/// A point in time at which runs end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimeLimit {
-    until: Instant,
-    milliseconds: u64,
-}
-
-impl TimeLimit {
-    /// Instructions between two looks at the clock.
-    pub(in crate::spirv) const EVERY: u64 = 1 << 12;
-
-    /// So long from now on; none if that is never.
-    pub fn from_now(time: Duration) -> Option<TimeLimit> {
-        let milliseconds = u64::try_from(time.as_millis()).ok()?;
-        Some(TimeLimit { until: Instant::now().checked_add(time)?, milliseconds })
-    }
-
-    /// The limit that is passed, if it is.
-    pub fn passed(&self) -> Option<Limit> {
-        (Instant::now() >= self.until).then_some(Limit { what: "milliseconds", bound: self.milliseconds })
-    }
-
-    /// The same, where the clock is looked at only now and then: when the count of instructions
-    /// goes from one to another.
-    pub(in crate::spirv) fn passed_between(this: Option<TimeLimit>, from: u64, to: u64) -> Option<Limit> {
-        this.filter(|_| from / TimeLimit::EVERY != to / TimeLimit::EVERY)?.passed()
-    }
-}
-
 impl Default for Limits {
     fn default() -> Limits {
         Limits { instructions: 1 << 36, by_relation: 1 << 25, turns: 1 << 28, invocations: 1 << 24, memory: 1 << 31, time: None }
+    }
+}
+
+/// [`Limits::of_fuel`].
+impl From<u64> for Limits {
+    fn from(fuel: u64) -> Limits {
+        Limits::of_fuel(fuel)
     }
 }
 

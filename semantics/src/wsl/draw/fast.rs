@@ -28,6 +28,7 @@ impl Machine<'_, '_> {
         use machine::Ending as E;
         match ending {
             E::OutOfFuel { place } => Ending::OutOfFuel(At { thread, at: place }),
+            E::Limit { limit, .. } => Ending::Other(Outcome::Limit(limit)),
             E::Open { place } => Ending::Open(At { thread, at: place }),
             E::Stuck { why, place: at } => Ending::Other(Outcome::Stuck(Stuck { why: why.into(), at: self.common.place(at) })),
             E::NoQuad { place: at } => Ending::Other(Outcome::Unsupported(format!(
@@ -49,7 +50,8 @@ impl<'a> Engine<'a> for Machine<'a, '_> {
             (Stage::Vertex, (Some(vertex), _)) => vertex,
             (_, (_, fragment)) => fragment,
         };
-        let settings = machine::Settings { strategy: self.common.settings.strategy, ..machine::Settings::default() };
+        let &Settings { strategy, time, .. } = self.common.settings;
+        let settings = machine::Settings { strategy, time, ..machine::Settings::default() };
         let mut left = Vec::with_capacity(groups.len());
         for group in groups {
             let mut starts = Vec::with_capacity(group.threads.len());

@@ -50,7 +50,7 @@ use super::typing::program::Program;
 use crate::concurrency::Topology;
 use crate::image::Compare;
 use crate::number::{Inexact, Profile};
-use crate::outcome::{InvalidInput, Limit, Outcome};
+use crate::outcome::{InvalidInput, Limit, Outcome, TimeLimit};
 use crate::raster::{self, Interpolation, Lane};
 use crate::rule::Rule;
 use crate::text::Span;
@@ -205,6 +205,8 @@ pub struct Settings {
     /// what it takes to find out what terms may be counts too. Where the first way has ended,
     /// further ones are left out for want of it.
     pub fuel: u64,
+    /// When the draw ends at the latest, if at all.
+    pub time: Option<TimeLimit>,
     /// The most ways that are followed, through branches on unspecified values.
     pub ways: usize,
     /// Whether races are looked for. Without that, loads see the last store of the schedule.
@@ -224,6 +226,7 @@ impl Default for Settings {
             precision: None,
             schedule: Schedule::InOrder,
             fuel: 200_000_000,
+            time: None,
             ways: 256,
             races: true,
             planted: Planted::default(),
@@ -407,6 +410,9 @@ impl<'p> Draw<'p> {
         fired.extend(&interface.fired);
         let (mut fuel, mut spent) = (settings.fuel, false);
         let complete = explore(settings.ways, |ways| {
+            if let Some(limit) = settings.time.and_then(|time| time.passed()) {
+                halted = Some(Ending::Other(Outcome::Limit(limit)));
+            }
             if halted.is_some() || spent {
                 return Vec::new();
             }

@@ -5,7 +5,7 @@ use super::{At, Ending, Settings};
 use crate::concurrency::turns::{self, Threads, Turns};
 use crate::concurrency::{Agent, Begin, Topology};
 use crate::interleavings::{Footprint, Turn};
-use crate::outcome::{Limit, Outcome, Stuck};
+use crate::outcome::{Limit, Outcome, Stuck, TimeLimit};
 use crate::rule::Rule;
 use crate::text::{Span, line_column};
 use crate::wsl::entry::EntryPoint;
@@ -121,13 +121,14 @@ impl<'a> Common<'a> {
     /// Takes the cost of something from the fuel.
     ///
     /// # Errors
-    /// There is not so much of it. The thread is the one that was to go on.
+    /// There is not so much of it, or no time is left. The thread is the one that was to go on.
     pub(super) fn spend(&mut self, work: u64, thread: u32) -> Result<(), Ending> {
-        match self.fuel.checked_sub(work).filter(|&left| left >= self.opens.steps_of_work()) {
-            Some(left) => self.fuel = left,
-            None => return Err(Ending::OutOfFuel(At { thread, at: self.last })),
-        }
-        Ok(())
+        let Some(left) = self.fuel.checked_sub(work).filter(|&left| left >= self.opens.steps_of_work()) else {
+            return Err(Ending::OutOfFuel(At { thread, at: self.last }));
+        };
+        let passed = TimeLimit::passed_between(self.settings.time, self.fuel, left);
+        self.fuel = left;
+        passed.map_or(Ok(()), |limit| Err(Ending::Other(Outcome::Limit(limit))))
     }
 
     /// A place in the program, for people.

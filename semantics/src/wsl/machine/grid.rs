@@ -67,7 +67,7 @@ impl Compiled {
                 format!("the threads of a group need {needed} words of memory; the limit is {MAX_WORDS}"),
             ));
         }
-        let mut shared = Shared { group: Vec::new(), memory, fuel: settings.fuel, nodes: 0 };
+        let mut shared = Shared { group: Vec::new(), memory, fuel: settings.fuel, time: settings.time, nodes: 0 };
         let mut choices = 0;
         let mut given = Vec::new();
         for group in 0..grid.groups {

@@ -38,7 +38,7 @@ use super::choice::Strategy;
 use super::environment::FunctionId;
 use super::texture::Opaque;
 use super::typing::program::Program;
-use crate::outcome::{InputFault, InvalidInput, Limit};
+use crate::outcome::{InputFault, InvalidInput, Limit, TimeLimit};
 use crate::text::Span;
 use code::{BUFFERS, Code, Reference};
 use lanes::Chooser;
@@ -47,6 +47,10 @@ use run::{Shared, Stop, Thread};
 /// The most words that a thread's memory has, and a threadgroup's: 256 MiB. All threads of a group
 /// together have no more.
 pub const MAX_WORDS: u32 = 64 << 20;
+
+/// Fuel between two looks at the clock: no less than any one instruction takes.
+const BETWEEN_LOOKS: u64 = MAX_WORDS as u64 >> 10;
+
 /// The most instructions of a program.
 pub const MAX_INSTRUCTIONS: usize = 4 << 20;
 
@@ -115,6 +119,8 @@ pub struct Settings {
     pub strategy: Strategy,
     /// How many iterations and calls there may be.
     pub fuel: u64,
+    /// When the run ends at the latest, if at all.
+    pub time: Option<TimeLimit>,
     /// The thread's number, on which random choices depend; of a grid the first thread's.
     pub thread: u32,
     /// Whether evaluated expressions are counted, which takes time.
@@ -123,7 +129,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { strategy: Strategy::Carry, fuel: u64::MAX, thread: 0, count: false }
+        Settings { strategy: Strategy::Carry, fuel: u64::MAX, time: None, thread: 0, count: false }
     }
 }
 
@@ -162,6 +168,13 @@ pub enum Ending {
     },
     /// The fuel was used up.
     OutOfFuel {
+        /// The loop or call.
+        place: Span,
+    },
+    /// A limit was passed.
+    Limit {
+        /// Which.
+        limit: Limit,
         /// The loop or call.
         place: Span,
     },
@@ -281,7 +294,7 @@ impl Compiled {
         let mut memory = Memory::of(buffers);
         let mut thread = self.thread(arguments, &memory, settings.strategy, settings.thread)?;
         let group = vec![0; self.code.group as usize];
-        let mut shared = Shared { group, memory: &mut memory, fuel: settings.fuel, nodes: 0 };
+        let mut shared = Shared { group, memory: &mut memory, fuel: settings.fuel, time: settings.time, nodes: 0 };
         let mut stop = self.resume(&mut thread, &mut shared, settings.count);
         // The thread is all of its group.
         while stop == Stop::Barrier {
@@ -292,8 +305,28 @@ impl Compiled {
         Ok((self.ending(&thread, stop), stats))
     }
 
+    /// Runs a thread until it stops. The loop knows of fuel only: where time is bounded, it is
+    /// given a part of the fuel after each look at the clock, and goes on at the instruction
+    /// that the part was not enough for.
     fn resume(&self, thread: &mut Thread, shared: &mut Shared, count: bool) -> Stop {
-        if count { run::run::<true>(&self.code, thread, shared) } else { run::run::<false>(&self.code, thread, shared) }
+        let run = if count { run::run::<true> } else { run::run::<false> };
+        let Some(time) = shared.time else { return run(&self.code, thread, shared) };
+        loop {
+            if let Some(limit) = time.passed() {
+                return Stop::Limit(limit);
+            }
+            let part = shared.fuel.min(BETWEEN_LOOKS);
+            let rest = shared.fuel - part;
+            shared.fuel = part;
+            let stop = run(&self.code, thread, shared);
+            shared.fuel += rest;
+            if stop != Stop::OutOfFuel || rest == 0 {
+                return stop;
+            }
+            if count {
+                shared.nodes -= u64::from(self.code.nodes[thread.at as usize]);
+            }
+        }
     }
 
     fn place(&self, thread: &Thread) -> Span {
@@ -310,6 +343,7 @@ impl Compiled {
             Stop::Discarded => Ending::Discarded,
             Stop::Open => Ending::Open { place },
             Stop::OutOfFuel => Ending::OutOfFuel { place },
+            Stop::Limit(limit) => Ending::Limit { limit, place },
             Stop::Barrier => Ending::NoGroup { place },
             Stop::Quad => Ending::NoQuad { place },
             Stop::Stuck(why) => Ending::Stuck { why, place },

@@ -71,7 +71,7 @@ impl Compiled {
             (thread.chooser.number, thread.stage) = (start.choices, start.stage);
             threads.push(thread);
         }
-        let mut shared = Shared { group: Vec::new(), memory, fuel: *fuel, nodes: 0 };
+        let mut shared = Shared { group: Vec::new(), memory, fuel: *fuel, time: settings.time, nodes: 0 };
         let mut lonely = Vec::new();
         let ended = self.to_the_end(&mut threads, &mut shared, settings.count, &mut lonely);
         *fuel = shared.fuel;

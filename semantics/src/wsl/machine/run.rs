@@ -3,6 +3,7 @@
 use super::code::{BUFFERS, Binary, Code, GROUP, Instruction, Modify, OWN, Test, Unary};
 use super::lanes::{self, Chooser};
 use super::{Memory, quad, texture};
+use crate::outcome::{Limit, TimeLimit};
 use crate::wsl::library::Meaning;
 
 /// A thread: its memory, where it is and whom it returns to.
@@ -35,6 +36,8 @@ pub(super) struct Shared<'a, 'm> {
     pub group: Vec<u32>,
     pub memory: &'a mut Memory<'m>,
     pub fuel: u64,
+    /// When the run ends at the latest, if at all.
+    pub time: Option<TimeLimit>,
     pub nodes: u64,
 }
 
@@ -49,6 +52,7 @@ pub(super) enum Stop {
     /// An unspecified value is left open.
     Open,
     OutOfFuel,
+    Limit(Limit),
     /// What no valid program and no valid memory leads to.
     Stuck(&'static str),
 }

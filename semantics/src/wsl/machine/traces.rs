@@ -65,7 +65,7 @@ impl Compiled {
                 format!("the threads of a group need {needed} words of memory; the limit is {MAX_WORDS}"),
             ));
         }
-        let mut shared = Shared { group: Vec::new(), memory, fuel: 0, nodes: 0 };
+        let mut shared = Shared { group: Vec::new(), memory, fuel: 0, time: settings.time, nodes: 0 };
         let mut words = Vec::new();
         let (mut all, mut any_cut) = (0, false);
         for group in 0..grid.groups {
@@ -109,7 +109,7 @@ impl Compiled {
             (thread.chooser.number, thread.stage) = (start.choices, start.stage);
             threads.push(thread);
         }
-        let mut shared = Shared { group: Vec::new(), memory, fuel: 0, nodes: 0 };
+        let mut shared = Shared { group: Vec::new(), memory, fuel: 0, time: settings.time, nodes: 0 };
         Ok(self.compared(&mut threads, &mut shared, settings, reversed))
     }
 

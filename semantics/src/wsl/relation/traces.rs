@@ -67,7 +67,7 @@ impl<'p> Traces<'p> {
     pub fn run(&self, groups: [u32; 3], resources: Vec<Resource>, how: &How) -> Result<Traced, InvalidInput> {
         let Outside { mut buffers, opaques, undefined, .. } = Outside::of(&resources, how.strategy);
         let mut memory = Memory { buffers: &mut buffers, opaques: &opaques, undefined, doubted: false };
-        let settings = Settings { strategy: how.strategy, fuel: how.fuel, thread: 0, count: false };
+        let settings = Settings { strategy: how.strategy, fuel: how.fuel, ..Settings::default() };
         if self.entry.stage == Stage::Fragment {
             let start = |lane: usize| {
                 let mut arguments = Vec::new();

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::control::phi_group;
 use super::{Action, Config, Env, Event, Next, Reduct, Relation, Sink, over};
 use crate::number::sets::{Exploration, Observation, Sets, Unsettled, observe};
-use crate::outcome::{Outcome, Stuck};
+use crate::outcome::{Outcome, Stuck, TimeLimit};
 use crate::rule::Rule;
 use crate::spirv::environment::{Dispatch, InvocationId, Limits, Resources};
 use crate::spirv::error::{LoadError, Place};
@@ -14,7 +14,8 @@ use crate::spirv::module::{Module, Variable};
 use crate::spirv::shared::{Missing, Shared};
 use crate::spirv::value::{self, Inputs, Outputs};
 
-/// Runs an entry point for one invocation by the relation, for at most `fuel` rule applications.
+/// Runs an entry point for one invocation by the relation, for at most as many rule applications as
+/// the limits have instructions.
 ///
 /// The only error is an entry point that is not there. Buffers that are missing or too short are
 /// `Outcome::Unsupported`.
@@ -22,11 +23,11 @@ pub fn run(
     module: &Module,
     entry: &str,
     inputs: &Inputs<'_>,
-    fuel: u64,
+    limits: impl Into<Limits>,
     relation: &Relation,
     sink: &mut dyn Sink,
 ) -> Result<Outcome<Outputs>, LoadError> {
-    Ok(run_from(Config::start(module, entry, *inputs)?, entry, fuel, relation, sink, None)
+    Ok(run_from(Config::start(module, entry, *inputs)?, entry, limits.into(), relation, sink, None)
         .unwrap_or_else(|why| Outcome::Unsupported(why.to_string())))
 }
 
@@ -45,7 +46,7 @@ pub fn explore(
     exploration: Exploration,
 ) -> Result<Observation, LoadError> {
     let start = Config::start(module, entry, *inputs)?;
-    Ok(observe(exploration, &shown.lanes(), |sets| match run_from(start.clone(), entry, fuel, relation, &mut (), Some(sets))? {
+    Ok(observe(exploration, &shown.lanes(), |sets| match run_from(start.clone(), entry, fuel.into(), relation, &mut (), Some(sets))? {
         Outcome::Observed(outputs) => Ok(shown.components_of(&outputs)),
         other => Err(Unsettled::ended(&other)),
     }))
@@ -55,7 +56,7 @@ pub fn explore(
 fn run_from<'m>(
     mut config: Config<'m>,
     entry: &str,
-    fuel: u64,
+    limits: Limits,
     relation: &Relation,
     sink: &mut dyn Sink,
     mut sets: Option<&mut Sets>,
@@ -64,7 +65,6 @@ fn run_from<'m>(
     if let Some(what) = value::missing_resource(module, &inputs) {
         return Ok(Outcome::Unsupported(what));
     }
-    let limits = Limits::default();
     let dispatch = Dispatch { entry, groups: [1; 3], resources: Resources::of_buffers(inputs.buffers), limits };
     let used: Vec<&Variable> = module.globals().iter().collect();
     let shared = match Shared::new(module, &used, &dispatch) {
@@ -73,7 +73,10 @@ fn run_from<'m>(
         Err(Missing::Limit(limit)) => return Ok(Outcome::Limit(limit)),
     };
     let env = Env { calculator: &relation.calculator, shared: &shared, invocation: 0, workgroup: 0, judged: true, over: None };
-    for steps in 0..fuel {
+    for steps in 0..limits.instructions {
+        if let Some(limit) = TimeLimit::passed_between(limits.time, steps, steps + 1) {
+            return Ok(Outcome::Limit(limit));
+        }
         let branched = match sets.as_deref_mut() {
             Some(sets) => over::decide(sets, &mut config)?,
             None => None,

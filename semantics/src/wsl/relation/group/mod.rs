@@ -20,7 +20,7 @@ pub use rules::{Group, Replacement, State, World, g_barrier, g_thread};
 use crate::concurrency::Topology;
 use crate::interleavings::{self, Budget};
 use crate::number::Profile;
-use crate::outcome::{Limit, Outcome};
+use crate::outcome::{Limit, Outcome, TimeLimit};
 use crate::rule::Rule;
 use crate::text::{Span, line_column};
 use crate::wsl::choice::Strategy;
@@ -51,6 +51,8 @@ pub struct Settings {
     /// The most steps of all threads together, on all ways; what it takes to find out what terms
     /// may be counts too. Where the first way has ended, further ones are left out for want of it.
     pub fuel: u64,
+    /// When the dispatch ends at the latest, if at all.
+    pub time: Option<TimeLimit>,
     /// The most ways that are followed, through branches on unspecified values and schedules.
     pub ways: usize,
     /// Whether races are looked for. Without that, loads see the last store of the schedule.
@@ -70,6 +72,7 @@ impl Default for Settings {
             precision: None,
             schedule: Some(Schedule::InOrder),
             fuel: 100_000_000,
+            time: None,
             ways: 256,
             races: true,
             until_race: false,
@@ -261,6 +264,16 @@ impl<'k> Pass<'k> {
         let (learnt, fired) = (Known::default(), vec![false; Rule::ALL.len()]);
         Pass { shown: Shown::default(), known, learnt, fired, every_order: true, halted: None, fuel, spent: false }
     }
+
+    /// Whether no time is left, which ends it.
+    fn passed(&mut self, settings: &Settings) -> bool {
+        let limit = settings.time.and_then(|time| time.passed());
+        if let Some(limit) = limit {
+            self.halted = Some(Ending::Other(Outcome::Limit(limit)));
+        }
+        limit.is_some()
+    }
+
     /// Whether a race has ended it.
     fn raced(&self, settings: &Settings) -> bool {
         settings.until_race && !self.shown.races.is_empty()
@@ -268,6 +281,9 @@ impl<'k> Pass<'k> {
 
     /// A way, in the order of the schedule or in every order: the ways that these are.
     fn way(&mut self, dispatch: &Dispatch, (shared, topology): (&Shared, Topology), settings: &Settings, ways: Ways) -> Vec<Ways> {
+        if self.passed(settings) {
+            return Vec::new();
+        }
         if settings.schedule.is_some() {
             let mut run = Run::new(dispatch, shared, settings, topology, (ways, self.fuel), self.known);
             run.finish();
@@ -281,7 +297,7 @@ impl<'k> Pass<'k> {
         let done = interleavings::explore(begin, budget, |run: &Run, _| {
             self.add(run);
             gone.push(run.world.opens.ways.clone());
-            if self.halted.is_some() || self.spent { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if self.halted.is_some() || self.spent || self.passed(settings) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         self.every_order &= done.complete;
         gone

@@ -5,7 +5,7 @@ use super::{Dispatch, Ending, OnStep, OutOfFuel, Schedule, Settings, push};
 use crate::concurrency::turns::{self, Threads, Turns};
 use crate::concurrency::{Agent, Begin, Topology};
 use crate::interleavings::{Explored, Footprint, Stepped, Turn};
-use crate::outcome::{Outcome, Stuck};
+use crate::outcome::{Outcome, Stuck, TimeLimit};
 use crate::rule::Rule;
 use crate::text::Span;
 use crate::wsl::execution::{Gate, Shared, Stop, Thread, call_of};
@@ -132,6 +132,10 @@ impl<'a, 'p> Run<'a, 'p> {
         if self.steps + self.world.opens.steps_of_work() >= self.fuel {
             let thread = thread.number;
             self.halted = Some(Ending::OutOfFuel(OutOfFuel { thread, at: self.last[thread as usize] }));
+            return None;
+        }
+        if let Some(limit) = TimeLimit::passed_between(self.settings.time, self.steps, self.steps + 1) {
+            self.halted = Some(Ending::Other(Outcome::Limit(limit)));
             return None;
         }
         self.steps += 1;

@@ -11,7 +11,7 @@ use super::super::program::{Code, Edge, End, Input, Mask, Move, NONE, Op, Progra
 use super::judge::Ledger;
 use super::races::Who;
 use super::{Broken, Group, Met, Shared};
-use crate::spirv::environment::TimeLimit;
+use crate::outcome::TimeLimit;
 use crate::spirv::operation::Calculator;
 use crate::spirv::report;
 use crate::spirv::value::Origin;

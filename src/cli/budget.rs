@@ -1,0 +1,68 @@
+//! How far the interpreters go.
+
+use super::compute::{Failure, invalid};
+use clap::Args;
+use smallstep_semantics::outcome::TimeLimit;
+use smallstep_semantics::spirv::environment::Limits;
+use std::time::Duration;
+
+/// How long the interpreters may take.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct TimeArgs {
+    /// How long the interpreters may take for one script, dispatch, draw or file, as 90s, 10m or
+    /// 2h. What takes longer ends with a limit; where, is not the same each time.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) time_limit: Option<Duration>,
+}
+
+impl TimeArgs {
+    /// What a run that begins now may take; `fuel` counts what the engine counts.
+    pub(crate) fn budget(self, fuel: Option<u64>) -> Budget {
+        Budget { fuel, time: self.time_limit.and_then(TimeLimit::from_now) }
+    }
+}
+
+/// What one run may take.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Budget {
+    /// Steps, instructions or iterations, if they are said.
+    pub(crate) fuel: Option<u64>,
+    /// When it ends at the latest, if that is said.
+    pub(crate) time: Option<TimeLimit>,
+}
+
+impl Budget {
+    /// So much fuel, and all the time.
+    pub(crate) fn of_fuel(fuel: Option<u64>) -> Budget {
+        Budget { fuel, time: None }
+    }
+
+    /// The same for a SPIR-V module.
+    pub(crate) fn limits(self) -> Limits {
+        Limits { time: self.time, ..self.fuel.map_or(Limits::default(), Limits::of_fuel) }
+    }
+
+    /// The same of the interpreters that look at what a device has shown: they have no fuel but
+    /// their own.
+    pub(crate) fn beside_device(self) -> Result<Budget, Failure> {
+        match self.fuel {
+            None => Ok(self),
+            Some(_) => Err(invalid("--fuel is for the interpreters; a device has its own")),
+        }
+    }
+}
+
+/// A time as 90s, 10m or 2h.
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("\"{text}\" is no time; write it as 90s, 10m or 2h, 1s at least");
+    let unit = text.chars().last().ok_or_else(wrong)?;
+    let seconds = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
+    // No time is enough for nothing, and what does nothing finds nothing wrong.
+    number.checked_mul(seconds).filter(|&seconds| seconds > 0).map(Duration::from_secs).ok_or_else(wrong)
+}
