@@ -4,7 +4,7 @@
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 use smallvec::SmallVec;
 
-use super::integer::{mask, signed};
+use super::integer::{Words, each, mask, of_each, signed};
 use super::{Computed, Half, Instruction, Op, Real, composite, scalar};
 use crate::undefined::{Ub, Unspecified};
 
@@ -12,6 +12,7 @@ use crate::undefined::{Ub, Unspecified};
 pub type Reals<R> = SmallVec<[R; 16]>;
 
 /// Why the operation's result is an undefined value at this component's operands, if it is.
+#[inline(always)]
 pub fn unspecified<R: Real>(op: Op, args: &[R]) -> Option<Unspecified> {
     let (zero, one) = (R::zero(), R::one());
     let x = args[0];
@@ -45,6 +46,7 @@ pub fn unspecified_whole<R: Real>(op: Op, arg: &[R], columns: usize) -> Option<U
 
 /// The result of an [`Op`] on one component; `None` if the operation is no function of components
 /// of floats.
+#[inline(always)]
 pub fn component<R: Real>(op: Op, args: &[R]) -> Option<Computed> {
     if let Some(why) = unspecified(op, args) {
         return Some(Computed::Undefined(why));
@@ -91,6 +93,7 @@ fn number_max<R: Real>(x: R, y: R) -> R {
 }
 
 /// An instruction on one component that is no [`Op`]; `None` if it is not one of these.
+#[inline(always)]
 pub fn other<R: Real>(instruction: Instruction, args: &[R]) -> Option<Computed> {
     let x = *args.first()?;
     let (y, z) = (args.get(1).copied().unwrap_or(x), args.get(2).copied().unwrap_or(x));
@@ -120,6 +123,29 @@ pub fn other<R: Real>(instruction: Instruction, args: &[R]) -> Option<Computed> 
         },
     };
     Some(result)
+}
+
+/// What [`component`] or [`other`] gives for 32-bit floats in each execution. `None` if in one of
+/// the set `some` (bit i is execution i) it gives no value, and for operations not listed here.
+pub(crate) fn side_by_side(op: Option<Op>, instruction: Instruction, args: &[Words], some: u64) -> Option<Words> {
+    let floats = |bits: &[u64; 4]| bits.map(f32::of_bits);
+    match (op, args.len()) {
+        (Some(op), 1) => of_each!(op, Op, [Round RoundEven Trunc Sign Floor Ceil Fract Radians Degrees Sqrt InverseSqrt], |op| {
+            each(args, some, |bits| component(op, &floats(bits)[..1]))
+        }),
+        (Some(op), 2) => of_each!(op, Op, [Mod Min Max Step], |op| each(args, some, |bits| component(op, &floats(bits)[..2]))),
+        (Some(op), 3) => of_each!(op, Op, [Clamp SmoothStep], |op| each(args, some, |bits| component(op, &floats(bits)[..3]))),
+        (None, 1..=3) => match instruction {
+            Instruction::Core(opcode) => of_each!(Core::from_u32(opcode.into())?, Core, [FRem], |op: Core| {
+                let instruction = Instruction::Core(op as u16);
+                each(args, some, |bits| other(instruction, &floats(bits)[..2]))
+            }),
+            Instruction::Glsl(number) => of_each!(Glsl::from_u32(number)?, Glsl, [Fma NMin NMax NClamp], |op: Glsl| {
+                each(args, some, |bits| other(Instruction::Glsl(op as u32), &floats(bits)[..3]))
+            }),
+        },
+        _ => None,
+    }
 }
 
 /// Modf: the fraction and the whole part, both of x's sign; an infinity has the fraction zero.
@@ -201,5 +227,53 @@ pub fn of_integer<R: Real>(bits: u64, width: u8, from_signed: bool) -> R {
         (32, false) => R::of_bits(u64::from((bits as f32).to_bits())),
         (_, true) => R::of(signed(width, bits) as f64),
         (_, false) => R::of(bits as f64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Wide;
+    use super::*;
+    use crate::random::Random;
+
+    /// Each of 64 executions gives the bits that it gives alone, and the whole gives nothing where
+    /// one that is asked for is undefined.
+    #[test]
+    fn side_by_side_is_as_alone() {
+        const SPECIAL: [f32; 8] = [0.0, -0.0, 1.0, -1.5, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-40];
+        let mut source = Random::new(1);
+        let mut random = || {
+            let bits = source.bits();
+            if bits.is_multiple_of(3) { SPECIAL[(bits >> 8) as usize % 8].to_bits() } else { (bits >> 32) as u32 }
+        };
+        let cores = (0..=u16::MAX).filter(|&n| Core::from_u32(n.into()).is_some()).map(Instruction::Core);
+        let glsls = (0..128).filter(|&n| Glsl::from_u32(n).is_some()).map(Instruction::Glsl);
+        let others = cores.chain(glsls).map(|instruction| (None, instruction));
+        let (mut told, mut untold) = (0, 0);
+        for (op, instruction) in Op::ALL.iter().map(|&op| (Some(op), op.instruction())).chain(others) {
+            for arity in 1..=3 {
+                let mut args = || -> Vec<Words> { (0..arity).map(|_| std::array::from_fn(|_| random())).collect() };
+                let is_listed = side_by_side(op, instruction, &args(), 0).is_some() && (op.is_some() || arity == 3);
+                told += u64::from(is_listed);
+                for args in (0..20).filter(|_| is_listed).map(|_| args()) {
+                    let alone = |lane: usize| {
+                        let floats: Vec<f32> = args.iter().map(|words| f32::from_bits(words[lane])).collect();
+                        op.map_or_else(|| other(instruction, &floats), |op| component(op, &floats))
+                    };
+                    let expected: Vec<Option<Computed>> = (0..Wide::LANES).map(alone).collect();
+                    let valued = |lane: &usize| matches!(expected[*lane], Some(Computed::Value(_)));
+                    let some = (0..Wide::LANES).filter(valued).fold(0u64, |set, lane| set | 1 << lane);
+                    let found = side_by_side(op, instruction, &args, some).expect("each of these has a value");
+                    for lane in (0..Wide::LANES).filter(valued) {
+                        assert_eq!(Some(Computed::Value(found[lane].into())), expected[lane], "{instruction:?} in execution {lane}");
+                    }
+                    if some != u64::MAX {
+                        untold += 1;
+                        assert_eq!(side_by_side(op, instruction, &args, u64::MAX), None, "{instruction:?}");
+                    }
+                }
+            }
+        }
+        assert!(told == 22 && untold >= 100, "{told} told, {untold} of which are not where all are asked for");
     }
 }

@@ -177,12 +177,12 @@ pub fn glsl(op: Glsl, width: u8, args: &[u64]) -> Option<Computed> {
     Some(result)
 }
 
-/// One 32-bit integer for each of [`Wide::LANES`] executions of an instruction.
+/// 32 bits for each of [`Wide::LANES`] executions of an instruction.
 pub(crate) type Words = [u32; Wide::LANES];
 
 /// What a function gives in each execution; `None` if in one of the set `some` it gives no value.
 #[inline(always)]
-fn each(args: &[Words], some: u64, of: impl Fn(&[u64; 4]) -> Option<Computed>) -> Option<Words> {
+pub(super) fn each(args: &[Words], some: u64, of: impl Fn(&[u64; 4]) -> Option<Computed>) -> Option<Words> {
     const ZEROS: Words = [0; Wide::LANES];
     let [a, b, c, d] = [0, 1, 2, 3].map(|k| args.get(k).unwrap_or(&ZEROS));
     let (mut values, mut valued) = (ZEROS, 0u64);
@@ -204,6 +204,7 @@ macro_rules! of_each {
         }
     };
 }
+pub(super) use of_each;
 
 /// What [`core`] or [`glsl`] gives for 32-bit integers in each execution. `None` if in one of the
 /// set `some` (bit i is execution i) it gives no value, and for instructions not listed here.

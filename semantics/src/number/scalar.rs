@@ -19,6 +19,7 @@ use super::{Op, Real};
 /// if that has the sign of y or is zero, otherwise that plus y, rounded once. (So a tiny negative x
 /// gives y itself.) A zero has the sign of y. NaN for an infinite x, a zero y or a NaN; for an
 /// infinite y it is x if that has y's sign or is zero, and y otherwise.
+#[inline(always)]
 pub(super) fn modulo<R: Real>(x: R, y: R) -> R {
     let remainder = x.remainder(y);
     if remainder == R::zero() {
@@ -31,6 +32,7 @@ pub(super) fn modulo<R: Real>(x: R, y: R) -> R {
 }
 
 /// 1, -1, or +0 for a zero of either sign.
+#[inline(always)]
 fn sign<R: Real>(x: R) -> R {
     let zero = R::zero();
     if x > zero {
@@ -57,12 +59,14 @@ pub(super) fn max<R: Real>(x: R, y: R) -> R {
 }
 
 /// min(max(x, low), high).
+#[inline(always)]
 pub(super) fn clamp<R: Real>(x: R, low: R, high: R) -> R {
     min(max(x, low), high)
 }
 
 /// t·t·(3 - 2·t) with t = clamp((x - edge0) / (edge1 - edge0), 0, 1), each operation rounded, the
 /// product from the left.
+#[inline(always)]
 fn smooth_step<R: Real>(edge0: R, edge1: R, x: R) -> R {
     let t = clamp((x - edge0) / (edge1 - edge0), R::zero(), R::one());
     t * t * (R::of(3.0) - R::of(2.0) * t)
@@ -70,6 +74,7 @@ fn smooth_step<R: Real>(edge0: R, edge1: R, x: R) -> R {
 
 /// A function of one float. Round takes ties to even; Fract is x - floor(x) rounded, so 1 for a
 /// tiny negative x.
+#[inline(always)]
 pub(super) fn of_one<R: Real>(op: Op, x: R) -> R {
     let wide = x.wide();
     let result = match op {
@@ -107,7 +112,7 @@ pub(super) fn of_one<R: Real>(op: Op, x: R) -> R {
 }
 
 /// A function of two floats.
-#[inline]
+#[inline(always)]
 pub(super) fn of_two<R: Real>(op: Op, x: R, y: R) -> R {
     let result = match op {
         Op::Add => x + y,
@@ -133,6 +138,7 @@ pub(super) fn of_two<R: Real>(op: Op, x: R, y: R) -> R {
 }
 
 /// A function of three floats.
+#[inline(always)]
 pub(super) fn of_three<R: Real>(op: Op, x: R, y: R, z: R) -> R {
     let result = match op {
         Op::Clamp => clamp(x, y, z),

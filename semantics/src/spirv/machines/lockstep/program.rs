@@ -37,7 +37,7 @@ pub enum Op {
     Add, Sub, Mul, And, Or, Xor, Not, Negate, ShiftLeft, ShiftRight, ShiftRightSigned,
     DivideUnsigned, ModUnsigned, DivideSigned, ModSigned, MinUnsigned, MaxUnsigned, MinSigned, MaxSigned,
     // d := a ∘ b, 32-bit floats.
-    AddFloat, SubFloat, MulFloat, DivideFloat, NegateFloat, AbsFloat,
+    AddFloat, SubFloat, MulFloat, DivideFloat, NegateFloat, AbsFloat, MinFloat, MaxFloat,
     FloatOfSigned, FloatOfUnsigned, SignedOfFloat, UnsignedOfFloat,
     // Set d := a ∘ b.
     Equal, NotEqual, LessUnsigned, LessEqualUnsigned, LessSigned, LessEqualSigned,

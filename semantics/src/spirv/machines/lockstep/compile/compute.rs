@@ -25,6 +25,8 @@ fn code(instruction: number::Instruction, of: Scalar) -> Option<(Op, bool)> {
                 (Glsl::SMin, _) if word => Some((Op::MinSigned, false)),
                 (Glsl::SMax, _) if word => Some((Op::MaxSigned, false)),
                 (Glsl::FAbs, _) if float => Some((Op::AbsFloat, false)),
+                (Glsl::FMin, _) if float => Some((Op::MinFloat, false)),
+                (Glsl::FMax, _) if float => Some((Op::MaxFloat, false)),
                 _ => None,
             };
         }

@@ -71,6 +71,8 @@ impl Warp {
             Op::DivideFloat => self.binary(code, shared, |a, b| bits(float(a) / float(b))),
             Op::NegateFloat => self.unary(code, shared, |a| bits(-float(a))),
             Op::AbsFloat => self.unary(code, shared, |a| bits(float(a).abs())),
+            Op::MinFloat => self.binary(code, shared, |a, b| bits(if float(b) < float(a) { float(b) } else { float(a) })),
+            Op::MaxFloat => self.binary(code, shared, |a, b| bits(if float(a) < float(b) { float(b) } else { float(a) })),
             Op::FloatOfSigned => self.unary(code, shared, |a| (a as i32 as f32).to_bits()),
             Op::FloatOfUnsigned => self.unary(code, shared, |a| (a as f32).to_bits()),
             Op::SignedOfFloat => {

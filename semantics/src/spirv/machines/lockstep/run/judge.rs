@@ -173,7 +173,8 @@ impl Program {
             Some(match code.op {
                 Op::Copy | Op::CopySet | Op::Select | Op::SelectSet => Plan::Moves,
                 Op::LoadLocal | Op::LoadLocalSet | Op::StoreLocal | Op::StoreLocalSet | Op::ForgetLocal => Plan::Moves,
-                Op::AddFloat | Op::SubFloat | Op::MulFloat | Op::DivideFloat | Op::NegateFloat | Op::AbsFloat => site(code.at),
+                Op::AddFloat | Op::SubFloat | Op::MulFloat | Op::DivideFloat | Op::NegateFloat => site(code.at),
+                Op::AbsFloat | Op::MinFloat | Op::MaxFloat => site(code.at),
                 Op::FloatOfSigned | Op::FloatOfUnsigned | Op::SignedOfFloat | Op::UnsignedOfFloat | Op::Bitcast => site(code.at),
                 Op::EqualFloat | Op::NotEqualFloat | Op::LessFloat | Op::LessEqualFloat => site(code.at),
                 Op::UnorderedEqualFloat | Op::UnorderedNotEqualFloat => site(code.at),

@@ -7,7 +7,7 @@ use super::super::program::{Site, Slot};
 use super::codes::Done;
 use super::warp::{Warp, kept};
 use super::{Broken, Shared};
-use crate::number::{Computed, Op, Trust, Wide, integer};
+use crate::number::{Computed, Op, Trust, Wide, float, integer};
 use crate::spirv::operation::{Bits, Operand, Scalar as Component, Shape, Signature, Site as Where, component, pair, pure};
 use crate::spirv::report;
 use crate::spirv::value::{Origin, Scalar};
@@ -48,6 +48,14 @@ impl Warp {
             && from.iter().chain([&result]).all(is_word)
             && let Some(args) = self.words_of(&slots)
             && let Some(values) = integer::side_by_side(site.operation.instruction, &args, simple, environment)
+        {
+            self.put_words(to, &values);
+            return Ok(());
+        }
+        if simple == self.active
+            && from.iter().chain([&result]).all(|scalar| *scalar == Component::F32)
+            && let Some(args) = self.words_of(&slots)
+            && let Some(values) = float::side_by_side(site.operation.op, site.operation.instruction, &args, simple)
         {
             self.put_words(to, &values);
             return Ok(());
