@@ -163,8 +163,11 @@ pub fn nearest<const N: usize>(numeric: Numeric, width: u8, bits: [u32; N]) -> O
             // and additions round to nearest, ties to even.
             const INTEGERS: f64 = (3u64 << 51) as f64;
             let (low, scale, mask) = (low(numeric), scale(numeric, width), mask(width));
-            let code = |x: f32| (f64::from(x).clamp(low, 1.0) * scale + INTEGERS).to_bits() & mask;
-            (!floats().iter().any(|x| x.is_nan())).then(|| floats().map(code))
+            // Written so that several are compared at once.
+            let clamped = floats().map(f64::from).map(|x| if low < x { x } else { low }).map(|x| if x < 1.0 { x } else { 1.0 });
+            let codes = clamped.map(|x| (x * scale + INTEGERS).to_bits() & mask);
+            let is_nan = floats().iter().fold(false, |any, x| any | x.is_nan());
+            (!is_nan).then_some(codes)
         }
         Numeric::Uint => (width == 32 || bits.iter().all(|bits| bits >> width == 0)).then(|| bits.map(u64::from)),
         Numeric::Sint => {

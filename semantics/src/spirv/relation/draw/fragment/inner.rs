@@ -191,10 +191,14 @@ impl<'m> Fragments<'m, '_> {
     ) -> bool {
         let Some(quad) = self.inner.last().filter(|quad| quad.number == number) else { return false };
         let (Some(current), Some(Inputs(inputs))) = (&self.current, &self.inner_inputs) else { return false };
-        let inner = current.triangle.inner(quad.at);
+        let inner = LazyCell::new(|| current.triangle.inner(quad.at));
+        let [x, y] = quad.at;
+        let places = [0, 1, 2, 3].map(|lane| [x + lane % 2, y + lane / 2]);
         for (variable, of) in inputs {
             for (index, &told) in of.iter().enumerate() {
                 let bits = match told {
+                    // The pixels' centres.
+                    Told::Coordinate(axis @ 0..2) => Ok(places.map(|place| (place[axis] as f32 + 0.5).to_bits())),
                     Told::Coordinate(component) => Ok(inner.coordinate(component).map(f32::to_bits)),
                     Told::Front => Ok([current.triangle.front.into(); 4]),
                     Told::NoHelper => Ok([0; 4]),
