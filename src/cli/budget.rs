@@ -42,8 +42,10 @@ impl Budget {
         Limits { time: self.time, ..self.fuel.map_or(Limits::default(), Limits::of_fuel) }
     }
 
-    /// The same of the interpreters that look at what a device has shown: they have no fuel but
-    /// their own.
+    /// The budget of the interpreter that looks for undefined behaviour beside a device.
+    ///
+    /// # Errors
+    /// Fuel was given: a device has no such bound.
     pub(crate) fn beside_device(self) -> Result<Budget, Failure> {
         match self.fuel {
             None => Ok(self),

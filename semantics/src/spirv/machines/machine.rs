@@ -174,8 +174,8 @@ impl Program {
         compile::compile(module, entry)
     }
 
-    /// Runs one invocation for at most as many rule applications of the reference as the limits
-    /// have instructions.
+    /// Runs one invocation. The limits' instructions are the most rule applications that the
+    /// reference would make; their time counts too.
     pub fn run(&self, inputs: &Inputs<'_>, limits: impl Into<Limits>, arithmetic: &Arithmetic) -> Outcome<Outputs> {
         self.run_in(&mut Registers::default(), inputs, &limits.into(), arithmetic)
     }

@@ -56,7 +56,7 @@ impl Default for Limits {
     }
 }
 
-/// [`Limits::of_fuel`].
+/// So many instructions, as [`Limits::of_fuel`] has it, for callers that bound nothing else.
 impl From<u64> for Limits {
     fn from(fuel: u64) -> Limits {
         Limits::of_fuel(fuel)

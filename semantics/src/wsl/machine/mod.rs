@@ -171,9 +171,9 @@ pub enum Ending {
         /// The loop or call.
         place: Span,
     },
-    /// A limit was passed.
+    /// A limit was passed: today only that of time.
     Limit {
-        /// Which.
+        /// The limit, with its bound.
         limit: Limit,
         /// The loop or call.
         place: Span,

@@ -14,8 +14,8 @@ use crate::spirv::module::{Module, Variable};
 use crate::spirv::shared::{Missing, Shared};
 use crate::spirv::value::{self, Inputs, Outputs};
 
-/// Runs an entry point for one invocation by the relation, for at most as many rule applications as
-/// the limits have instructions.
+/// Runs an entry point for one invocation by the relation. The limits' instructions are the most
+/// applications of rules; their time counts too.
 ///
 /// The only error is an entry point that is not there. Buffers that are missing or too short are
 /// `Outcome::Unsupported`.
