@@ -164,10 +164,15 @@ pub fn nearest<const N: usize>(numeric: Numeric, width: u8, bits: [u32; N]) -> O
             const INTEGERS: f64 = (3u64 << 51) as f64;
             let (low, scale, mask) = (low(numeric), scale(numeric, width), mask(width));
             // Written so that several are compared at once.
-            let clamped = floats().map(f64::from).map(|x| if low < x { x } else { low }).map(|x| if x < 1.0 { x } else { 1.0 });
-            let codes = clamped.map(|x| (x * scale + INTEGERS).to_bits() & mask);
-            let is_nan = floats().iter().fold(false, |any, x| any | x.is_nan());
-            (!is_nan).then_some(codes)
+            let (mut codes, mut any_nan) = ([0; N], false);
+            for (code, bits) in codes.iter_mut().zip(bits) {
+                let x = f32::from_bits(bits);
+                any_nan |= x.is_nan();
+                let x = f64::from(x);
+                let x = if low < x { x } else { low };
+                *code = ((if x < 1.0 { x } else { 1.0 }) * scale + INTEGERS).to_bits() & mask;
+            }
+            (!any_nan).then_some(codes)
         }
         Numeric::Uint => (width == 32 || bits.iter().all(|bits| bits >> width == 0)).then(|| bits.map(u64::from)),
         Numeric::Sint => {

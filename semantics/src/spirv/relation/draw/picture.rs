@@ -190,7 +190,9 @@ fn all(module: &Module, fragments: &mut Fragments<'_, '_>, quads: &mut Quads<'_>
         if count > 0 {
             quads.run(count, fuel).map_err(|broken| ending(fragments, module, broken))?;
         }
-        for quad in 0..count {
+        let ended =
+            fragments.end_all_inner((first, count), quads.staying(count), |variable, index| quads.left_of_all(count, variable.id, index));
+        for quad in (0..count).filter(|_| !ended) {
             let lane = |of_quad| Lane { quads, lane: 4 * quad as usize + of_quad, number: 4 * (first + quad) + of_quad as u32 };
             let lanes = [lane(0), lane(1), lane(2), lane(3)];
             if !fragments.end_inner(first + quad, &lanes, |variable, index| quads.left_of_four(quad, variable.id, index)) {

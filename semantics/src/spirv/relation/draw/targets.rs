@@ -304,34 +304,45 @@ impl Target {
         }
     }
 
-    /// [`Target::write`] of the fragments of a quad, those that stay, by the bits of each component
-    /// in its lanes, where only definite texels are kept, all are defined, and so is what is
-    /// written. False, and nothing is done, if it is not so.
-    pub(super) fn write_quad(&mut self, [x, y]: [u32; 2], stays: [bool; 4], bits: impl Fn(usize) -> Option<[u32; 4]>) -> bool {
+    /// [`Target::write`] of the fragments of quads, those whose lanes stay, by the bits of each
+    /// component in all lanes, where only definite texels are kept, all are defined, and so is what
+    /// is written. False, and nothing is done, if it is not so.
+    pub(super) fn write_quads<const LANES: usize>(
+        &mut self,
+        quads: impl Iterator<Item = [u32; 2]>,
+        stays: u64,
+        bits: impl Fn(usize) -> Option<[u32; LANES]>,
+    ) -> bool {
         if self.keeps_doubt || !(self.inexact.is_empty() && self.undefined.is_empty() && self.halves.is_empty()) {
             return false;
         }
         let (size, numeric) = (self.format.bytes(), self.format.numeric());
         // By halves of 64 bits: no channel is in both.
-        let (mut codes, mut kept) = ([[0u64; 2]; 4], [u64::MAX; 2]);
+        let (mut codes, mut kept) = ([[0u64; LANES]; 2], [u64::MAX; 2]);
         for (component, channel) in self.format.channels().iter().enumerate() {
-            let four = bits(component).and_then(|bits| nearest(numeric, channel.width, bits));
-            let Some(four) = four else { return false };
+            let lanes = bits(component).and_then(|bits| nearest(numeric, channel.width, bits));
+            let Some(lanes) = lanes else { return false };
             let (half, offset) = (channel.offset as usize / 64, channel.offset % 64);
-            for (code, nearest) in codes.iter_mut().zip(four) {
-                code[half] |= nearest << offset;
+            for (code, nearest) in codes[half].iter_mut().zip(lanes) {
+                *code |= nearest << offset;
             }
             kept[half] &= !(mask(channel.width) << offset);
         }
-        for (lane, code) in codes.into_iter().enumerate().filter(|(lane, _)| stays[*lane]) {
-            let texel = (y as usize + lane / 2) * self.width as usize + x as usize + lane % 2;
+        let lanes = quads.flat_map(|[x, y]| [[x, y], [x + 1, y], [x, y + 1], [x + 1, y + 1]]);
+        for (lane, [x, y]) in lanes.enumerate().filter(|(lane, _)| stays >> lane & 1 == 1) {
+            let texel = y as usize * self.width as usize + x as usize;
             let Some(held) = self.texels.get_mut(texel * size..(texel + 1) * size) else { continue };
-            for (held, (kept, code)) in held.chunks_mut(8).zip(kept.into_iter().zip(code)) {
-                match held.len() {
-                    8 => put::<8>(held, kept, code),
-                    4 => put::<4>(held, kept, code),
-                    2 => put::<2>(held, kept, code),
-                    _ => put::<1>(held, kept, code),
+            match size {
+                4 => put::<4>(held, kept[0], codes[0][lane]),
+                _ => {
+                    for ((held, kept), codes) in held.chunks_mut(8).zip(kept).zip(&codes) {
+                        match held.len() {
+                            8 => put::<8>(held, kept, codes[lane]),
+                            4 => put::<4>(held, kept, codes[lane]),
+                            2 => put::<2>(held, kept, codes[lane]),
+                            _ => put::<1>(held, kept, codes[lane]),
+                        }
+                    }
                 }
             }
         }

@@ -234,6 +234,21 @@ impl Quads<'_> {
         (undefined >> (4 * quad) & 0xf == 0).then_some(bits)
     }
 
+    /// The same in all lanes of the first quads, so many of them; beyond these any bits.
+    pub(in crate::spirv) fn left_of_all(&self, quads: u32, variable: u32, index: usize) -> Option<Column> {
+        let (column, undefined) = match *held(self.shared.program, variable)?.cells.get(index)? {
+            Cell::Word(column) => (&self.warp.columns[column as usize], self.warp.undefined[column as usize]),
+            Cell::Local(word) => (&self.warp.local[word as usize], self.warp.local_undefined[word as usize]),
+            Cell::Truth(_) => return None,
+        };
+        (undefined & lanes_of(quads) == 0).then_some(*column)
+    }
+
+    /// The lanes of the first quads, so many of them, that are neither discarded nor helpers.
+    pub(in crate::spirv) fn staying(&self, quads: u32) -> Lanes {
+        lanes_of(quads) & !self.warp.discarded & !self.warp.helpers
+    }
+
     /// Runs so many quads to their end, with so many instructions for all that ever run.
     ///
     /// # Errors
@@ -385,6 +400,11 @@ impl Quads<'_> {
     pub(in crate::spirv) fn observation(&self) -> Observation {
         self.shared.observation()
     }
+}
+
+/// The lanes of the first quads, so many of them.
+fn lanes_of(quads: u32) -> Lanes {
+    if quads >= QUADS { !0 } else { (1 << (4 * quads)) - 1 }
 }
 
 fn held(program: &Program, variable: u32) -> Option<&InterfaceVariable> {

@@ -221,6 +221,22 @@ impl<'m> Fragments<'m, '_> {
         }
     }
 
+    /// Writes what all quads that ran side by side leave, from that number on: by the lanes that
+    /// stay, and by the scalars that have bits in all lanes of these. False if not all began so, or
+    /// an output is not there: then they end one by one.
+    pub(in crate::spirv::relation::draw) fn end_all_inner(
+        &mut self,
+        (first, count): (u32, u32),
+        stays: u64,
+        bits: impl Fn(&Variable, usize) -> Option<[u32; 4 * Quads::SIDE_BY_SIDE as usize]>,
+    ) -> bool {
+        let all = self.inner.len() == count as usize && self.inner.first().is_some_and(|quad| quad.number == first);
+        all && self.targets.iter_mut().zip(&self.interface.outputs).all(|(target, places)| {
+            let quads = self.inner.iter().map(|quad| quad.at);
+            target.write_quads(quads, stays, |component| bits(places[component]?.0, places[component]?.1))
+        })
+    }
+
     /// Writes what a quad leaves: by its lanes, and by the scalars that have bits in all four.
     /// False if it is no quad that began so.
     pub(in crate::spirv::relation::draw) fn end_inner<E: Ended>(
@@ -232,7 +248,8 @@ impl<'m> Fragments<'m, '_> {
         let Some(at) = self.inner_quad(number).map(|quad| quad.at) else { return false };
         let stays = lanes.each_ref().map(|lane| !lane.is_discarded() && !lane.is_helper());
         for (target, places) in self.targets.iter_mut().zip(&self.interface.outputs) {
-            if target.write_quad(at, stays, |component| bits(places[component]?.0, places[component]?.1)) {
+            let staying = (0..).zip(stays).fold(0, |set, (lane, stays)| set | u64::from(stays) << lane);
+            if target.write_quads([at].into_iter(), staying, |component| bits(places[component]?.0, places[component]?.1)) {
                 continue;
             }
             for (lane, ended) in lanes.iter().enumerate().filter(|(lane, _)| stays[*lane]) {
