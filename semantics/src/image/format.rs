@@ -23,6 +23,11 @@ impl Numeric {
     pub fn is_integer(self) -> bool {
         matches!(self, Numeric::Uint | Numeric::Sint)
     }
+
+    /// Whether integers stand for the numbers from 0 or -1 to 1.
+    pub fn is_normalized(self) -> bool {
+        matches!(self, Numeric::Unorm | Numeric::Snorm)
+    }
 }
 
 /// Where a component stands in a texel, which is read as one little-endian number.

@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::{Format, Numeric, Rules};
 use crate::number::integer::{mask, signed};
-use crate::number::sets::Set;
+use crate::number::sets::{Set, Span};
 use crate::number::{Half, Interval, Real};
 use crate::undefined::Unspecified;
 
@@ -214,12 +214,8 @@ pub fn pack_within(numeric: Numeric, width: u8, set: &Set) -> Option<SmallVec<[u
     }
     let mut all = SmallVec::new();
     for span in set.spans() {
-        if let Numeric::Unorm | Numeric::Snorm = numeric {
-            // The whole numbers that are near enough to the ends.
-            let ends = [span.low, span.high].map(|x| f64::from(x as f32).clamp(low(numeric), 1.0) * scale(numeric, width));
-            let [below_low, below_high] = ends.map(whole_below);
-            let least = below_low as i64 + i64::from(ends[0] - below_low > CONVERSION);
-            let greatest = below_high as i64 + i64::from(below_high + 1.0 - ends[1] <= CONVERSION);
+        if numeric.is_normalized() {
+            let [least, greatest] = stored_between(numeric, width, span);
             if greatest - least >= MOST_CODES {
                 return None;
             }
@@ -240,6 +236,28 @@ pub fn pack_within(numeric: Numeric, width: u8, set: &Set) -> Option<SmallVec<[u
         all.dedup();
     }
     Some(all)
+}
+
+/// The code that a normalized component is stored as if it may be any float of a bounded span;
+/// `None` if a device may take one of several, or the component is not normalized.
+#[inline]
+pub fn only_code(numeric: Numeric, width: u8, span: &Span) -> Option<u64> {
+    if !numeric.is_normalized() {
+        return None;
+    }
+    let [least, greatest] = stored_between(numeric, width, span);
+    (least == greatest).then_some(least as u64 & mask(width))
+}
+
+/// The least and the greatest whole number that a normalized component of any float of a bounded
+/// span may be stored as: those that are near enough to the ends.
+#[inline]
+fn stored_between(numeric: Numeric, width: u8, span: &Span) -> [i64; 2] {
+    let ends = [span.low, span.high].map(|x| f64::from(x as f32).clamp(low(numeric), 1.0) * scale(numeric, width));
+    let [below_low, below_high] = ends.map(whole_below);
+    let least = below_low as i64 + i64::from(ends[0] - below_low > CONVERSION);
+    let greatest = below_high as i64 + i64::from(below_high + 1.0 - ends[1] <= CONVERSION);
+    [least, greatest]
 }
 
 /// The greatest whole number that is not greater, of one that 64-bit integers have, without a call

@@ -1,6 +1,6 @@
 //! Every code of 8 and 16 bits as a number and back, against integers.
 
-use smallstep_semantics::image::{Format, Numeric, pack, pack_within, stored, unpack, unpack_allowed};
+use smallstep_semantics::image::{Format, Numeric, only_code, pack, pack_within, stored, unpack, unpack_allowed};
 use smallstep_semantics::number::Interval;
 use smallstep_semantics::number::sets::{Set, Span};
 use smallstep_semantics::random::Random;
@@ -264,7 +264,12 @@ fn codes_of_a_set_are_those_between_the_codes_of_its_ends() {
                 let mut between: Vec<u64> = (least..=greatest).map(|place| place as u64 & ((1 << width) - 1)).collect();
                 between.sort_unstable();
                 let found = pack_within(numeric, width, &Set::of(span)).map(|codes| codes.to_vec());
+                let only = |codes: &[u64]| if let [code] = codes { Some(*code) } else { None };
+                assert_eq!(only_code(numeric, width, &span), only(&between), "{numeric:?} of {width} bits, {span:?}");
                 assert_eq!(found, Some(between), "{numeric:?} of {width} bits, {span:?}");
+                let [point, _] = &ends;
+                let exact = point.is_exact().then_some(point.best);
+                assert_eq!(only_code(numeric, width, &Span::point(span.low)), exact, "{numeric:?} of {width} bits, {}", span.low);
             }
         }
     }

@@ -6,7 +6,7 @@ use super::moving::{self, Moved, Side};
 use super::passing::{self, Passed};
 use super::rewriting::{self, Bound, Polynomial, Polynomials};
 use super::rules::{self, Operand, Truth};
-use super::{Cause, Set};
+use super::{Cause, Set, Span};
 use crate::number::{Arithmetic, Expected, Instruction, Lane, Lanes, Op, Profile, Trust, Tuple, Why};
 use crate::outcome::Outcome;
 use rspirv::spirv;
@@ -339,6 +339,16 @@ impl Sets {
                 },
                 Content::Boolean(..) => Operand { set: Set::ANY, id: None },
             },
+        }
+    }
+
+    /// The one bounded span of floats that an undecided float may be, if it is one.
+    pub fn span(&self, lane: Lane) -> Option<Span> {
+        let only = |set: &Set| set.only_span().filter(|span| span.low.is_finite() && span.high.is_finite()).copied();
+        match self.content(lane.trust.cell?) {
+            Content::Polynomial(polynomial) => only(&(self.rules.bound)(polynomial)),
+            Content::Float(at) => only(&self.floats[*at as usize].set),
+            Content::Boolean(..) => None,
         }
     }
 

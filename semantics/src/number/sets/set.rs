@@ -165,8 +165,13 @@ impl Set {
 
     /// The only member, if there is one and it is no NaN.
     pub fn only(&self) -> Option<f64> {
+        self.only_span().filter(|span| span.low.to_bits() == span.high.to_bits()).map(|span| span.low)
+    }
+
+    /// The one span that it is, without NaN; `None` if it is not so.
+    pub(crate) fn only_span(&self) -> Option<&Span> {
         match self.spans() {
-            [span] if !self.nan && span.low.to_bits() == span.high.to_bits() => Some(span.low),
+            [span] if !self.nan => Some(span),
             _ => None,
         }
     }

@@ -4,7 +4,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::image::{Channel, Codes, Format, Image, Numeric, nearest, pack, pack_within, unpack};
+use crate::image::{Channel, Codes, Format, Image, Numeric, nearest, only_code, pack, pack_within, unpack};
 use crate::number::integer::mask;
 use crate::number::sets::{Set, Span};
 use crate::number::{Expected, Interval, Profile, Why};
@@ -144,6 +144,26 @@ pub(super) enum Written {
     Unknown(Why),
 }
 
+impl Written {
+    /// The one span of floats that it may be, if it is one.
+    fn span(&self, profile: Profile) -> Option<Span> {
+        match self {
+            Written::Scalar(scalar) => decided(scalar, profile),
+            Written::Within(_, set) => set.only_span().copied(),
+            Written::Nothing | Written::Unknown(_) => None,
+        }
+    }
+}
+
+/// The float that a scalar is, if every device shows the same bits.
+#[inline]
+pub(super) fn decided(scalar: &Scalar, profile: Profile) -> Option<Span> {
+    match scalar.lane().judge(profile) {
+        Expected::Bits(bits) if scalar.undefined.is_none() => Some(Span::point(f32::from_bits(bits).into())),
+        _ => None,
+    }
+}
+
 /// The edge of a triangle that a pixel's centre lies on: the positions of its ends in one order,
 /// and on which side of it the triangle is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,27 +238,13 @@ impl Target {
         edge: Option<Edge>,
         (profile, blend): (Profile, Option<(Blend, &raster::Rules)>),
     ) {
-        let size = self.format.bytes();
-        let texel = y as usize * self.width as usize + x as usize;
-        let Some(held) = self.texels.get(texel * size..(texel + 1) * size) else { return };
-        let mut bytes = [0; 16];
-        bytes[..size].copy_from_slice(held);
-        let mut code_of_all = u128::from_le_bytes(bytes);
         if presence == Presence::Sure && edge.is_none() && blend.is_none() {
-            if !self.halves.is_empty() {
-                self.halves.remove(&texel);
-            }
-            for (c, &channel) in self.format.channels().iter().enumerate() {
-                let (code, shown) = assess(self.format.numeric(), channel, &written[c], profile);
-                if let Some(code) = code {
-                    code_of_all &= !(u128::from(mask(channel.width)) << channel.offset);
-                    code_of_all |= u128::from(code) << channel.offset;
-                }
-                self.show(4 * texel as u64 + c as u64, shown);
-            }
-            self.texels[texel * size..(texel + 1) * size].copy_from_slice(&code_of_all.to_le_bytes()[..size]);
-            return;
+            let numeric = self.format.numeric();
+            let only = |c: usize, channel: Channel| written[c].span(profile).and_then(|span| only_code(numeric, channel.width, &span));
+            return self.write_for_sure([x, y], only, |c, channel| assess(numeric, channel, &written[c], profile));
         }
+        let Some((texel, mut code_of_all)) = self.texel([x, y]) else { return };
+        let size = self.format.bytes();
         let opposite = |half: &Half| edge.is_some_and(|edge| half.edge.ends == edge.ends && half.edge.side != edge.side);
         let other = self.halves.remove(&texel).filter(opposite);
         let mut shown_of_all = [None, None, None, None];
@@ -288,6 +294,43 @@ impl Target {
         }
     }
 
+    /// The same of a fragment that every device has, not blended and on no edge: by the only code
+    /// of a component, or by its definite code and what a device may show.
+    pub(super) fn write_for_sure(
+        &mut self,
+        pixel: [u32; 2],
+        only: impl Fn(usize, Channel) -> Option<u64>,
+        shown: impl Fn(usize, Channel) -> (Option<u64>, Component),
+    ) {
+        let Some((texel, mut code_of_all)) = self.texel(pixel) else { return };
+        if !self.halves.is_empty() {
+            self.halves.remove(&texel);
+        }
+        for (c, &channel) in self.format.channels().iter().enumerate() {
+            let key = 4 * texel as u64 + c as u64;
+            let code = only(c, channel).inspect(|_| self.show_exactly(key)).or_else(|| {
+                let (code, shown) = shown(c, channel);
+                self.show(key, shown);
+                code
+            });
+            if let Some(code) = code {
+                code_of_all &= !(u128::from(mask(channel.width)) << channel.offset);
+                code_of_all |= u128::from(code) << channel.offset;
+            }
+        }
+        let size = self.format.bytes();
+        self.texels[texel * size..(texel + 1) * size].copy_from_slice(&code_of_all.to_le_bytes()[..size]);
+    }
+
+    /// The place of a pixel's texel, and the code of all that it holds; none if there is none.
+    fn texel(&self, [x, y]: [u32; 2]) -> Option<(usize, u128)> {
+        let size = self.format.bytes();
+        let texel = y as usize * self.width as usize + x as usize;
+        let mut bytes = [0; 16];
+        bytes[..size].copy_from_slice(self.texels.get(texel * size..(texel + 1) * size)?);
+        Some((texel, u128::from_le_bytes(bytes)))
+    }
+
     /// What every device shows of a component now, by its key.
     fn show(&mut self, key: u64, shown: Component) {
         match &shown {
@@ -297,10 +340,20 @@ impl Target {
         }
         match shown {
             Component::Undefined(_) => drop(self.inexact.insert(key, shown)),
-            Component::Exactly(_) if self.inexact.is_empty() => {}
-            Component::Exactly(_) => drop(self.inexact.remove(&key)),
+            Component::Exactly(_) => self.show_exactly(key),
             _ if !self.keeps_doubt => drop(self.inexact.remove(&key)),
             _ => drop(self.inexact.insert(key, shown)),
+        }
+    }
+
+    /// The same where that is the definite code alone.
+    #[inline]
+    fn show_exactly(&mut self, key: u64) {
+        if !self.undefined.is_empty() {
+            self.undefined.remove(&key);
+        }
+        if !self.inexact.is_empty() {
+            self.inexact.remove(&key);
         }
     }
 
@@ -515,7 +568,7 @@ fn made_by(origin: Origin) -> MadeBy {
 }
 
 /// The definite code of what is written to a component, and what a device may show.
-fn assess(numeric: Numeric, channel: Channel, written: &Written, profile: Profile) -> (Option<u64>, Component) {
+pub(super) fn assess(numeric: Numeric, channel: Channel, written: &Written, profile: Profile) -> (Option<u64>, Component) {
     let (scalar, set) = match written {
         Written::Scalar(scalar) => (scalar, None),
         Written::Within(scalar, set) => (scalar, Some(*set)),

@@ -250,7 +250,7 @@ impl Texture {
     pub fn loaded(&self, opens: &mut Opens, component: usize, word: Word) -> Word {
         let format = self.image.format();
         let (numeric, width) = (format.numeric(), format.channels()[component].width);
-        let fraction = matches!(numeric, Numeric::Unorm | Numeric::Snorm);
+        let fraction = numeric.is_normalized();
         match (opens.read(word), opens.precision) {
             (Word::Bits(bits), Some(_)) if fraction => {
                 let code = pack(numeric, width, bits).best;

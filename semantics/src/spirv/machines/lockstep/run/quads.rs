@@ -11,7 +11,7 @@ use super::judge::{Ledger, Parting, Tag};
 use super::warp::{Kept, Stop, Warp};
 use super::{Broken, Detector, Group, Outcome, Shared, Topology, races};
 use crate::number::Trust;
-use crate::number::sets::{Exploration, Set, Sets};
+use crate::number::sets::{Exploration, Set, Sets, Span};
 use crate::spirv::environment::{Dispatch, Observation};
 use crate::spirv::operation::Scalar as Component;
 use crate::spirv::value::{Origin, Scalar};
@@ -356,6 +356,11 @@ impl Quads<'_> {
     /// What a float that is left may be.
     pub(in crate::spirv) fn set_of(&self, scalar: &Scalar) -> Set {
         self.warp.ledger.as_ref().map_or(Set::ANY, |ledger| ledger.sets.operand(scalar.lane()).set)
+    }
+
+    /// The one bounded span of floats that an open scalar may be, if it is one.
+    pub(in crate::spirv) fn span_of(&self, scalar: &Scalar) -> Option<Span> {
+        self.warp.ledger.as_ref()?.sets.span(scalar.lane())
     }
 
     /// Whether a lane is left to the relation.

@@ -6,10 +6,11 @@
 
 use std::cell::LazyCell;
 
-use super::super::targets::{Presence, Written};
+use super::super::targets::{Presence, Written, assess, decided};
 use super::explore::{in_cell, is_open, told};
 use super::interface::Source;
 use super::{Current, Ended, Fragments, Interface, Queued, boolean, judged, judged::unwritten, scalar_of};
+use crate::image::{Channel, only_code};
 use crate::number::Inexact;
 use crate::raster::{self, Interpolation};
 use crate::spirv::environment::Draw;
@@ -268,20 +269,30 @@ impl<'m> Fragments<'m, '_> {
     pub(super) fn write_inside(&mut self, InnerQuad { number, at, .. }: InnerQuad, quad: u32, quads: &Quads<'_>) {
         let (profile, draw) = (self.interface.profile, self.draw);
         for ((target, places), of) in self.targets.iter_mut().zip(&self.interface.outputs).zip(draw.targets) {
-            let is_float = !of.image.format().numeric().is_integer();
+            let numeric = of.image.format().numeric();
             for lane in 0..4 {
-                let written = places.map(|place| {
-                    let scalar = place.and_then(|(variable, index)| {
-                        let origin = unwritten(variable, 4 * number + lane as u32);
-                        quads.left_one(4 * quad as usize + lane, variable.id, index, origin)
-                    });
-                    match scalar {
-                        Some(scalar) if is_float && is_open(&scalar, profile) => told(scalar, quads.set_of(&scalar)),
+                let scalar = |c: usize| {
+                    let (variable, index) = places[c]?;
+                    let origin = unwritten(variable, 4 * number + lane as u32);
+                    quads.left_one(4 * quad as usize + lane, variable.id, index, origin)
+                };
+                let only = |c: usize, channel: Channel| {
+                    if !numeric.is_normalized() {
+                        return None;
+                    }
+                    let scalar = scalar(c)?;
+                    let span = if is_open(&scalar, profile) { quads.span_of(&scalar) } else { decided(&scalar, profile) };
+                    only_code(numeric, channel.width, &span?)
+                };
+                let pixel = [at[0] + lane as u32 % 2, at[1] + lane as u32 / 2];
+                target.write_for_sure(pixel, only, |c, channel| {
+                    let written = match scalar(c) {
+                        Some(scalar) if !numeric.is_integer() && is_open(&scalar, profile) => told(scalar, quads.set_of(&scalar)),
                         Some(scalar) => Written::Scalar(scalar),
                         None => Written::Nothing,
-                    }
+                    };
+                    assess(numeric, channel, &written, profile)
                 });
-                target.write([at[0] + lane as u32 % 2, at[1] + lane as u32 / 2], &written, Presence::Sure, None, (profile, None));
             }
         }
     }
