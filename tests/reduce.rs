@@ -2,11 +2,12 @@
 
 mod common;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::command;
 use smallstep::generate::spirv::{Limits, case};
 use smallstep::theorem::reducer::reduced;
+use smallstep_semantics::outcome::TimeLimit;
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::{Module, Options, assemble, words_of_bytes};
 
@@ -15,8 +16,8 @@ fn smallstep(args: &[&str]) -> (i32, String, String) {
     (shown.code, shown.out, shown.err)
 }
 
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(300)
+fn soon() -> Option<TimeLimit> {
+    TimeLimit::from_now(Duration::from_secs(300))
 }
 
 fn has(words: &[u32], op: Op) -> bool {
@@ -55,7 +56,7 @@ fn generated_modules_are_reduced_to_what_is_interesting() {
 #[test]
 fn the_time_bounds_the_search() {
     let case = case(3, &Limits { executed: 60, ..Limits::default() });
-    let none = reduced(&case.words, Instant::now(), &mut |_| true).expect("it is interesting");
+    let none = reduced(&case.words, TimeLimit::from_now(Duration::ZERO), &mut |_| true).expect("it is interesting");
     assert!(none.cut_short && none.questions == 1);
     assert!(reduced(&case.words, soon(), &mut |_| false).expect_err("not interesting").what.contains("not interesting itself"));
     assert!(reduced(&[1, 2, 3], soon(), &mut |_| true).expect_err("no module").what.contains("cannot be taken apart"));

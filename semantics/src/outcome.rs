@@ -68,15 +68,16 @@ impl TimeLimit {
         Some(TimeLimit { until: Instant::now().checked_add(time)?, milliseconds })
     }
 
-    /// The limit that is passed, if it is.
-    pub fn passed(&self) -> Option<Limit> {
-        (Instant::now() >= self.until).then_some(Limit { what: "milliseconds", bound: self.milliseconds })
+    /// The limit that is passed, if there is one and it is.
+    pub fn passed(this: Option<TimeLimit>) -> Option<Limit> {
+        let limit = this.filter(|limit| Instant::now() >= limit.until)?;
+        Some(Limit { what: "milliseconds", bound: limit.milliseconds })
     }
 
     /// The same, where the clock is looked at only now and then: when the count of steps goes
     /// from one to another, up or down.
     pub(crate) fn passed_between(this: Option<TimeLimit>, from: u64, to: u64) -> Option<Limit> {
-        this.filter(|_| from / TimeLimit::EVERY != to / TimeLimit::EVERY)?.passed()
+        TimeLimit::passed(this.filter(|_| from / TimeLimit::EVERY != to / TimeLimit::EVERY))
     }
 }
 

@@ -54,17 +54,13 @@ impl Budget {
     }
 }
 
-/// A time as 90s, 10m or 2h.
+/// A time as 90s, 10m or 2h; a number alone is seconds.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
     let wrong = || format!("\"{text}\" is no time; write it as 90s, 10m or 2h, 1s at least");
-    let unit = text.chars().last().ok_or_else(wrong)?;
-    let seconds = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3600,
-        _ => return Err(wrong()),
-    };
-    let number: u64 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
+    let units = [("s", 1), ("m", 60), ("h", 3600)];
+    let in_unit = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, *seconds)));
+    let (number, seconds) = in_unit.unwrap_or((text, 1));
+    let number: u64 = number.parse().map_err(|_| wrong())?;
     // No time is enough for nothing, and what does nothing finds nothing wrong.
     number.checked_mul(seconds).filter(|&seconds| seconds > 0).map(Duration::from_secs).ok_or_else(wrong)
 }

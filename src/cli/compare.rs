@@ -3,6 +3,7 @@
 use super::exit::Ended;
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -33,9 +34,9 @@ pub(crate) struct Compare {
     /// "A then B" is one compiler behind another. May be given several times.
     #[arg(long, value_name = "COMPILER")]
     pub(super) via: Vec<String>,
-    /// With --via: seconds that a compiler has for one module.
-    #[arg(long, default_value_t = 60, value_name = "SECONDS", requires = "via", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(super) compiler_limit: u64,
+    /// With --via: how long a compiler may take for one module.
+    #[arg(long, default_value = "60s", value_name = "TIME", requires = "via", value_parser = super::budget::time)]
+    pub(super) compiler_limit: Duration,
     /// With --via: threads; 0 for as many as the machine has cores.
     #[arg(long, default_value_t = 0, requires = "via", value_parser = input::threads())]
     pub(super) threads: usize,

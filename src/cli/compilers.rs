@@ -39,7 +39,7 @@ type Read = (String, Result<Vec<u32>, exit::Failure>);
 
 /// Compares what compilers write with every module that is given.
 pub(super) fn compare(args: &Compare, settings: &Settings) -> Ended {
-    let compilers = named(&args.via, Duration::from_secs(args.compiler_limit))?;
+    let compilers = named(&args.via, args.compiler_limit)?;
     let mut paths = Vec::new();
     for path in &args.files {
         collect(path, true, &mut paths).map_err(|e| (exit::INVALID, format!("error: {e}")))?;

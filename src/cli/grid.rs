@@ -123,9 +123,10 @@ impl GridArgs {
                 let (code, text) = out_of_fuel(settings.fuel, thread, at, place);
                 Err((code, format!("{text}, and --engine machine, which is faster and looks for no races")))
             }
-            Ending::Other(Outcome::Limit(limit)) => {
-                Err((exit::LIMIT, format!("{}: {limit}; --engine machine takes more, and looks for no races", running.name)))
-            }
+            Ending::Other(Outcome::Limit(limit)) => Err((
+                exit::LIMIT,
+                format!("{}: {limit}; --engine machine is faster and has higher limits, and looks for no races", running.name),
+            )),
             Ending::Other(Outcome::Unsupported(what)) => Err((exit::UNSUPPORTED, format!("unsupported: {what}"))),
             Ending::Other(Outcome::Stuck(found)) => Err((exit::DISAGREE, stuck(&found))),
             Ending::Other(other) => Err((exit::FAILED, other.name().into())),

@@ -1,8 +1,8 @@
 //! `smallstep reduce`: a small program that a compiler treats as it treats a large one.
 
-use smallstep_semantics::outcome::InvalidInput;
+use smallstep_semantics::outcome::{InvalidInput, TimeLimit};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
@@ -42,12 +42,12 @@ pub(crate) struct Reduce {
     /// With --via: the entry point, where not all are to be compared.
     #[arg(long)]
     entry: Option<String>,
-    /// Seconds that the compiler, or the command, has for one program.
-    #[arg(long, default_value_t = 20, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
-    compiler_limit: u64,
-    /// Seconds for everything; the smallest program so far is the result then.
-    #[arg(long, default_value_t = 120, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
-    time_limit: u64,
+    /// How long the compiler, or the command, may take for one program.
+    #[arg(long, default_value = "20s", value_name = "TIME", value_parser = super::budget::time)]
+    compiler_limit: Duration,
+    /// How long everything may take; the smallest program so far is the result then.
+    #[arg(long, default_value = "120s", value_name = "TIME", value_parser = super::budget::time)]
+    time_limit: Duration,
     /// One JSON object on standard output.
     #[arg(long)]
     pub(crate) json: bool,
@@ -68,7 +68,7 @@ impl Reduce {
         let unread = |e: smallstep::source::ReadError| (super::run::read_code(&e), e.text);
         let failed = |what: String| (exit::UNCHECKED, format!("error: {}: {what}", self.file.display()));
         let program = self.reading.program(&self.file)?;
-        let until = Instant::now() + Duration::from_secs(self.time_limit);
+        let until = TimeLimit::from_now(self.time_limit);
         let kept = self.kept()?;
         if let Language::LambdaV | Language::Wsl = program.language {
             if let Some(option) = [(self.entry.is_some(), "--entry"), (self.inputs.is_some(), "--inputs")].iter().find(|(given, _)| *given)
@@ -94,7 +94,7 @@ impl Reduce {
     }
 
     fn limit(&self) -> Duration {
-        Duration::from_secs(self.compiler_limit)
+        self.compiler_limit
     }
 
     fn kept(&self) -> Result<Kept, exit::Failure> {
@@ -110,7 +110,7 @@ impl Reduce {
     }
 
     /// A module, with what was kept of it, in words.
-    fn module(&self, kept: &Kept, words: &[u32], until: Instant) -> Result<(String, Reduced<Vec<u32>>), String> {
+    fn module(&self, kept: &Kept, words: &[u32], until: Option<TimeLimit>) -> Result<(String, Reduced<Vec<u32>>), String> {
         let compiler = match kept {
             Kept::By(compiler) => compiler,
             Kept::Interesting(command) => {
@@ -128,7 +128,7 @@ impl Reduce {
     }
 
     /// The same of a λV or WSL program.
-    fn text(&self, kept: &Kept, language: Language, text: &str, until: Instant) -> Result<(String, Reduced<String>), String> {
+    fn text(&self, kept: &Kept, language: Language, text: &str, until: Option<TimeLimit>) -> Result<(String, Reduced<String>), String> {
         let compiler = match kept {
             Kept::By(compiler) => compiler,
             Kept::Interesting(command) => {

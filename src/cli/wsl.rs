@@ -12,7 +12,7 @@ use smallstep::theorem::campaign::Counts;
 use smallstep::theorem::compilers::{self, Compiler, Status};
 use smallstep::theorem::wsl::{self as theorem, Known, Minimal, Quirk, Tally, Target};
 use smallstep_semantics::number::Profile;
-use smallstep_semantics::outcome::Limit;
+use smallstep_semantics::outcome::{Limit, TimeLimit};
 use smallstep_semantics::text::line_column;
 use smallstep_semantics::wsl::error::Error;
 use smallstep_semantics::wsl::recheck::recheck;
@@ -206,7 +206,7 @@ impl Checked {
     /// The same, which took too long if no time is left now.
     fn within(mut self, budget: Budget) -> Checked {
         if let Checked::Valid { late, .. } = &mut self {
-            *late = budget.time.and_then(|time| time.passed());
+            *late = TimeLimit::passed(budget.time);
         }
         self
     }

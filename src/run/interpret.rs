@@ -9,7 +9,7 @@ use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::{Reduction, Setting, Strategy};
 use smallstep_semantics::lambda_v::terms::TermId;
 use smallstep_semantics::number::{Lane, Profile};
-use smallstep_semantics::outcome::{Outcome, Stuck};
+use smallstep_semantics::outcome::{Outcome, Stuck, TimeLimit};
 use smallstep_semantics::spirv;
 use smallstep_semantics::spirv::environment::Limits;
 use smallvec::SmallVec;
@@ -156,7 +156,7 @@ impl<'s> Ready<'s> {
 impl Thread<'_> {
     /// What each output shows at a pixel, or how the run ended; and the steps it took.
     fn pixel(&mut self, pixel: (u32, u32), grid: &Grid) -> Pixel {
-        if let Some(limit) = grid.time.and_then(|time| time.passed()) {
+        if let Some(limit) = TimeLimit::passed(grid.time) {
             return (Err(Outcome::Limit(limit)), 0);
         }
         let setting = Setting { arithmetic: grid.arithmetic, ..Setting::at_pixel(pixel.0, pixel.1) };

@@ -266,7 +266,7 @@ impl Case {
         expected: &mut [Vec<[Expected; 4]>],
         ran: &mut Ran,
     ) -> Verdict {
-        if let Some(limit) = settings.time.and_then(|time| time.passed()) {
+        if let Some(limit) = TimeLimit::passed(settings.time) {
             return Verdict::Limit(format!("at pixel {pixel:?}: {limit}"));
         }
         let setting = self.setting(pixel, settings);

@@ -20,10 +20,9 @@ mod source;
 
 pub use source::{judged_text, reduced_text};
 
-use smallstep_semantics::outcome::{InputFault, InvalidInput};
+use smallstep_semantics::outcome::{InputFault, InvalidInput, TimeLimit};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::time::Instant;
 
 use rspirv::binary::Assemble;
 use rspirv::dr::{self, Block, Instruction, Operand};
@@ -44,12 +43,16 @@ pub struct Reduced<P> {
     pub cut_short: bool,
 }
 
-/// Makes a module smaller while `interesting` says so of its words, until a time. Every candidate
+/// Makes a module smaller while `interesting` says so of its words, within a time. Every candidate
 /// that it is asked about loads.
 ///
 /// # Errors
 /// The words are no module that can be taken apart, or are not interesting themselves.
-pub fn reduced(words: &[u32], until: Instant, interesting: &mut dyn FnMut(&[u32]) -> bool) -> Result<Reduced<Vec<u32>>, InvalidInput> {
+pub fn reduced(
+    words: &[u32],
+    until: Option<TimeLimit>,
+    interesting: &mut dyn FnMut(&[u32]) -> bool,
+) -> Result<Reduced<Vec<u32>>, InvalidInput> {
     let best =
         dr::load_words(words).map_err(|e| InvalidInput::new(InputFault::Program, format!("the module cannot be taken apart: {e}")))?;
     let again = best.assemble();
@@ -87,7 +90,7 @@ fn size(module: &dr::Module) -> Size {
 struct Reducer<'i> {
     best: dr::Module,
     size: Size,
-    until: Instant,
+    until: Option<TimeLimit>,
     interesting: &'i mut dyn FnMut(&[u32]) -> bool,
     questions: u64,
 }
@@ -124,7 +127,7 @@ fn is_merge(op: Op) -> bool {
 
 impl Reducer<'_> {
     fn is_over(&self) -> bool {
-        Instant::now() >= self.until
+        TimeLimit::passed(self.until).is_some()
     }
 
     /// Takes a candidate that is smaller, valid and interesting.

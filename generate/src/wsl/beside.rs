@@ -85,7 +85,7 @@ pub struct Fuel {
 impl Fuel {
     /// Whether no time is left.
     fn is_late(&self) -> bool {
-        self.time.is_some_and(|time| time.passed().is_some())
+        TimeLimit::passed(self.time).is_some()
     }
 }
 

@@ -598,7 +598,7 @@ impl<'a, D: Domain> Machine<'a, D> {
         if self.steps > self.bounds.fuel {
             return Err(Outcome::OutOfFuel.into());
         }
-        if let Some(limit) = self.bounds.time.and_then(|time| time.passed()) {
+        if let Some(limit) = TimeLimit::passed(self.bounds.time) {
             return Err(Outcome::Limit(limit).into());
         }
         self.pause = self.bounds.pause(self.steps);

@@ -442,7 +442,7 @@ impl Reduction {
             if step == fuel {
                 break;
             }
-            if let Some(limit) = self.time.and_then(|time| time.passed()) {
+            if let Some(limit) = TimeLimit::passed(self.time) {
                 return Outcome::Limit(limit);
             }
             let mut reducts = match self.reducts(term, strategy != Strategy::First) {

@@ -347,7 +347,7 @@ impl Evaluation<'_> {
             if other.is_some() || spent {
                 return Vec::new();
             }
-            if let Some(limit) = settings.time.and_then(|time| time.passed()) {
+            if let Some(limit) = TimeLimit::passed(settings.time) {
                 other = Some(Outcome::Limit(limit));
                 return Vec::new();
             }

@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use smallstep_semantics::number::Profile;
+use smallstep_semantics::outcome::TimeLimit;
 use smallstep_semantics::spirv::disassemble;
 
 use super::engines::{self, Compared};
@@ -391,7 +392,7 @@ pub fn minimal(plan: &Plan, finding: &Finding) -> Option<String> {
                 asked += 1;
                 asked <= QUESTIONS && fails(&draw)
             };
-            let small = reducer::reduced(&drawn.fragment, Instant::now() + LONGEST, &mut interesting).ok();
+            let small = reducer::reduced(&drawn.fragment, TimeLimit::from_now(LONGEST), &mut interesting).ok();
             small.and_then(|small| disassemble(&small.program).ok()).or(Some(drawn.text))
         }
         Source::Glsl => Some(glsl::shader(finding.seed).1),

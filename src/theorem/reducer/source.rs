@@ -1,7 +1,6 @@
 //! λV and WSL programs, made small over their syntax trees.
 
-use smallstep_semantics::outcome::{InputFault, InvalidInput};
-use std::time::Instant;
+use smallstep_semantics::outcome::{InputFault, InvalidInput, TimeLimit};
 
 use smallstep_semantics::lambda_v::parse::parse;
 use smallstep_semantics::lambda_v::resolve::Program;
@@ -21,15 +20,15 @@ use crate::theorem::wsl::{Tally, Target, check_program};
 /// The most programs that are asked about.
 const QUESTIONS: u32 = 50_000;
 
-/// Makes a λV or a WSL program smaller while `interesting` says so of its text, until a time. Every
-/// text that it is asked about is a valid program, unless a λV program has no type to begin with.
+/// Makes a λV or a WSL program smaller while `interesting` says so of its text, within a time.
+/// Every text that it is asked about is a valid program, unless the first one has no type.
 ///
 /// # Errors
 /// The text is no program of the language, or is not interesting itself.
 pub fn reduced_text(
     language: Language,
     text: &str,
-    until: Instant,
+    until: Option<TimeLimit>,
     interesting: &mut dyn FnMut(&str) -> bool,
 ) -> Result<Reduced<String>, InvalidInput> {
     let mut questions = 0;
@@ -50,7 +49,7 @@ pub fn reduced_text(
     }
     let mut cut_short = false;
     let mut fails = |text: &str| {
-        cut_short |= Instant::now() >= until;
+        cut_short |= TimeLimit::passed(until).is_some();
         !cut_short && asked(text)
     };
     let program = match &tree {

@@ -407,7 +407,7 @@ pub fn check_program(
     tally: &mut Tally,
 ) {
     let mut judge = |programs: Programs, case: Result<Case, Verdict>| {
-        let over = time.and_then(|time| time.passed()).map(|limit| Err(Verdict::Limit(limit.to_string())));
+        let over = TimeLimit::passed(time).map(|limit| Err(Verdict::Limit(limit.to_string())));
         let case = &over.unwrap_or(case);
         let mut one = OfOne::default();
         let mut beside = OnTarget::default();

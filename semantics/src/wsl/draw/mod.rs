@@ -410,7 +410,7 @@ impl<'p> Draw<'p> {
         fired.extend(&interface.fired);
         let (mut fuel, mut spent) = (settings.fuel, false);
         let complete = explore(settings.ways, |ways| {
-            if let Some(limit) = settings.time.and_then(|time| time.passed()) {
+            if let Some(limit) = TimeLimit::passed(settings.time) {
                 halted = Some(Ending::Other(Outcome::Limit(limit)));
             }
             if halted.is_some() || spent {

@@ -310,9 +310,11 @@ impl Compiled {
     /// that the part was not enough for.
     fn resume(&self, thread: &mut Thread, shared: &mut Shared, count: bool) -> Stop {
         let run = if count { run::run::<true> } else { run::run::<false> };
-        let Some(time) = shared.time else { return run(&self.code, thread, shared) };
+        if shared.time.is_none() {
+            return run(&self.code, thread, shared);
+        }
         loop {
-            if let Some(limit) = time.passed() {
+            if let Some(limit) = TimeLimit::passed(shared.time) {
                 return Stop::Limit(limit);
             }
             let part = shared.fuel.min(BETWEEN_LOOKS);

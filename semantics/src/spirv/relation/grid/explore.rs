@@ -28,7 +28,7 @@ use super::{Grid, Over, Part};
 use crate::concurrency::{Schedule, Turns};
 use crate::number::sets::{Exploration, Set, Sets, Unsettled, follow};
 use crate::number::{Expected, Lane, Why};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, TimeLimit};
 use crate::spirv::check::is_atomic;
 use crate::spirv::declare::is_group;
 use crate::spirv::environment::Dispatch;
@@ -337,7 +337,7 @@ impl<'m, 'r> Explorer<'m, 'r> {
 
     /// One way: what it has written, word by word.
     pub(super) fn way(&mut self, part: Part, sets: &mut Sets) -> Result<Vec<(Word, Seen)>, Unsettled> {
-        if let Some(limit) = self.grid.time.and_then(|time| time.passed()) {
+        if let Some(limit) = TimeLimit::passed(self.grid.time) {
             return Err(Unsettled::Reached(limit.to_string()));
         }
         let mut grid = self.grid.clone();

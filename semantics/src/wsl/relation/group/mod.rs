@@ -267,7 +267,7 @@ impl<'k> Pass<'k> {
 
     /// Whether no time is left, which ends it.
     fn passed(&mut self, settings: &Settings) -> bool {
-        let limit = settings.time.and_then(|time| time.passed());
+        let limit = TimeLimit::passed(settings.time);
         if let Some(limit) = limit {
             self.halted = Some(Ending::Other(Outcome::Limit(limit)));
         }

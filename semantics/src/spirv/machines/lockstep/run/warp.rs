@@ -190,7 +190,7 @@ impl Warp {
     pub(super) fn run(&mut self, shared: &Shared<'_>, group: &mut Group) -> Result<Stop, Broken> {
         let executed = shared.executed.load(std::sync::atomic::Ordering::Relaxed);
         let begun = self.steps;
-        if let Some(limit) = shared.dispatch.limits.time.and_then(|time| time.passed()) {
+        if let Some(limit) = TimeLimit::passed(shared.dispatch.limits.time) {
             return Err(Broken::Late(limit));
         }
         let turned = shared.turned.load(std::sync::atomic::Ordering::Relaxed);

@@ -15,7 +15,7 @@ use super::{Begun, Fragments};
 use crate::concurrency::{Agent, Begin, Topology};
 use crate::number::sets::{Exploration, Set, Sets, Unsettled, follow};
 use crate::number::{Expected, Interval, Profile, Why};
-use crate::outcome::{Limit, Outcome};
+use crate::outcome::{Limit, Outcome, TimeLimit};
 use crate::raster::Interpolation;
 use crate::spirv::environment::Observation;
 use crate::spirv::grid::prepare::Prepared;
@@ -198,7 +198,7 @@ impl<'m> Fragments<'m, '_> {
         let is_left_open = |written: &Written| matches!(written, Written::Scalar(scalar) if is_open(scalar, profile));
         let any_open = left.iter().any(|left| left.role != Role::Helper && left.written.iter().flatten().any(is_left_open));
         let Ok(topology) = explorer.topology() else { return };
-        if !any_open || explorer.left == 0 || self.draw.limits.time.is_some_and(|time| time.passed().is_some()) {
+        if !any_open || explorer.left == 0 || TimeLimit::passed(self.draw.limits.time).is_some() {
             return;
         }
         let mut seen: Option<[Seen; 4]> = None;
