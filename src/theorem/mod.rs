@@ -315,6 +315,7 @@ pub fn why_text(why: Why) -> &'static str {
         Why::Reconvergence => "it depends on which invocations of a subgroup go on together after they took several paths",
         Why::SubgroupSize => "it depends on the size of the subgroups",
         Why::SubgroupMapping => "it depends on which invocations, vertices or quads are a subgroup",
+        Why::Unfollowed => "more ways lead to it than were followed",
     }
 }
 

@@ -120,7 +120,7 @@ pub fn constants_name(constants: Constants) -> &'static str {
 }
 
 /// The names of the reasons for which a lane is any value.
-const REASONS: [(Why, &str); 13] = [
+const REASONS: [(Why, &str); 14] = [
     (Why::Approximate, "approximate"),
     (Why::Subnormal, "subnormal"),
     (Why::Infinite, "infinite"),
@@ -134,6 +134,7 @@ const REASONS: [(Why, &str); 13] = [
     (Why::Reconvergence, "reconvergence"),
     (Why::SubgroupSize, "subgroup-size"),
     (Why::SubgroupMapping, "subgroup-mapping"),
+    (Why::Unfollowed, "unfollowed"),
 ];
 
 fn reason_name(why: Why) -> &'static str {

@@ -114,6 +114,8 @@ pub fn over_sets(relation: &DrawObservation, machine: &DrawObservation, counts: 
             let count = match (&one, &other) {
                 (Component::Undecided(_), Component::Undecided(_)) => &mut counts.open,
                 (Component::Undecided(_), _) => &mut counts.more,
+                // Beside the machine the relation has fewer instructions for them than alone.
+                (_, Component::Undecided(Why::Unfollowed)) => &mut counts.open,
                 (Component::Within(one), Component::Within(other)) if one.is_alike(other) => &mut counts.sets,
                 (Component::Undefined(one), Component::Undefined(other)) if of_one_pixel(*one, *other) => &mut counts.undefined,
                 (one, other) if one != other => return Some(format!("({x}, {y}), {c}: {other:?}, not {one:?}")),

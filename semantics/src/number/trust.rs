@@ -40,6 +40,8 @@ pub enum Why {
     /// It depends on which invocations of a workgroup, or which vertices or quads of a draw, are a
     /// subgroup.
     SubgroupMapping,
+    /// It has more ways than were followed.
+    Unfollowed,
 }
 
 /// What is known about a lane.

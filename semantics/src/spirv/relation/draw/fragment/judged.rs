@@ -30,7 +30,7 @@ const SAMPLES: u32 = 1024;
 const SAMPLED: u64 = 1 << 20;
 const SHARE: u64 = 1 << 11;
 /// Quads of which the machine cannot go some way to its end are the relation's too, as long as it
-/// has executed no more instructions than these.
+/// has executed no more instructions than these. Then they stay open ([`Why::Unfollowed`]).
 const LOST: u64 = 1 << 22;
 /// Where so many ways wait, they are gone.
 const POOL: usize = 64;
@@ -312,18 +312,22 @@ impl<'m> Fragments<'m, '_> {
 
     /// All ways of a quad are gone: what it leaves, with sets where definite values leave it open.
     fn settle(&mut self, by: &mut Judged<'_, '_, 'm>, number: u32, quad: Parted) -> Result<(), Stopped> {
-        let Parted { left, seen, unsettled, selects, lost, .. } = quad;
+        let Parted { mut left, seen, unsettled, selects, lost, .. } = quad;
         let lost = lost || unsettled.iter().zip(selects).any(|(&unsettled, selects)| unsettled && selects);
         if lost && by.by_relation + by.explorer.spent() <= LOST {
             let left = self.quad_by_relation(by, number)?;
             self.left.insert(number, left);
             return Ok(());
         }
+        if lost {
+            let profile = self.interface.profile;
+            left.iter_mut().for_each(|left| left.stays_unfollowed(profile));
+        }
         let Some(running) = self.running.get(&number) else { return Err(Stopped::Again) };
         let samples = running.samples.clone();
         self.left.insert(number, left);
         self.put_seen(number, seen, |lane| !unsettled[lane], &samples);
-        if is_sample(number) && by.sampled <= SAMPLED.max(by.quads.executed() / SHARE) {
+        if is_sample(number) && !lost && by.sampled <= SAMPLED.max(by.quads.executed() / SHARE) {
             let before = by.by_relation;
             let related = self.quad_by_relation(by, number)?;
             by.sampled += by.by_relation - before;

@@ -5,6 +5,7 @@ use rspirv::spirv::ExecutionMode;
 use smallvec::SmallVec;
 
 use super::super::targets::{Presence, Written};
+use super::explore::is_open;
 use super::{Fragments, Interface, Queued, Running};
 use crate::number::{Expected, Inexact, Interval, Profile, Why};
 use crate::raster::{self, DepthBuffer, Doubt, Lane, StencilBuffer};
@@ -92,6 +93,19 @@ pub(super) struct Left {
     depths: Depths,
     /// Whether every device that has the fragment keeps it.
     pub(super) stays: bool,
+}
+
+impl Left {
+    /// What is open stays so, because not all ways are followed.
+    pub(super) fn stays_unfollowed(&mut self, profile: Profile) {
+        for written in self.written.iter_mut().flatten() {
+            if let Written::Scalar(scalar) = written
+                && is_open(scalar, profile)
+            {
+                scalar.trust.doubt = Some(Why::Unfollowed);
+            }
+        }
+    }
 }
 
 /// An invocation that has ended, by whatever engine.
