@@ -238,15 +238,16 @@ pub fn pack_within(numeric: Numeric, width: u8, set: &Set) -> Option<SmallVec<[u
     Some(all)
 }
 
-/// The code that a normalized component is stored as if it may be any float of a bounded span;
-/// `None` if a device may take one of several, or the component is not normalized.
+/// The code that a normalized component is stored as if it is the float of these bits or any float
+/// of a bounded span; `None` if it may be one of several, or the component is not normalized.
 #[inline]
-pub fn only_code(numeric: Numeric, width: u8, span: &Span) -> Option<u64> {
+pub fn only_code(numeric: Numeric, width: u8, bits: u32, span: &Span) -> Option<u64> {
     if !numeric.is_normalized() {
         return None;
     }
     let [least, greatest] = stored_between(numeric, width, span);
-    (least == greatest).then_some(least as u64 & mask(width))
+    let code = least as u64 & mask(width);
+    (least == greatest && nearest(numeric, width, [bits]) == Some([code])).then_some(code)
 }
 
 /// The least and the greatest whole number that a normalized component of any float of a bounded

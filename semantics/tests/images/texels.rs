@@ -265,11 +265,19 @@ fn codes_of_a_set_are_those_between_the_codes_of_its_ends() {
                 between.sort_unstable();
                 let found = pack_within(numeric, width, &Set::of(span)).map(|codes| codes.to_vec());
                 let only = |codes: &[u64]| if let [code] = codes { Some(*code) } else { None };
-                assert_eq!(only_code(numeric, width, &span), only(&between), "{numeric:?} of {width} bits, {span:?}");
+                let bits = (span.low as f32).to_bits();
+                assert_eq!(only_code(numeric, width, bits, &span), only(&between), "{numeric:?} of {width} bits, {span:?}");
+                // The definite float is not one of them.
+                let outside = [if between.contains(&0) { 1.0 } else { 0.0 }, span.low as f32 + 0.5, span.low as f32 - 0.5];
+                for float in outside.map(f32::to_bits) {
+                    let is_other = !between.contains(&pack(numeric, width, float).best);
+                    let code = only_code(numeric, width, float, &span);
+                    assert!(!(is_other && code.is_some()), "{numeric:?} of {width} bits, {span:?}, {code:?}");
+                }
                 assert_eq!(found, Some(between), "{numeric:?} of {width} bits, {span:?}");
                 let [point, _] = &ends;
                 let exact = point.is_exact().then_some(point.best);
-                assert_eq!(only_code(numeric, width, &Span::point(span.low)), exact, "{numeric:?} of {width} bits, {}", span.low);
+                assert_eq!(only_code(numeric, width, bits, &Span::point(span.low)), exact, "{numeric:?} of {width} bits, {}", span.low);
             }
         }
     }

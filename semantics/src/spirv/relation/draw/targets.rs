@@ -145,11 +145,11 @@ pub(super) enum Written {
 }
 
 impl Written {
-    /// The one span of floats that it may be, if it is one.
-    fn span(&self, profile: Profile) -> Option<Span> {
+    /// The definite bits, and the one span of floats that it may be, if it is one.
+    fn span(&self, profile: Profile) -> Option<(u32, Span)> {
         match self {
-            Written::Scalar(scalar) => decided(scalar, profile),
-            Written::Within(_, set) => set.only_span().copied(),
+            Written::Scalar(scalar) => Some((scalar.bits as u32, decided(scalar, profile)?)),
+            Written::Within(scalar, set) => Some((scalar.bits as u32, *set.only_span()?)),
             Written::Nothing | Written::Unknown(_) => None,
         }
     }
@@ -240,7 +240,10 @@ impl Target {
     ) {
         if presence == Presence::Sure && edge.is_none() && blend.is_none() {
             let numeric = self.format.numeric();
-            let only = |c: usize, channel: Channel| written[c].span(profile).and_then(|span| only_code(numeric, channel.width, &span));
+            let only = |c: usize, channel: Channel| {
+                let (bits, span) = written[c].span(profile)?;
+                only_code(numeric, channel.width, bits, &span)
+            };
             return self.write_for_sure([x, y], only, |c, channel| assess(numeric, channel, &written[c], profile));
         }
         let Some((texel, mut code_of_all)) = self.texel([x, y]) else { return };

@@ -282,7 +282,7 @@ impl<'m> Fragments<'m, '_> {
                     }
                     let scalar = scalar(c)?;
                     let span = if is_open(&scalar, profile) { quads.span_of(&scalar) } else { decided(&scalar, profile) };
-                    only_code(numeric, channel.width, &span?)
+                    only_code(numeric, channel.width, scalar.bits as u32, &span?)
                 };
                 let pixel = [at[0] + lane as u32 % 2, at[1] + lane as u32 / 2];
                 target.write_for_sure(pixel, only, |c, channel| {
