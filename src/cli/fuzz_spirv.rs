@@ -348,9 +348,9 @@ impl FuzzSpirv {
                 say!("  judged: {rarest}");
             }
             if counts.over_sets > 0 {
-                let Components { exactly, sets, open, more, undefined } = counts.components;
+                let Components { exactly, sets, open, more, unfollowed, undefined } = counts.components;
                 say!(
-                    "  over sets: {} by both, components: {exactly} exact, {sets} sets, {open} open, {more} decided by the machine alone, {undefined} undefined",
+                    "  over sets: {} by both, components: {exactly} exact, {sets} sets, {open} open, {more} decided by the machine alone, {unfollowed} left open by it alone, {undefined} undefined",
                     counts.over_sets
                 );
             }

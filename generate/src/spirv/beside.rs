@@ -22,6 +22,8 @@ pub struct Components {
     pub open: u64,
     /// The machine decides what the relation leaves open.
     pub more: u64,
+    /// The machine leaves open what the relation decides: not all ways were followed beside it.
+    pub unfollowed: u64,
     /// Any value.
     pub undefined: u64,
 }
@@ -33,6 +35,7 @@ impl Components {
         self.sets += other.sets;
         self.open += other.open;
         self.more += other.more;
+        self.unfollowed += other.unfollowed;
         self.undefined += other.undefined;
     }
 }
@@ -115,7 +118,7 @@ pub fn over_sets(relation: &DrawObservation, machine: &DrawObservation, counts: 
                 (Component::Undecided(_), Component::Undecided(_)) => &mut counts.open,
                 (Component::Undecided(_), _) => &mut counts.more,
                 // Beside the machine the relation has fewer instructions for them than alone.
-                (_, Component::Undecided(Why::Unfollowed)) => &mut counts.open,
+                (_, Component::Undecided(Why::Unfollowed)) => &mut counts.unfollowed,
                 (Component::Within(one), Component::Within(other)) if one.is_alike(other) => &mut counts.sets,
                 (Component::Undefined(one), Component::Undefined(other)) if of_one_pixel(*one, *other) => &mut counts.undefined,
                 (one, other) if one != other => return Some(format!("({x}, {y}), {c}: {other:?}, not {one:?}")),

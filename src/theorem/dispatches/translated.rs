@@ -242,8 +242,8 @@ impl Piece {
 }
 
 fn components(of: &Components) -> Value {
-    let Components { exactly, sets, open, more, undefined } = of;
-    json!({"exactly": exactly, "sets": sets, "open": open, "more": more, "undefined": undefined})
+    let Components { exactly, sets, open, more, unfollowed, undefined } = of;
+    json!({"exactly": exactly, "sets": sets, "open": open, "more": more, "unfollowed": unfollowed, "undefined": undefined})
 }
 
 /// The same kind on a device.

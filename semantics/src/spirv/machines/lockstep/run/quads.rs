@@ -224,24 +224,24 @@ impl Quads<'_> {
     /// What one scalar of an output variable holds in the lanes of a quad that have ended; `None`
     /// if one of them has an undefined value there, or nothing.
     pub(in crate::spirv) fn left_of_four(&self, quad: u32, variable: u32, index: usize) -> Option<[u32; 4]> {
-        let &cell = held(self.shared.program, variable)?.cells.get(index)?;
-        let four = |columns: &[Column], at: u32| columns[at as usize].as_chunks::<4>().0[quad as usize];
-        let (bits, undefined) = match cell {
-            Cell::Word(column) => (four(&self.warp.columns, column), self.warp.undefined[column as usize]),
-            Cell::Local(word) => (four(&self.warp.local, word), self.warp.local_undefined[word as usize]),
-            Cell::Truth(_) => return None,
-        };
-        (undefined >> (4 * quad) & 0xf == 0).then_some(bits)
+        let (column, undefined) = self.column_of(variable, index)?;
+        (undefined >> (4 * quad) & 0xf == 0).then_some(column.as_chunks::<4>().0[quad as usize])
     }
 
     /// The same in all lanes of the first quads, so many of them; beyond these any bits.
     pub(in crate::spirv) fn left_of_all(&self, quads: u32, variable: u32, index: usize) -> Option<Column> {
-        let (column, undefined) = match *held(self.shared.program, variable)?.cells.get(index)? {
-            Cell::Word(column) => (&self.warp.columns[column as usize], self.warp.undefined[column as usize]),
-            Cell::Local(word) => (&self.warp.local[word as usize], self.warp.local_undefined[word as usize]),
-            Cell::Truth(_) => return None,
-        };
+        let (column, undefined) = self.column_of(variable, index)?;
         (undefined & lanes_of(quads) == 0).then_some(*column)
+    }
+
+    /// The column of a scalar of an output variable, and the lanes whose value is undefined; `None`
+    /// if it has none.
+    fn column_of(&self, variable: u32, index: usize) -> Option<(&Column, Lanes)> {
+        match *held(self.shared.program, variable)?.cells.get(index)? {
+            Cell::Word(column) => Some((&self.warp.columns[column as usize], self.warp.undefined[column as usize])),
+            Cell::Local(word) => Some((&self.warp.local[word as usize], self.warp.local_undefined[word as usize])),
+            Cell::Truth(_) => None,
+        }
     }
 
     /// The lanes of the first quads, so many of them, that are neither discarded nor helpers.

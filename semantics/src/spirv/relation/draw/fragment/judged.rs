@@ -327,14 +327,14 @@ impl<'m> Fragments<'m, '_> {
         let samples = running.samples.clone();
         self.left.insert(number, left);
         self.put_seen(number, seen, |lane| !unsettled[lane], &samples);
-        if is_sample(number) && !lost && by.sampled <= SAMPLED.max(by.quads.executed() / SHARE) {
+        if is_sample(number) && by.sampled <= SAMPLED.max(by.quads.executed() / SHARE) {
             let before = by.by_relation;
             let related = self.quad_by_relation(by, number)?;
             by.sampled += by.by_relation - before;
             let Some(running) = self.running.get(&number) else { return Err(Stopped::Again) };
             let machine = self.left.get(&number).map_or(&[][..], |left| left);
             for (lane, (machine, relation)) in machine.iter().zip(&related).enumerate() {
-                if let Some(what) = differs(machine, relation, self.interface.profile) {
+                if let Some(what) = differs(machine, relation, self.interface.profile, lost) {
                     return Err(Stopped::Differ(disagreement(running, lane, &what)));
                 }
             }
@@ -382,12 +382,14 @@ fn expected(written: &Written, profile: Profile) -> Result<Expected, Option<Unsp
 }
 
 /// How what the machine leaves of a lane differs from what the relation does, if it is not only
-/// more precise.
-fn differs(machine: &Left, relation: &Left, profile: Profile) -> Option<String> {
-    if machine.role != relation.role && relation.stays {
+/// more precise. Where the machine has lost a way, it may leave open what the relation decides:
+/// whether the lane is a fragment, and what it writes.
+fn differs(machine: &Left, relation: &Left, profile: Profile, lost: bool) -> Option<String> {
+    let told = relation.stays && !lost;
+    if machine.role != relation.role && told {
         return Some(format!("the machine has {:?}, the relation {:?}", machine.role, relation.role));
     }
-    if machine.samples != relation.samples && relation.stays {
+    if machine.samples != relation.samples && told {
         return Some(format!("the machine has the samples {:?}, the relation {:?}", machine.samples, relation.samples));
     }
     let pairs = machine.written.iter().flatten().zip(relation.written.iter().flatten());
@@ -395,6 +397,7 @@ fn differs(machine: &Left, relation: &Left, profile: Profile) -> Option<String> 
         let [machine, relation] = [machine, relation].map(|written| expected(written, profile));
         let same = match (&machine, &relation) {
             (_, Ok(Expected::Undecided(_))) => true,
+            (Ok(Expected::Undecided(Why::Unfollowed)), _) => lost,
             (Ok(Expected::Within(machine)), Ok(Expected::Within(relation))) => machine.is_alike(relation),
             (machine, relation) => machine == relation,
         };
@@ -413,6 +416,34 @@ impl Stopped {
         match self {
             Stopped::Again => None,
             Stopped::Differ(stuck) => Some(Outcome::Stuck(stuck)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spirv::operation::Scalar as Component;
+
+    fn left(value: f32, doubt: Option<Why>) -> Left {
+        let exact = Scalar::exact(Component::F32, value.to_bits().into());
+        let scalar = Scalar { trust: doubt.map_or(exact.trust, |why| exact.trust.in_doubt(why)), ..exact };
+        let mut left = Left::nothing();
+        left.written = vec![[Written::Scalar(scalar); 4]];
+        left
+    }
+
+    /// What is open since a way was lost is no difference there. Everything else is one as before.
+    #[test]
+    fn only_what_is_not_followed_may_be_open_by_the_machine_alone() {
+        let says = |machine: &Left, lost| differs(machine, &left(1.0, None), Profile::Strict, lost).is_some();
+        let not_followed = left(1.0, Some(Why::Unfollowed));
+        assert!(!says(&not_followed, true));
+        assert!(says(&not_followed, false), "no way was lost");
+        for lost in [false, true] {
+            assert!(!says(&left(1.0, None), lost));
+            assert!(says(&left(2.0, None), lost), "another decided value");
+            assert!(says(&left(1.0, Some(Why::Control)), lost), "open for another reason");
         }
     }
 }
