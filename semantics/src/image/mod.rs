@@ -36,7 +36,7 @@ pub use sample::{Allowed, Sampled, SampledValue, Sampling};
 pub use sampler::{AddressMode, Border, Compare, Filter, MAX_LOD_BIAS, Precision, Sampler, SamplerError};
 pub use shape::{Location, Shape};
 pub use storage::{Image, ImageError, MAX_BYTES, Robustness};
-pub use texel::{CONVERSION, Codes, Texel, nearest, only_code, pack, pack_within, stored, unpack, unpack_allowed};
+pub use texel::{CONVERSION, Codes, Texel, nearest, only_code, only_codes, pack, pack_within, stored, unpack, unpack_allowed};
 
 /// A face of a cube, and a texel's integer coordinates there.
 pub type FaceTexel = (usize, [i64; 2]);

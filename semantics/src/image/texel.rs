@@ -159,20 +159,8 @@ pub fn nearest<const N: usize>(numeric: Numeric, width: u8, bits: [u32; N]) -> O
     let floats = || bits.map(f32::from_bits);
     match numeric {
         Numeric::Unorm | Numeric::Snorm => {
-            // Between 2^52 and 2^53 the 64-bit floats are the integers, their last bits in order,
-            // and additions round to nearest, ties to even.
-            const INTEGERS: f64 = (3u64 << 51) as f64;
-            let (low, scale, mask) = (low(numeric), scale(numeric, width), mask(width));
-            // Written so that several are compared at once.
-            let (mut codes, mut any_nan) = ([0; N], false);
-            for (code, bits) in codes.iter_mut().zip(bits) {
-                let x = f32::from_bits(bits);
-                any_nan |= x.is_nan();
-                let x = f64::from(x);
-                let x = if low < x { x } else { low };
-                *code = ((if x < 1.0 { x } else { 1.0 }) * scale + INTEGERS).to_bits() & mask;
-            }
-            (!any_nan).then_some(codes)
+            let any_nan = bits.iter().fold(false, |any, &bits| any | f32::from_bits(bits).is_nan());
+            (!any_nan).then(|| nearest_normalized(numeric, width, bits))
         }
         Numeric::Uint => (width == 32 || bits.iter().all(|bits| bits >> width == 0)).then(|| bits.map(u64::from)),
         Numeric::Sint => {
@@ -182,6 +170,23 @@ pub fn nearest<const N: usize>(numeric: Numeric, width: u8, bits: [u32; N]) -> O
         Numeric::Float if width == 16 => Some(floats().map(|x| Half::of(x.into()).bits())),
         Numeric::Float => Some(bits.map(u64::from)),
     }
+}
+
+/// The same of normalized components that are no NaN.
+#[inline(always)]
+fn nearest_normalized<const N: usize>(numeric: Numeric, width: u8, bits: [u32; N]) -> [u64; N] {
+    // Between 2^52 and 2^53 the 64-bit floats are the integers, their last bits in order,
+    // and additions round to nearest, ties to even.
+    const INTEGERS: f64 = (3u64 << 51) as f64;
+    let (low, scale, mask) = (low(numeric), scale(numeric, width), mask(width));
+    // Written so that several are compared at once.
+    let mut codes = [0; N];
+    for (code, bits) in codes.iter_mut().zip(bits) {
+        let x = f64::from(f32::from_bits(bits));
+        let x = if low < x { x } else { low };
+        *code = ((if x < 1.0 { x } else { 1.0 }) * scale + INTEGERS).to_bits() & mask;
+    }
+    codes
 }
 
 /// The least number of a normalized component.
@@ -248,6 +253,30 @@ pub fn only_code(numeric: Numeric, width: u8, bits: u32, span: &Span) -> Option<
     let [least, greatest] = stored_between(numeric, width, span);
     let code = least as u64 & mask(width);
     (least == greatest && nearest(numeric, width, [bits]) == Some([code])).then_some(code)
+}
+
+/// [`only_code`] of up to 64 floats that every device has, and the set of those that have only one
+/// code and are normal numbers or zeros. `None` if the component is not normalized.
+pub fn only_codes<const N: usize>(numeric: Numeric, width: u8, bits: &[u32; N]) -> Option<([u64; N], u64)> {
+    if !numeric.is_normalized() {
+        return None;
+    }
+    if let [first, others @ ..] = bits.as_slice()
+        && !others.is_empty()
+        && others.iter().fold(true, |all, bits| all & (bits == first))
+    {
+        // Constants are so, and flat colours.
+        let ([code], is_only) = only_codes(numeric, width, &[*first])?;
+        return Some(([code; N], if is_only == 1 { u64::MAX } else { 0 }));
+    }
+    let codes = nearest_normalized(numeric, width, *bits);
+    let is_only = bits.iter().zip(codes).enumerate().fold(0, |set, (lane, (&bits, code))| {
+        let x = f32::from_bits(bits);
+        let [least, greatest] = stored_between(numeric, width, &Span::point(x.into()));
+        let is_only = (least == greatest) & (least as u64 & mask(width) == code) & (x.is_normal() | (x == 0.0));
+        set | u64::from(is_only) << lane
+    });
+    Some((codes, is_only))
 }
 
 /// The least and the greatest whole number that a normalized component of any float of a bounded

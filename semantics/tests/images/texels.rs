@@ -1,6 +1,6 @@
 //! Every code of 8 and 16 bits as a number and back, against integers.
 
-use smallstep_semantics::image::{Format, Numeric, only_code, pack, pack_within, stored, unpack, unpack_allowed};
+use smallstep_semantics::image::{Format, Numeric, only_code, only_codes, pack, pack_within, stored, unpack, unpack_allowed};
 use smallstep_semantics::number::Interval;
 use smallstep_semantics::number::sets::{Set, Span};
 use smallstep_semantics::random::Random;
@@ -278,6 +278,12 @@ fn codes_of_a_set_are_those_between_the_codes_of_its_ends() {
                 let [point, _] = &ends;
                 let exact = point.is_exact().then_some(point.best);
                 assert_eq!(only_code(numeric, width, bits, &Span::point(span.low)), exact, "{numeric:?} of {width} bits, {}", span.low);
+                // The same of several at once, of which some have several codes or are no such numbers.
+                let lanes = [bits, f32::NAN.to_bits(), (span.high as f32).to_bits(), f32::INFINITY.to_bits()];
+                let (codes, told) = only_codes(numeric, width, &lanes).expect("a normalized component");
+                let expected = [exact, None, ends[1].is_exact().then_some(ends[1].best), None];
+                let found: Vec<Option<u64>> = (0..4).map(|lane| (told >> lane & 1 == 1).then_some(codes[lane])).collect();
+                assert_eq!(found, expected, "{numeric:?} of {width} bits, {span:?}");
             }
         }
     }

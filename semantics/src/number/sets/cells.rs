@@ -2,6 +2,8 @@
 
 mod simple;
 
+pub(crate) use simple::Open;
+
 use super::moving::{self, Moved, Side};
 use super::passing::{self, Passed};
 use super::rewriting::{self, Bound, Polynomial, Polynomials};
@@ -131,14 +133,104 @@ pub struct Left {
     pub condition: Box<Cause>,
 }
 
-/// What a cell holds. There are many, so what is large stands elsewhere.
-#[derive(Clone, Debug)]
-enum Content {
+/// What a cell holds.
+#[derive(Clone, Copy, Debug)]
+enum Content<'c> {
     /// A float made of such, which may be rewritten together: it is in the set of these.
-    Polynomial(Polynomial),
+    Polynomial(&'c Polynomial),
     /// One of the run's floats.
     Float(u32),
-    Boolean(Truth, Made),
+    Boolean(Truth, &'c Made),
+}
+
+/// Where a cell has what it holds.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// Beside it.
+    Polynomial,
+    /// Among the floats.
+    Float(u32),
+    /// Among the Booleans.
+    Boolean(u32),
+}
+
+/// The cells of a run. Most are polynomials, and these are written field by field into places that
+/// are there already: a push would copy each from the stack, and wait for its smaller fields.
+#[derive(Clone, Debug, Default)]
+struct Cells {
+    count: usize,
+    /// So many places at least.
+    kinds: Vec<Kind>,
+    polynomials: Vec<Polynomial>,
+    floats: Vec<Float>,
+    booleans: Vec<(Truth, Made)>,
+}
+
+impl Cells {
+    fn clear(&mut self) {
+        self.count = 0;
+        self.floats.clear();
+        self.booleans.clear();
+    }
+
+    #[inline(always)]
+    fn content(&self, id: CellId) -> Content<'_> {
+        let at = id.0.get() as usize - 1;
+        match self.kinds[at] {
+            Kind::Polynomial => Content::Polynomial(&self.polynomials[at]),
+            Kind::Float(float) => Content::Float(float),
+            Kind::Boolean(boolean) => {
+                let (truth, made) = &self.booleans[boolean as usize];
+                Content::Boolean(*truth, made)
+            }
+        }
+    }
+
+    /// Room for one more; its place.
+    #[inline(always)]
+    fn place(&mut self) -> usize {
+        if self.count == self.kinds.len() {
+            self.grow();
+        }
+        self.count
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let places = (2 * self.kinds.len()).max(1 << 10);
+        self.kinds.resize(places, Kind::Polynomial);
+        self.polynomials.resize(places, Polynomial::monomial(0.0, 1));
+    }
+
+    /// The cell in the place that there was room for. None where there are too many for numbers.
+    #[inline(always)]
+    fn filled(&mut self) -> Option<CellId> {
+        self.count += 1;
+        NonZeroU32::new(self.count as u32).map(CellId)
+    }
+
+    #[inline(always)]
+    fn polynomial(&mut self, polynomial: Polynomial) -> Option<CellId> {
+        let at = self.place();
+        self.kinds[at] = Kind::Polynomial;
+        self.polynomials[at] = polynomial;
+        self.filled()
+    }
+
+    /// One of the floats that are there.
+    fn float(&mut self, float: u32) -> Option<CellId> {
+        let at = self.place();
+        self.kinds[at] = Kind::Float(float);
+        self.filled()
+    }
+
+    fn boolean(&mut self, truth: Truth, made: Made) -> Option<CellId> {
+        let at = self.place();
+        self.kinds[at] = Kind::Boolean(self.booleans.len() as u32);
+        self.booleans.push((truth, made));
+        self.filled()
+    }
 }
 
 /// A float that is no polynomial, or in a narrower set than that of its polynomial.
@@ -174,14 +266,12 @@ pub struct Sets {
     rules: Rules,
     /// Whether no test has planted another rule: [`Rules::are_usual`].
     is_usual: bool,
-    cells: Vec<Content>,
-    /// Those of the cells that are floats.
-    floats: Vec<Float>,
+    cells: Cells,
     /// Where [`Sets::keep_only`] puts what it keeps: the vectors before are there next time.
-    spare: (Vec<Content>, Vec<Float>),
+    spare: Cells,
     /// What has no bound though its operands do.
     causes: Vec<Cause>,
-    /// Quotients that were told before, by the bits of their operands.
+    /// Quotients that are told, by the bits of their operands.
     quotients: FxHashMap<(u32, u32), simple::Quotient>,
     /// How the undecided branches of this run go, in order; the run adds to it.
     choices: Vec<Choice>,
@@ -231,7 +321,7 @@ pub(crate) fn follow(
     let mut ways = 0;
     loop {
         sets.cells.clear();
-        sets.floats.clear();
+        sets.quotients.clear();
         sets.causes.clear();
         sets.met = 0;
         ways += 1;
@@ -268,9 +358,8 @@ impl Sets {
             budget,
             rules,
             is_usual: rules.are_usual(),
-            cells: Vec::new(),
-            floats: Vec::new(),
-            spare: (Vec::new(), Vec::new()),
+            cells: Cells::default(),
+            spare: Cells::default(),
             causes: Vec::new(),
             quotients: FxHashMap::default(),
             choices: Vec::new(),
@@ -281,37 +370,33 @@ impl Sets {
 
     /// How many cells there are.
     pub(crate) fn cells(&self) -> usize {
-        self.cells.len()
+        self.cells.count
     }
 
     /// Drops every cell but those that `visit` comes to, once or several times, and numbers them
     /// anew. It is not known any more what a Boolean was made of, nor why a float has no bound.
     pub(crate) fn keep_only(&mut self, visit: impl FnOnce(&mut dyn FnMut(&mut CellId))) {
-        std::mem::swap(&mut self.cells, &mut self.spare.0);
-        std::mem::swap(&mut self.floats, &mut self.spare.1);
-        let (mut before, mut floats_before) = std::mem::take(&mut self.spare);
-        let mut numbers: Vec<Option<CellId>> = vec![None; before.len()];
-        let Sets { cells, floats, causes, .. } = self;
+        let Sets { cells: kept, spare: before, causes, quotients, .. } = self;
+        std::mem::swap(kept, before);
+        kept.clear();
+        let mut numbers: Vec<Option<CellId>> = vec![None; before.count];
         visit(&mut |id| {
             let at = id.0.get() as usize - 1;
             if numbers[at].is_none() {
-                cells.push(match &before[at] {
-                    Content::Polynomial(polynomial) => Content::Polynomial(*polynomial),
-                    Content::Float(at) => {
-                        let float = &floats_before[*at as usize];
-                        floats.push(Float { cause: float.cause.map(|_| 0), ..float.clone() });
-                        Content::Float(floats.len() as u32 - 1)
+                numbers[at] = match before.content(*id) {
+                    Content::Polynomial(polynomial) => kept.polynomial(*polynomial),
+                    Content::Float(float) => {
+                        let float = &before.floats[float as usize];
+                        kept.floats.push(Float { cause: float.cause.map(|_| 0), ..float.clone() });
+                        kept.float(kept.floats.len() as u32 - 1)
                     }
-                    Content::Boolean(truth, _) => Content::Boolean(*truth, Made::Otherwise),
-                });
-                numbers[at] = NonZeroU32::new(cells.len() as u32).map(CellId);
+                    Content::Boolean(truth, _) => kept.boolean(truth, Made::Otherwise),
+                };
             }
             *id = numbers[at].unwrap_or(*id);
         });
         causes.truncate(1);
-        before.clear();
-        floats_before.clear();
-        self.spare = (before, floats_before);
+        quotients.clear();
     }
 
     /// The environment.
@@ -332,7 +417,7 @@ impl Sets {
             None => Operand { set: Set::ANY, id: None },
             Some(id) => match self.content(id) {
                 Content::Polynomial(polynomial) => Operand { set: (self.rules.bound)(polynomial), id: Some(id) },
-                Content::Float(at) => match &self.floats[*at as usize] {
+                Content::Float(at) => match self.float(at) {
                     // What no rule bounds is no value that could be shared: it may be undefined.
                     Float { set, cause: Some(_), .. } if set.is_any() => Operand { set: Set::ANY, id: None },
                     Float { set, .. } => Operand { set: *set, id: Some(id) },
@@ -347,7 +432,7 @@ impl Sets {
         let only = |set: &Set| set.only_span().filter(|span| span.low.is_finite() && span.high.is_finite()).copied();
         match self.content(lane.trust.cell?) {
             Content::Polynomial(polynomial) => only(&(self.rules.bound)(polynomial)),
-            Content::Float(at) => only(&self.floats[*at as usize].set),
+            Content::Float(at) => only(&self.float(at).set),
             Content::Boolean(..) => None,
         }
     }
@@ -356,7 +441,7 @@ impl Sets {
     pub fn truth(&self, lane: Lane) -> Truth {
         match lane.trust.cell.map(|id| self.content(id)) {
             _ if lane.trust.is_decided(self.profile) => Truth::from(lane.is_true()),
-            Some(Content::Boolean(truth, _)) => *truth,
+            Some(Content::Boolean(truth, _)) => truth,
             _ => Truth::BOTH,
         }
     }
@@ -427,7 +512,7 @@ impl Sets {
             for (i, result) in results.iter_mut().enumerate() {
                 if !result.trust.is_decided(self.profile) {
                     let (truth, made) = self.boolean(form, instruction, args, i);
-                    result.trust.cell = Some(self.new_cell(Content::Boolean(truth, made))?);
+                    result.trust.cell = Some(self.new_boolean(truth, made)?);
                 }
             }
             return Ok(());
@@ -485,7 +570,7 @@ impl Sets {
             let set = (self.rules.bound)(&polynomial);
             return self.give(result, Passed { set, polynomial: Some(polynomial), moved: None }, instruction, args);
         }
-        result.trust.cell = Some(self.new_cell(Content::Polynomial(polynomial))?);
+        result.trust.cell = Some(self.new_polynomial(polynomial)?);
         Ok(())
     }
 
@@ -521,7 +606,7 @@ impl Sets {
 
     fn cause_index(&self, lane: Lane) -> Option<u32> {
         match lane.trust.cell.filter(|_| !lane.trust.is_decided(self.profile)).map(|id| self.content(id)) {
-            Some(Content::Float(at)) => self.floats[*at as usize].cause,
+            Some(Content::Float(at)) => self.float(at).cause,
             _ => None,
         }
     }
@@ -555,7 +640,7 @@ impl Sets {
             (Some(grid), _) => Some(Polynomial::certified(lane.float(), grid)),
             (None, Some(id)) => match self.content(id) {
                 Content::Polynomial(polynomial) => Some(*polynomial),
-                Content::Float(at) => self.floats[*at as usize].polynomial,
+                Content::Float(at) => self.float(at).polynomial,
                 Content::Boolean(..) => None,
             },
             (None, None) => None,
@@ -665,7 +750,7 @@ impl Sets {
     fn moved(&self, lane: Lane) -> Option<Moved> {
         match lane.trust.cell.map(|id| self.content(id)) {
             _ if lane.trust.grid.is_some_and(|grid| grid.leaf) => Some(Moved::NOTHING),
-            Some(Content::Float(at)) if lane.trust.grid.is_none() => self.floats[*at as usize].moved,
+            Some(Content::Float(at)) if lane.trust.grid.is_none() => self.float(at).moved,
             _ => None,
         }
     }
@@ -696,7 +781,7 @@ impl Sets {
         loop {
             match self.content(condition.trust.cell?) {
                 Content::Boolean(_, Made::Compared(compared)) => {
-                    let &(instruction, x, y, place) = &**compared;
+                    let (instruction, x, y, place) = **compared;
                     let operands = [x, y].into_iter().take(operands_of(instruction)).map(|lane| self.operand(lane).set).collect();
                     return Some(Cause { place, instruction: Some(instruction), operands });
                 }
@@ -720,7 +805,8 @@ impl Sets {
                 return Err(Unsettled::Infeasible);
             }
             let Some(id) = lane.trust.cell else { continue };
-            let Content::Boolean(truth, made) = self.content_mut(id) else { continue };
+            let Kind::Boolean(at) = self.cells.kinds[id.0.get() as usize - 1] else { continue };
+            let (truth, made) = &mut self.cells.booleans[at as usize];
             *truth = Truth::from(holds);
             match made.clone() {
                 Made::Compared(compared) => {
@@ -744,9 +830,9 @@ impl Sets {
             }
             // One cell on both sides is narrowed by both.
             if let Some(id) = operand.id
-                && let Content::Float(at) = *self.content(id)
+                && let Content::Float(at) = self.content(id)
             {
-                let of = &mut self.floats[at as usize];
+                let of = &mut self.cells.floats[at as usize];
                 of.set = of.set.meet(set);
                 if of.set.is_none() {
                     return Err(Unsettled::Infeasible);
@@ -811,28 +897,42 @@ impl Sets {
     }
 
     #[inline(always)]
-    fn content(&self, id: CellId) -> &Content {
-        &self.cells[id.0.get() as usize - 1]
+    fn content(&self, id: CellId) -> Content<'_> {
+        self.cells.content(id)
     }
 
-    fn content_mut(&mut self, id: CellId) -> &mut Content {
-        &mut self.cells[id.0.get() as usize - 1]
+    fn float(&self, at: u32) -> &Float {
+        &self.cells.floats[at as usize]
+    }
+
+    /// Whether the budget has a cell more.
+    #[inline(always)]
+    fn may_grow(&self) -> Result<(), Unsettled> {
+        if self.cells.count < self.budget.cells as usize { Ok(()) } else { Err(Unsettled::Cells) }
     }
 
     #[inline(always)]
-    fn new_cell(&mut self, content: Content) -> Result<CellId, Unsettled> {
-        if self.cells.len() >= self.budget.cells as usize {
-            return Err(Unsettled::Cells);
-        }
-        self.cells.push(content);
-        NonZeroU32::new(self.cells.len() as u32).map(CellId).ok_or(Unsettled::Cells)
+    fn new_polynomial(&mut self, polynomial: Polynomial) -> Result<CellId, Unsettled> {
+        self.may_grow()?;
+        self.cells.polynomial(polynomial).ok_or(Unsettled::Cells)
+    }
+
+    fn new_boolean(&mut self, truth: Truth, made: Made) -> Result<CellId, Unsettled> {
+        self.may_grow()?;
+        self.cells.boolean(truth, made).ok_or(Unsettled::Cells)
     }
 
     fn new_float(&mut self, float: Float) -> Result<CellId, Unsettled> {
         // No more than there are cells, so that the number fits.
-        let id = self.new_cell(Content::Float(self.floats.len() as u32))?;
-        self.floats.push(float);
+        let id = self.same_float(self.cells.floats.len() as u32)?;
+        self.cells.floats.push(float);
         Ok(id)
+    }
+
+    /// A cell of a float that another one has.
+    fn same_float(&mut self, float: u32) -> Result<CellId, Unsettled> {
+        self.may_grow()?;
+        self.cells.float(float).ok_or(Unsettled::Cells)
     }
 }
 

@@ -29,8 +29,8 @@ mod rules;
 mod set;
 
 pub use cause::{Cause, Site};
-pub(crate) use cells::follow;
 pub use cells::{Allowed, Budget, CellId, Exploration, Explored, Left, Rules, Sets, Unsettled, explore};
+pub(crate) use cells::{Open, follow};
 pub use format::Format;
 pub use moving::{Moved, Side, compared_moved};
 pub use observation::{Observation, observe};

@@ -11,18 +11,34 @@ use super::super::moving::Side;
 use super::super::passing::{self, Passed};
 use super::super::rewriting::{self, LOST, Polynomial};
 use super::super::rules::{self, Truth};
-use super::{Content, Made, Rules, Sets, Unsettled};
+use super::{CellId, Content, Made, Rules, Sets, Unsettled};
 use crate::number::rules::doubt_of_rounded;
 use crate::number::{Lane, Op, Trust, Why, apply, composite, scalar, trust};
 
 /// How many quotients are kept.
 const QUOTIENTS: usize = 1 << 11;
 
-/// What a quotient of two floats without cells may be.
+/// The quotient of two floats without cells, and which of the run's floats it is. It has a bound.
 #[derive(Clone, Debug)]
 pub(super) struct Quotient {
     operands: [Lane; 2],
-    result: Passed,
+    float: u32,
+}
+
+/// A float that is open, in a cell of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Open {
+    /// The definite one; not zero, nor a NaN.
+    pub(crate) value: f32,
+    doubt: Option<Why>,
+    cell: CellId,
+}
+
+impl Open {
+    #[inline(always)]
+    pub(crate) fn trust(self) -> Trust {
+        Trust { doubt: self.doubt, zero_sign: true, grid: None, cell: Some(self.cell) }
+    }
 }
 
 /// What a comparison of different numbers comes out as, by whether the first one is the less.
@@ -57,17 +73,17 @@ impl Sets {
         }
         let polynomial = match self.content(trust.cell?) {
             Content::Polynomial(polynomial) => *polynomial,
-            Content::Float(at) => self.floats[*at as usize].polynomial?,
+            Content::Float(at) => self.float(at).polynomial?,
             Content::Boolean(..) => return None,
         };
         Some((polynomial, trust.doubt, true))
     }
 
-    /// [`Sets::simple`] where an operand is open and the result is plain: a float with its trust.
+    /// [`Sets::simple`] where an operand is open and the result is plain.
     /// Operands are values and what is noted of their trust, if that is not [`Trust::of_exact`].
     /// `None` if it is not plain.
     #[inline(always)]
-    pub(crate) fn plainly(&mut self, op: Op, x: (f32, Option<&Trust>), y: (f32, Option<&Trust>)) -> Option<(f32, Trust)> {
+    pub(crate) fn plainly(&mut self, op: Op, x: (f32, Option<&Trust>), y: (f32, Option<&Trust>)) -> Option<Open> {
         let ((p, p_doubt, p_open), (q, q_doubt, q_open)) = (self.part(x.0, x.1)?, self.part(y.0, y.1)?);
         if !(p_open || q_open) || !self.is_usual {
             return None;
@@ -86,8 +102,8 @@ impl Sets {
                     return None;
                 }
                 let doubt = doubt_of_rounded(op, (a, p_doubt), (b, q_doubt), value);
-                let cell = self.new_cell(Content::Polynomial(polynomial)).ok()?;
-                Some((value, Trust { doubt, zero_sign: true, grid: None, cell: Some(cell) }))
+                let cell = self.new_polynomial(polynomial).ok()?;
+                Some(Open { value, doubt, cell })
             }
             Op::Abs | Op::Min | Op::Max => {
                 let of_one = op == Op::Abs;
@@ -96,13 +112,13 @@ impl Sets {
                 let (value, chosen) = if is_x { (a, x.1) } else { (b, y.1) };
                 let value = if of_one { value.abs() } else { value };
                 let id = chosen.filter(|trust| trust.grid.is_none())?.cell?;
-                let &Content::Polynomial(polynomial) = self.content(id) else { return None };
-                let cell = if of_one && below { self.new_cell(Content::Polynomial(-polynomial)).ok()? } else { id };
+                let Content::Polynomial(&polynomial) = self.content(id) else { return None };
+                let cell = if of_one && below { self.new_polynomial(-polynomial).ok()? } else { id };
                 if value == 0.0 || value.is_nan() {
                     return None;
                 }
                 let doubt = p_doubt.or_else(|| trust::special(a)).or(q_doubt).or_else(|| trust::special(b));
-                Some((value, Trust { doubt, zero_sign: true, grid: None, cell: Some(cell) }))
+                Some(Open { value, doubt, cell })
             }
             _ => None,
         }
@@ -138,14 +154,14 @@ impl Sets {
             return None;
         }
         let doubt = p_doubt.or_else(|| trust::special(x.0)).or(q_doubt).or_else(|| trust::special(y.0));
-        let cell = self.new_cell(Content::Boolean(Truth::BOTH, Made::Otherwise)).ok()?;
+        let cell = self.new_boolean(Truth::BOTH, Made::Otherwise).ok()?;
         Some((scalar::comparison(op, x.0, y.0), Some(Trust { doubt, zero_sign: true, grid: None, cell: Some(cell) })))
     }
 
     /// A dot product of floats, where an operand is open and the result is plain; operands as for
     /// [`Sets::plainly`].
     #[inline]
-    pub(crate) fn dot_plainly<'a>(&mut self, pairs: impl Iterator<Item = [(f32, Option<&'a Trust>); 2]>) -> Option<(f32, Trust)> {
+    pub(crate) fn dot_plainly<'a>(&mut self, pairs: impl Iterator<Item = [(f32, Option<&'a Trust>); 2]>) -> Option<Open> {
         let (mut sum, mut doubt, mut any_open): (Option<(f32, Polynomial)>, _, _) = (None, None, false);
         for [x, y] in pairs {
             let ((p, p_doubt, p_open), (q, q_doubt, q_open)) = (self.part(x.0, x.1)?, self.part(y.0, y.1)?);
@@ -160,8 +176,8 @@ impl Sets {
         if !is_plain {
             return None;
         }
-        let cell = self.new_cell(Content::Polynomial(polynomial)).ok()?;
-        Some((value, Trust { doubt, zero_sign: true, grid: None, cell: Some(cell) }))
+        let cell = self.new_polynomial(polynomial).ok()?;
+        Some(Open { value, doubt, cell })
     }
 
     /// Whether [`Sets::simple`] computes such an operation.
@@ -230,9 +246,9 @@ impl Sets {
             (_, Some(below)) => (if below == (op == Op::Min) { x } else { y }, false),
         };
         if let (None, Some(id)) = (chosen.trust.grid, chosen.trust.cell)
-            && let &Content::Polynomial(polynomial) = self.content(id)
+            && let Content::Polynomial(&polynomial) = self.content(id)
         {
-            result.trust.cell = Some(if negated { self.new_cell(Content::Polynomial(-polynomial))? } else { id });
+            result.trust.cell = Some(if negated { self.new_polynomial(-polynomial)? } else { id });
             return Ok(result);
         }
         let args: [(&[Lane], usize); 2] = [(&[x], 1), (&[y], 1)];
@@ -245,35 +261,39 @@ impl Sets {
         let (Some(p), Some(q), true) = (self.polynomial(x), self.polynomial(y), self.is_usual) else {
             return self.widened(Op::Div, x, y, result);
         };
-        let instruction = Op::Div.instruction();
-        let passed = self.quotient([x, y], [p, q]).unwrap_or(Passed::ANYTHING);
-        self.give(&mut result, passed, instruction, &[(&[x], 1), (&[y], 1)])?;
-        Ok(result)
-    }
-
-    /// What a quotient may be. Those of floats without cells come again and again, as pixels'
-    /// centres over the size of the picture, and are looked up.
-    fn quotient(&mut self, operands: [Lane; 2], [p, q]: [Polynomial; 2]) -> Option<Passed> {
-        let [x, y] = operands;
-        let (key, is_kept) = ((x.bits, y.bits), x.trust.cell.is_none() && y.trust.cell.is_none());
-        if let Some(kept) = self.quotients.get(&key).filter(|kept| is_kept && kept.operands == operands) {
-            return Some(kept.result);
+        // Those of floats without cells come again and again, as pixels' centres over the size of the
+        // picture, and are looked up.
+        let (key, operands, is_kept) = ((x.bits, y.bits), [x, y], x.trust.cell.is_none() && y.trust.cell.is_none());
+        if is_kept && let Some(kept) = self.quotients.get(&key).filter(|kept| kept.operands == operands) {
+            let float = kept.float;
+            result.trust.cell = Some(self.same_float(float)?);
+            return Ok(result);
         }
-        let result = if Sets::is_leaf(x) && Sets::is_leaf(y) {
-            let (instruction, [x, y]) = (Op::Div.instruction(), operands.map(|lane| [self.operand(lane)]));
-            let set = rules::allowed_alone(self.profile, instruction, &[(&x, 1), (&y, 1)])?[0];
-            let moved = if set.is_bounded() { (self.rules.moved)(instruction, &[&[p], &[q]], 0, &set) } else { None };
-            Passed { set, polynomial: moved.and_then(|moved| Side { set, moved }.polynomial()), moved }
-        } else {
-            passing::quotient(&p, &q, self.rules.bound)?
-        };
-        if is_kept {
+        let passed = self.quotient(operands, [p, q]).unwrap_or(Passed::ANYTHING);
+        self.give(&mut result, passed, Op::Div.instruction(), &[(&[x], 1), (&[y], 1)])?;
+        if is_kept
+            && passed.set.is_bounded()
+            && let Some(id) = result.trust.cell
+            && let Content::Float(float) = self.content(id)
+        {
             if self.quotients.len() >= QUOTIENTS {
                 self.quotients.clear();
             }
-            self.quotients.insert(key, Quotient { operands, result });
+            self.quotients.insert(key, Quotient { operands, float });
         }
-        Some(result)
+        Ok(result)
+    }
+
+    /// What a quotient may be.
+    fn quotient(&self, operands: [Lane; 2], [p, q]: [Polynomial; 2]) -> Option<Passed> {
+        let [x, y] = operands;
+        if !(Sets::is_leaf(x) && Sets::is_leaf(y)) {
+            return passing::quotient(&p, &q, self.rules.bound);
+        }
+        let (instruction, [x, y]) = (Op::Div.instruction(), operands.map(|lane| [self.operand(lane)]));
+        let set = rules::allowed_alone(self.profile, instruction, &[(&x, 1), (&y, 1)])?[0];
+        let moved = if set.is_bounded() { (self.rules.moved)(instruction, &[&[p], &[q]], 0, &set) } else { None };
+        Some(Passed { set, polynomial: moved.and_then(|moved| Side { set, moved }.polynomial()), moved })
     }
 
     #[inline(always)]
@@ -286,7 +306,7 @@ impl Sets {
         if truth != Truth::BOTH {
             return Ok(Lane::truth(truth.may_hold));
         }
-        result.trust.cell = Some(self.new_cell(Content::Boolean(truth, Made::Otherwise))?);
+        result.trust.cell = Some(self.new_boolean(truth, Made::Otherwise)?);
         Ok(result)
     }
 
@@ -370,8 +390,8 @@ mod tests {
     }
 
     fn plainly_or_else(sets: &mut Sets, op: Op, x: Lane, y: Lane) -> Result<Lane, Unsettled> {
-        if let Some((value, trust)) = sets.plainly(op, noted(&x), noted(&y)) {
-            return Ok(Lane { bits: value.to_bits(), trust });
+        if let Some(open) = sets.plainly(op, noted(&x), noted(&y)) {
+            return Ok(Lane { bits: open.value.to_bits(), trust: open.trust() });
         }
         let compares = !matches!(op, Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Negate | Op::Abs | Op::Min | Op::Max);
         match if compares { sets.compared_plainly(op, noted(&x), noted(&y)) } else { None } {
@@ -483,6 +503,17 @@ mod tests {
             different.insert(found);
         }
         assert!(different.len() >= 7, "{different:?}");
+        // Of cells that are dropped, none is looked up.
+        let [two, three, five] = [2.0, 3.0, 5.0].map(Lane::exact);
+        let divided = |sets: &mut Sets, y| {
+            let quotient = sets.simple(Op::Div, two, y).expect("room for a cell");
+            known(sets, quotient)
+        };
+        let thirds = divided(&mut sets, three);
+        sets.keep_only(|_| ());
+        let fifths = divided(&mut sets, five);
+        assert_eq!(divided(&mut sets, three), thirds);
+        assert_ne!(fifths, thirds);
     }
 
     #[test]
@@ -497,9 +528,13 @@ mod tests {
             let args = [&x, &y].map(|lanes| Tuple { lanes, columns: 1 });
             let expected = general.apply(&Arithmetic::default(), Op::Dot, &args).expect("room for a cell")[0];
             let mut plainly = sets.clone();
-            if let Some((value, trust)) = plainly.dot_plainly(x.iter().zip(&y).map(|(x, y)| [noted(x), noted(y)])) {
+            if let Some(open) = plainly.dot_plainly(x.iter().zip(&y).map(|(x, y)| [noted(x), noted(y)])) {
                 plain += 1;
-                assert_eq!(known(&plainly, Lane { bits: value.to_bits(), trust }), known(&general, expected), "case {case}");
+                assert_eq!(
+                    known(&plainly, Lane { bits: open.value.to_bits(), trust: open.trust() }),
+                    known(&general, expected),
+                    "case {case}"
+                );
             }
             let found = sets.dot(&x, &y).expect("room for a cell");
             assert_eq!(known(&sets, found), known(&general, expected), "case {case}");

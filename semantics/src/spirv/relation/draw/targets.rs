@@ -180,6 +180,54 @@ struct Half {
     shown: [Option<Component>; 4],
 }
 
+/// The components of an attachment that are not exact.
+#[derive(Clone, Debug)]
+struct Inexact {
+    /// By 4 times the texel's place and the component.
+    shown: FxHashMap<u64, Component>,
+    /// By texel, which of its components are among them. Most are not, and are not looked for.
+    of_texels: Vec<u8>,
+}
+
+impl Inexact {
+    /// None of so many texels.
+    fn none_of(texels: usize) -> Inexact {
+        Inexact { shown: FxHashMap::default(), of_texels: vec![0; texels] }
+    }
+
+    fn get(&self, key: u64) -> Option<&Component> {
+        let of_texel = *self.of_texels.get(key as usize / 4)?;
+        if of_texel >> (key % 4) & 1 == 1 { self.shown.get(&key) } else { None }
+    }
+
+    fn insert(&mut self, key: u64, component: Component) {
+        if let Some(of_texel) = self.of_texels.get_mut(key as usize / 4) {
+            *of_texel |= 1 << (key % 4);
+            self.shown.insert(key, component);
+        }
+    }
+
+    #[inline]
+    fn remove(&mut self, key: u64) {
+        if let Some(of_texel) = self.of_texels.get_mut(key as usize / 4)
+            && *of_texel >> (key % 4) & 1 == 1
+        {
+            *of_texel &= !(1 << (key % 4));
+            self.shown.remove(&key);
+        }
+    }
+
+    /// Undefined values alone stay.
+    fn keep_undefined(&mut self) {
+        let of_texels = &mut self.of_texels;
+        self.shown.retain(|key, component| {
+            let stays = matches!(component, Component::Undefined(_));
+            of_texels[*key as usize / 4] &= !(u8::from(!stays) << (key % 4));
+            stays
+        });
+    }
+}
+
 /// An attachment while a draw goes on.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
@@ -189,7 +237,7 @@ pub(super) struct Target {
     format: Format,
     width: u32,
     texels: Vec<u8>,
-    inexact: FxHashMap<u64, Component>,
+    inexact: Inexact,
     /// What made the undefined values among the definite answers.
     undefined: FxHashMap<u64, MadeBy>,
     /// Whether components are kept that are not exact and not undefined.
@@ -201,8 +249,8 @@ impl Target {
     pub(super) fn new(target: &ColourTarget) -> Target {
         let image = target.image.clone();
         let [width, height] = image.size(0).unwrap_or([0; 2]);
-        let (mut inexact, mut made_undefined) = (FxHashMap::default(), FxHashMap::default());
         let texels = width as usize * height as usize;
+        let (mut inexact, mut made_undefined) = (Inexact::none_of(texels), FxHashMap::default());
         for (texel, undefined, rounded) in image.inexact(0).take_while(|(texel, ..)| *texel < texels) {
             let texel = texel as u64;
             for c in 0..image.format().channels().len() as u64 {
@@ -224,7 +272,7 @@ impl Target {
     /// From now on only undefined components are kept beside the definite ones.
     pub(super) fn forget_doubt(&mut self) {
         self.keeps_doubt = false;
-        self.inexact.retain(|_, component| matches!(component, Component::Undefined(_)));
+        self.inexact.keep_undefined();
     }
 
     /// Writes a fragment's components to a pixel, which is one of the attachment's, or blends them
@@ -272,7 +320,7 @@ impl Target {
             if edge.is_some() {
                 shown_of_all[c] = Some(new.clone());
             }
-            let old = || self.inexact.get(&key).cloned().unwrap_or(Component::Exactly(old_code));
+            let old = || self.inexact.get(key).cloned().unwrap_or(Component::Exactly(old_code));
             let shown = match (presence, other.as_ref().and_then(|half| half.shown[c].clone())) {
                 (Presence::Sure, _) => new,
                 (Presence::Open(origin), _) => match either(old(), new) {
@@ -286,8 +334,8 @@ impl Target {
             code_of_all &= !(u128::from(mask(channel.width)) << channel.offset);
             code_of_all |= u128::from(code) << channel.offset;
             match shown {
-                Component::Exactly(_) => self.inexact.remove(&key),
-                shown if !self.keeps_doubt && !matches!(shown, Component::Undefined(_)) => self.inexact.remove(&key),
+                Component::Exactly(_) => self.inexact.remove(key),
+                shown if !self.keeps_doubt && !matches!(shown, Component::Undefined(_)) => self.inexact.remove(key),
                 shown => self.inexact.insert(key, shown),
             };
         }
@@ -342,10 +390,10 @@ impl Target {
             _ => drop(self.undefined.remove(&key)),
         }
         match shown {
-            Component::Undefined(_) => drop(self.inexact.insert(key, shown)),
+            Component::Undefined(_) => self.inexact.insert(key, shown),
             Component::Exactly(_) => self.show_exactly(key),
-            _ if !self.keeps_doubt => drop(self.inexact.remove(&key)),
-            _ => drop(self.inexact.insert(key, shown)),
+            _ if !self.keeps_doubt => self.inexact.remove(key),
+            _ => self.inexact.insert(key, shown),
         }
     }
 
@@ -355,38 +403,54 @@ impl Target {
         if !self.undefined.is_empty() {
             self.undefined.remove(&key);
         }
-        if !self.inexact.is_empty() {
-            self.inexact.remove(&key);
-        }
+        self.inexact.remove(key);
     }
 
     /// [`Target::write`] of the fragments of quads, those whose lanes stay, by the bits of each
-    /// component in all lanes, where only definite texels are kept, all are defined, and so is what
-    /// is written. False, and nothing is done, if it is not so.
+    /// component in all lanes, where only definite texels are kept and what is written is defined.
+    /// False, and nothing is done, if it is not so.
     pub(super) fn write_quads<const LANES: usize>(
         &mut self,
         quads: impl Iterator<Item = [u32; 2]>,
         stays: u64,
         bits: impl Fn(usize) -> Option<[u32; LANES]>,
     ) -> bool {
-        if self.keeps_doubt || !(self.inexact.is_empty() && self.undefined.is_empty() && self.halves.is_empty()) {
-            return false;
-        }
-        let (size, numeric) = (self.format.bytes(), self.format.numeric());
+        let numeric = self.format.numeric();
+        let codes = |component: usize, channel: Channel| Some((nearest(numeric, channel.width, bits(component)?)?, u64::MAX));
+        !self.keeps_doubt && self.write_codes(quads, stays, codes).is_some()
+    }
+
+    /// The same of fragments that every device has, by the codes of each component in all lanes,
+    /// and the lanes in which every device has these. Gives the lanes that are written: where this
+    /// is so of all components. `None`, and nothing is done, if one has no codes.
+    pub(super) fn write_codes<const LANES: usize>(
+        &mut self,
+        quads: impl Iterator<Item = [u32; 2]>,
+        stays: u64,
+        codes_of: impl Fn(usize, Channel) -> Option<([u64; LANES], u64)>,
+    ) -> Option<u64> {
+        let size = self.format.bytes();
         // By halves of 64 bits: no channel is in both.
-        let (mut codes, mut kept) = ([[0u64; LANES]; 2], [u64::MAX; 2]);
-        for (component, channel) in self.format.channels().iter().enumerate() {
-            let lanes = bits(component).and_then(|bits| nearest(numeric, channel.width, bits));
-            let Some(lanes) = lanes else { return false };
+        let (mut codes, mut kept, mut written) = ([[0u64; LANES]; 2], [u64::MAX; 2], stays);
+        for (component, &channel) in self.format.channels().iter().enumerate() {
+            let (lanes, told) = codes_of(component, channel)?;
+            written &= told;
             let (half, offset) = (channel.offset as usize / 64, channel.offset % 64);
-            for (code, nearest) in codes[half].iter_mut().zip(lanes) {
-                *code |= nearest << offset;
+            for (code, of_lane) in codes[half].iter_mut().zip(lanes) {
+                *code |= of_lane << offset;
             }
             kept[half] &= !(mask(channel.width) << offset);
         }
+        let is_exact = self.halves.is_empty() && self.undefined.is_empty() && self.inexact.shown.is_empty();
         let lanes = quads.flat_map(|[x, y]| [[x, y], [x + 1, y], [x, y + 1], [x + 1, y + 1]]);
-        for (lane, [x, y]) in lanes.enumerate().filter(|(lane, _)| stays >> lane & 1 == 1) {
+        for (lane, [x, y]) in lanes.enumerate().filter(|(lane, _)| written >> lane & 1 == 1) {
             let texel = y as usize * self.width as usize + x as usize;
+            if !is_exact {
+                if !self.halves.is_empty() {
+                    self.halves.remove(&texel);
+                }
+                (0..4).for_each(|component| self.show_exactly(4 * texel as u64 + component));
+            }
             let Some(held) = self.texels.get_mut(texel * size..(texel + 1) * size) else { continue };
             match size {
                 4 => put::<4>(held, kept[0], codes[0][lane]),
@@ -402,7 +466,7 @@ impl Target {
                 }
             }
         }
-        true
+        Some(written)
     }
 
     /// What is written to a texel of these bits where components are blended with it, and what made
@@ -423,7 +487,7 @@ impl Target {
             None => Blended::exactly(if c == 3 { 1.0 } else { 0.0 }),
             Some(channel) => {
                 let code = (texel >> channel.offset) as u64 & mask(channel.width);
-                let held = self.inexact.get(&(4 * place as u64 + c as u64)).cloned().unwrap_or(Component::Exactly(code));
+                let held = self.inexact.get(4 * place as u64 + c as u64).cloned().unwrap_or(Component::Exactly(code));
                 Blended::of_held((numeric, channel.width), code, held)
             }
         });
@@ -452,7 +516,7 @@ impl Target {
     pub(super) fn observed(mut self) -> ObservedTarget {
         // The texels are as many as they were.
         let _ = self.image.fill(0, &self.texels);
-        ObservedTarget { location: self.location, image: self.image, inexact: self.inexact, undefined: self.undefined }
+        ObservedTarget { location: self.location, image: self.image, inexact: self.inexact.shown, undefined: self.undefined }
     }
 }
 

@@ -21,7 +21,7 @@ use super::parts::{Access, SharedNotes};
 use super::quads::{DIFFERENCES, whole};
 use super::warp::{Kept, Place, Warp, kept};
 use super::{Broken, Shared};
-use crate::number::sets::{CellId, Exploration, Sets, Truth, Unsettled};
+use crate::number::sets::{CellId, Exploration, Open, Sets, Truth, Unsettled};
 use crate::number::{self, Arithmetic, Lane, Trust, Tuple, Why, integer};
 use crate::spirv::operation::{Operand, Scalar as Component, Shape, Signature};
 use crate::spirv::value::{Origin, Scalar, Scalars};
@@ -48,7 +48,7 @@ struct Pending {
     /// The ways at the branches so far, this one among them.
     ways: Ways,
     /// What the lane holds where it parted.
-    from: Box<Held>,
+    from: Held,
 }
 
 /// What a lane holds before a code of a block, or at its end.
@@ -148,6 +148,8 @@ pub(in crate::spirv) struct Ledger {
     pool: Vec<Pending>,
     /// Where the ways of this run begin in the pool.
     before: usize,
+    /// What those that are gone held, to be filled again.
+    spare: Vec<Held>,
     lasting: Lasting,
     /// Cells that nothing holds are dropped where there are so many.
     full: usize,
@@ -285,6 +287,7 @@ impl Ledger {
             met: [0; LANES],
             pool: Vec::new(),
             before: 0,
+            spare: Vec::new(),
             lasting: program.lasting(),
             full: CELLS,
         })
@@ -406,7 +409,7 @@ impl Ledger {
     }
 
     /// The other way of the last branch that a lane has come to is to be gone.
-    fn postpone(&mut self, lane: usize, from: Box<Held>) {
+    fn postpone(&mut self, lane: usize, from: Held) {
         let mut ways = self.ways[lane].clone();
         if let Some(last) = ways.last_mut() {
             *last = !*last;
@@ -539,7 +542,7 @@ impl Warp {
             truth = truth & !(1 << lane) | u64::from(holds) << lane;
             if again {
                 let code = code.unwrap_or(ledger.lasting.codes[self.block as usize]);
-                let held = Box::new(self.hold(ledger, lane, (self.block, code)));
+                let held = self.hold(ledger, lane, (self.block, code));
                 ledger.postpone(lane, held);
             }
         }
@@ -575,9 +578,13 @@ impl Warp {
     }
 
     /// What a lane holds there, where it is.
-    fn hold(&self, ledger: &Ledger, lane: usize, at: Place) -> Held {
-        let words = Vec::with_capacity(ledger.lasting.blocks.len());
-        let mut held = Held { at, words, undefined: Vec::new(), notes: Vec::new() };
+    fn hold(&self, ledger: &mut Ledger, lane: usize, at: Place) -> Held {
+        let nothing = || Held { at, words: Vec::new(), undefined: Vec::new(), notes: Vec::new() };
+        let mut held = ledger.spare.pop().unwrap_or_else(nothing);
+        held.at = at;
+        held.words.clear();
+        held.undefined.clear();
+        held.notes.clear();
         for kept in ledger.lasting.held_at(at) {
             held.words.push(match kept {
                 Kept::Column(column) => self.columns[column as usize][lane],
@@ -607,6 +614,7 @@ impl Warp {
             (ledger.met[lane], ledger.ways[lane]) = (ways.len() as u32 - 1, ways);
             self.put_back(&mut ledger, lane, &from);
             self.wait_at(from.at, 1 << lane);
+            ledger.spare.push(from);
         }
         self.ledger = Some(ledger);
         whose
@@ -822,13 +830,26 @@ impl Warp {
                 }
             }
             _ => {
+                let operands = || site.args.iter().flat_map(|(_, slots)| slots).copied();
+                let noted = operands().flat_map(kept).fold(undefined, |set, kept| set | ledger.noted(kept));
+                // The last lane whose results have no cells, of operands that are as their bits say.
+                let mut like: Option<(usize, SmallVec<[u64; 4]>)> = None;
                 for lane in column::lanes(self.active) {
+                    let bits = (noted >> lane & 1 == 0).then(|| operands().map(|slot| self.bits(slot, lane)).collect());
+                    if let (Some(bits), Some((like, of_like))) = (&bits, &like)
+                        && bits == of_like
+                    {
+                        site.to.iter().for_each(|&slot| self.copy_lane(ledger, slot, *like, lane));
+                        continue;
+                    }
                     let done = match by_lanes {
                         Some(op) if undefined >> lane & 1 == 0 => self.judged_lanes(ledger, site, op, lane),
                         _ => None,
                     };
                     if done.or_else(|| self.judged_lane(ledger, site, lane)).is_none() {
                         lost |= 1 << lane;
+                    } else if site.to.iter().flat_map(|&slot| kept(slot)).all(|kept| self.has_no_cell(ledger, kept, lane)) {
+                        like = bits.map(|bits| (lane, bits)).or(like);
                     }
                 }
             }
@@ -837,23 +858,39 @@ impl Warp {
         Ok(())
     }
 
+    /// Whether a lane is defined and no set is noted of it.
+    fn has_no_cell(&self, ledger: &Ledger, kept: Kept, lane: usize) -> bool {
+        !self.is_undefined(kept, lane) && ledger.noted_trust(kept, lane).is_none_or(|trust| trust.cell.is_none())
+    }
+
+    /// What one lane of a register holds, and is noted of it, is another one's too. It is defined.
+    fn copy_lane(&mut self, ledger: &mut Ledger, slot: Slot, from: usize, to: usize) {
+        self.put(slot, to, self.bits(slot, from));
+        for kept in kept(slot) {
+            match ledger.noted_trust(kept, from) {
+                Some(trust) => ledger.note(kept, to, trust),
+                None => ledger.forget(kept, 1 << to),
+            }
+        }
+    }
+
     /// Computes floats and their trust into a register, in the active lanes where the result is
     /// plain. Returns the lanes where it is not.
     #[inline(always)]
-    fn told_plainly(&mut self, ledger: &mut Ledger, to: u32, tell: impl Fn(&mut Sets, Floats<'_>, usize) -> Option<(f32, Trust)>) -> Lanes {
+    fn told_plainly(&mut self, ledger: &mut Ledger, to: u32, tell: impl Fn(&mut Sets, Floats<'_>, usize) -> Option<Open>) -> Lanes {
         let Ledger { sets, noted, notes, .. } = ledger;
         let to = to as usize;
         let mut others = 0;
         for lane in column::lanes(self.active) {
             match tell(sets, Floats { columns: &self.columns, noted, notes }, lane) {
-                Some((value, trust)) => {
-                    self.columns[to][lane] = value.to_bits();
-                    noted[to] |= 1 << lane;
-                    notes[to][lane] = trust;
+                Some(open) => {
+                    self.columns[to][lane] = open.value.to_bits();
+                    notes[to][lane] = open.trust();
                 }
                 None => others |= 1 << lane,
             }
         }
+        noted[to] |= self.active & !others;
         self.undefined[to] &= !(self.active & !others);
         others
     }

@@ -234,6 +234,15 @@ impl Quads<'_> {
         (undefined & lanes_of(quads) == 0).then_some(*column)
     }
 
+    /// What one scalar of an output variable holds in all lanes that have ended, and the lanes in
+    /// which every device has that, by its bits.
+    pub(in crate::spirv) fn exact_of_all(&self, variable: u32, index: usize) -> Option<(&Column, Lanes)> {
+        let (column, undefined) = self.column_of(variable, index)?;
+        let cell = *held(self.shared.program, variable)?.cells.get(index)?;
+        let noted = self.warp.ledger.as_ref().map_or(0, |ledger| ledger.noted(kept_in(cell)));
+        Some((column, !(undefined | noted)))
+    }
+
     /// The column of a scalar of an output variable, and the lanes whose value is undefined; `None`
     /// if it has none.
     fn column_of(&self, variable: u32, index: usize) -> Option<(&Column, Lanes)> {
@@ -368,12 +377,11 @@ impl Quads<'_> {
         self.warp.ledger.as_ref().is_some_and(|ledger| ledger.left >> lane & 1 == 1)
     }
 
-    /// Whether the four lanes from one on have ended and each of them is a fragment that has gone
-    /// one way, which is told here.
-    pub(in crate::spirv) fn ended_plainly(&self, first: usize) -> bool {
-        let Some(ledger) = &self.warp.ledger else { return false };
-        let others = ledger.left | ledger.parted | ledger.unsettled | self.warp.discarded | self.warp.helpers;
-        others >> first & 0xf == 0
+    /// The lanes of quads, when all have ended, of which each lane is a fragment that has gone one
+    /// way, which is told here.
+    pub(in crate::spirv) fn ended_plainly(&self) -> Lanes {
+        let Some(ledger) = &self.warp.ledger else { return 0 };
+        whole(!(ledger.left | ledger.parted | ledger.unsettled | self.warp.discarded | self.warp.helpers))
     }
 
     /// Whether a lane has come to an open branch or an open selection.

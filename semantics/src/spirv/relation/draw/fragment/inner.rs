@@ -10,7 +10,7 @@ use super::super::targets::{Presence, Written, assess, decided};
 use super::explore::{in_cell, is_open, told};
 use super::interface::Source;
 use super::{Current, Ended, Fragments, Interface, Queued, boolean, judged, judged::unwritten, scalar_of};
-use crate::image::{Channel, only_code};
+use crate::image::{Channel, only_code, only_codes};
 use crate::number::Inexact;
 use crate::raster::{self, Interpolation};
 use crate::spirv::environment::Draw;
@@ -265,34 +265,68 @@ impl<'m> Fragments<'m, '_> {
         true
     }
 
-    /// Writes what the lanes of such a quad leave, with what devices may show instead.
-    pub(super) fn write_inside(&mut self, InnerQuad { number, at, .. }: InnerQuad, quad: u32, quads: &Quads<'_>) {
+    /// Writes what such quads leave that ran side by side, from that number on, with what devices
+    /// may show instead. They are of one triangle, and those of them that have not ended plainly
+    /// are no such quads any more.
+    pub(super) fn write_all_inside(&mut self, first: u32, quads: &Quads<'_>) {
+        let mut at = [[0; 2]; Quads::SIDE_BY_SIDE as usize];
+        let mut inside = 0;
+        for quad in &self.inner {
+            at[(quad.number - first) as usize] = quad.at;
+            inside |= 0xf << (4 * (quad.number - first));
+        }
+        inside &= quads.ended_plainly();
+        if inside == 0 {
+            return;
+        }
         let (profile, draw) = (self.interface.profile, self.draw);
         for ((target, places), of) in self.targets.iter_mut().zip(&self.interface.outputs).zip(draw.targets) {
             let numeric = of.image.format().numeric();
-            for lane in 0..4 {
-                let scalar = |c: usize| {
-                    let (variable, index) = places[c]?;
-                    let origin = unwritten(variable, 4 * number + lane as u32);
-                    quads.left_one(4 * quad as usize + lane, variable.id, index, origin)
-                };
-                let only = |c: usize, channel: Channel| {
-                    if !numeric.is_normalized() {
-                        return None;
+            let scalar = |c: usize, lane: usize| {
+                let (variable, index) = places[c]?;
+                quads.left_one(lane, variable.id, index, unwritten(variable, 4 * first + lane as u32))
+            };
+            let only = |c: usize, channel: Channel, lane: usize| {
+                if !numeric.is_normalized() {
+                    return None;
+                }
+                let scalar = scalar(c, lane)?;
+                let span = if is_open(&scalar, profile) { quads.span_of(&scalar) } else { decided(&scalar, profile) };
+                only_code(numeric, channel.width, scalar.bits as u32, &span?)
+            };
+            let codes = |c: usize, channel: Channel| {
+                let (variable, index) = places[c]?;
+                let (bits, exact) = quads.exact_of_all(variable.id, index)?;
+                if !numeric.is_normalized() {
+                    return None;
+                }
+                let by_bits = if exact & inside == 0 { None } else { only_codes(numeric, channel.width, bits) };
+                let (mut codes, told) = by_bits.unwrap_or(([0; _], 0));
+                let mut told = told & exact;
+                for lane in (0..codes.len()).filter(|lane| inside & !exact >> lane & 1 == 1) {
+                    if let Some(code) = only(c, channel, lane) {
+                        codes[lane] = code;
+                        told |= 1 << lane;
                     }
-                    let scalar = scalar(c)?;
-                    let span = if is_open(&scalar, profile) { quads.span_of(&scalar) } else { decided(&scalar, profile) };
-                    only_code(numeric, channel.width, scalar.bits as u32, &span?)
-                };
-                let pixel = [at[0] + lane as u32 % 2, at[1] + lane as u32 / 2];
-                target.write_for_sure(pixel, only, |c, channel| {
-                    let written = match scalar(c) {
-                        Some(scalar) if !numeric.is_integer() && is_open(&scalar, profile) => told(scalar, quads.set_of(&scalar)),
-                        Some(scalar) => Written::Scalar(scalar),
-                        None => Written::Nothing,
-                    };
-                    assess(numeric, channel, &written, profile)
-                });
+                }
+                Some((codes, told))
+            };
+            let others = inside & !target.write_codes(at.into_iter(), inside, codes).unwrap_or(0);
+            for lane in (0..4 * at.len()).filter(|lane| others >> lane & 1 == 1) {
+                let [x, y] = at[lane / 4];
+                let pixel = [x + lane as u32 % 2, y + lane as u32 / 2 % 2];
+                target.write_for_sure(
+                    pixel,
+                    |c, channel| only(c, channel, lane),
+                    |c, channel| {
+                        let written = match scalar(c, lane) {
+                            Some(scalar) if !numeric.is_integer() && is_open(&scalar, profile) => told(scalar, quads.set_of(&scalar)),
+                            Some(scalar) => Written::Scalar(scalar),
+                            None => Written::Nothing,
+                        };
+                        assess(numeric, channel, &written, profile)
+                    },
+                );
             }
         }
     }

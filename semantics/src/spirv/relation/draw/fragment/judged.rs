@@ -204,12 +204,12 @@ impl<'m> Fragments<'m, '_> {
             return Ok(0);
         }
         by.quads.run(count, by.fuel).map_err(|_: Broken| Stopped::Again)?;
-        let now = by.quads.parted_now();
+        self.write_all_inside(first, &by.quads);
+        let (now, plain) = (by.quads.parted_now(), by.quads.ended_plainly());
         for number in first..first + count {
             let at = 4 * (number - first) as usize;
             if let Some(inner) = self.inner_quad(number).copied() {
-                if by.quads.ended_plainly(at) {
-                    self.write_inside(inner, number - first, &by.quads);
+                if plain >> at & 1 == 1 {
                     continue;
                 }
                 if !self.begins_again(number, inner.at) {
