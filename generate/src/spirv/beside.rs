@@ -120,6 +120,7 @@ pub fn over_sets(relation: &DrawObservation, machine: &DrawObservation, counts: 
                 // Beside the machine the relation has fewer instructions for them than alone.
                 (_, Component::Undecided(Why::Unfollowed)) => &mut counts.unfollowed,
                 (Component::Within(one), Component::Within(other)) if one.is_alike(other) => &mut counts.sets,
+                (Component::OneOf(one), Component::OneOf(other)) if one.is_alike(other) => &mut counts.sets,
                 (Component::Undefined(one), Component::Undefined(other)) if of_one_pixel(*one, *other) => &mut counts.undefined,
                 (one, other) if one != other => return Some(format!("({x}, {y}), {c}: {other:?}, not {one:?}")),
                 (Component::Exactly(_), _) => &mut counts.exactly,

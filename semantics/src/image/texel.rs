@@ -49,6 +49,21 @@ impl Codes {
         self.any.is_some() || is_nan || code == self.best || self.others.contains(&code)
     }
 
+    /// Whether two sets of codes may be stored of the same floats: of sets of these that are
+    /// [alike](Set::is_alike).
+    pub fn is_alike(&self, other: &Codes) -> bool {
+        let sorted = |codes: &Codes| {
+            let mut all: SmallVec<[u64; 16]> = codes.others.iter().copied().chain([codes.best]).collect();
+            all.sort_unstable();
+            all
+        };
+        let [one, another] = [self, other].map(sorted);
+        let is_full = |codes: &[u64]| 1 + codes.windows(2).filter(|pair| pair[1] - pair[0] > 1).count() >= Set::SPANS;
+        let ends = |codes: &[u64]| codes.first().copied().zip(codes.last().copied());
+        let full = is_full(&one) && is_full(&another) && ends(&one) == ends(&another);
+        self == other || full && (self.best, self.nan, self.any) == (other.best, other.nan, other.any)
+    }
+
     /// Whether all devices store the same.
     pub fn is_exact(&self) -> bool {
         self.any.is_none() && self.nan == 0 && self.others.is_empty()

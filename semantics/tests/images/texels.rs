@@ -1,6 +1,6 @@
 //! Every code of 8 and 16 bits as a number and back, against integers.
 
-use smallstep_semantics::image::{Format, Numeric, only_code, only_codes, pack, pack_within, stored, unpack, unpack_allowed};
+use smallstep_semantics::image::{Codes, Format, Numeric, only_code, only_codes, pack, pack_within, stored, unpack, unpack_allowed};
 use smallstep_semantics::number::Interval;
 use smallstep_semantics::number::sets::{Set, Span};
 use smallstep_semantics::random::Random;
@@ -232,6 +232,26 @@ fn a_set_may_be_stored_as_the_codes_between_its_ends() {
     }
 }
 
+/// Floats that came one by one have become other spans in another order, of a set that is full.
+#[test]
+fn codes_of_sets_that_are_alike_are_alike() {
+    let codes = |floats: &[f32]| {
+        let set = floats.iter().fold(Set::NONE, |set, &x| set.union(Set::point(x.into())));
+        let all = pack_within(Numeric::Unorm, 8, &set).expect("a bounded set");
+        let best = pack(Numeric::Unorm, 8, (47.0f32 / 255.0).to_bits()).best;
+        assert!(all.contains(&best));
+        Codes { best, others: all.into_iter().filter(|&code| code != best).collect(), nan: 0, any: None }
+    };
+    let of = |codes: [f32; 5]| codes.map(|code| code / 255.0);
+    let [one, other] = [codes(&of([16.0, 255.0, 47.0, 101.0, 180.0])), codes(&of([101.0, 16.0, 180.0, 255.0, 47.0]))];
+    assert!(one != other && one.is_alike(&other) && other.is_alike(&one));
+    assert!(!one.is_alike(&codes(&of([16.0, 254.0, 47.0, 101.0, 180.0]))), "another greatest code");
+    assert!(!one.is_alike(&Codes { best: 16, ..one.clone() }), "another definite code");
+    let [few, fewer] = [codes(&of([16.0, 47.0, 255.0, 16.0, 47.0])), codes(&of([47.0, 255.0, 47.0, 255.0, 47.0]))];
+    assert!(few.is_alike(&few) && !few.is_alike(&fewer) && !fewer.is_alike(&few));
+    assert!(!codes(&of([47.0, 101.0, 47.0, 47.0, 47.0])).is_alike(&codes(&of([47.0, 101.0, 47.0, 100.0, 47.0]))), "not full");
+}
+
 /// Of normalized formats the codes of a set are found without those of its ends; here they are the
 /// ones between the codes of its ends.
 #[test]
@@ -278,7 +298,7 @@ fn codes_of_a_set_are_those_between_the_codes_of_its_ends() {
                 let [point, _] = &ends;
                 let exact = point.is_exact().then_some(point.best);
                 assert_eq!(only_code(numeric, width, bits, &Span::point(span.low)), exact, "{numeric:?} of {width} bits, {}", span.low);
-                // The same of several at once, of which some have several codes or are no such numbers.
+                // The same of several at once, of which some have several codes or are no numbers.
                 let lanes = [bits, f32::NAN.to_bits(), (span.high as f32).to_bits(), f32::INFINITY.to_bits()];
                 let (codes, told) = only_codes(numeric, width, &lanes).expect("a normalized component");
                 let expected = [exact, None, ends[1].is_exact().then_some(ends[1].best), None];

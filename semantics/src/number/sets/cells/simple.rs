@@ -79,9 +79,8 @@ impl Sets {
         Some((polynomial, trust.doubt, true))
     }
 
-    /// [`Sets::simple`] where an operand is open and the result is plain.
-    /// Operands are values and what is noted of their trust, if that is not [`Trust::of_exact`].
-    /// `None` if it is not plain.
+    /// [`Sets::simple`] where an operand is open and the result is plain. Operands are values and
+    /// what is noted of their trust, if that is not [`Trust::of_exact`]. `None` if it is not plain.
     #[inline(always)]
     pub(crate) fn plainly(&mut self, op: Op, x: (f32, Option<&Trust>), y: (f32, Option<&Trust>)) -> Option<Open> {
         let ((p, p_doubt, p_open), (q, q_doubt, q_open)) = (self.part(x.0, x.1)?, self.part(y.0, y.1)?);
@@ -261,8 +260,8 @@ impl Sets {
         let (Some(p), Some(q), true) = (self.polynomial(x), self.polynomial(y), self.is_usual) else {
             return self.widened(Op::Div, x, y, result);
         };
-        // Those of floats without cells come again and again, as pixels' centres over the size of the
-        // picture, and are looked up.
+        // Those of floats without cells come again and again, as pixels' centres over the size of
+        // the picture, and are looked up.
         let (key, operands, is_kept) = ((x.bits, y.bits), [x, y], x.trust.cell.is_none() && y.trust.cell.is_none());
         if is_kept && let Some(kept) = self.quotients.get(&key).filter(|kept| kept.operands == operands) {
             let float = kept.float;

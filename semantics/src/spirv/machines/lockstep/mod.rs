@@ -108,8 +108,9 @@ impl VertexProgram {
 
 #[cfg(test)]
 mod tests {
-    use super::FragmentProgram;
-    use crate::spirv::{Module, Options, assemble};
+    use super::{FragmentProgram, Program};
+    use crate::outcome::Outcome;
+    use crate::spirv::{self, Buffer, LoadError, Module, Options, assemble};
 
     /// Which scalars of the input %in are read by what stands in the entry point's block.
     fn read(code: &str) -> Vec<bool> {
@@ -125,6 +126,28 @@ mod tests {
         let module = Module::load(&assemble(&text, Options::default()).expect("the test's text")).expect("a valid module");
         let program = FragmentProgram::compile(&module, "main").expect("a stage that the machine takes");
         program.program.interface.iter().find(|held| held.cells.len() == 4).expect("the input").read.clone()
+    }
+
+    /// What is too large for the machine is left to the relation.
+    #[test]
+    fn more_memory_than_the_machine_has_is_left_to_the_relation() {
+        let text = "OpCapability Shader OpMemoryModel Logical GLSL450 OpEntryPoint GLCompute %main \"main\"
+             OpExecutionMode %main LocalSize 1 1 1 OpDecorate %words ArrayStride 4 OpDecorate %block Block
+             OpMemberDecorate %block 0 Offset 0 OpDecorate %out DescriptorSet 0 OpDecorate %out Binding 0
+             %void = OpTypeVoid %fn = OpTypeFunction %void %uint = OpTypeInt 32 0 %zero = OpConstant %uint 0
+             %size = OpConstant %uint 2000000 %last = OpConstant %uint 1999999 %array = OpTypeArray %uint %size
+             %words = OpTypeRuntimeArray %uint %block = OpTypeStruct %words %pb = OpTypePointer StorageBuffer %block
+             %pw = OpTypePointer StorageBuffer %uint %pa = OpTypePointer Private %array %pe = OpTypePointer Private %uint
+             %out = OpVariable %pb StorageBuffer %x = OpVariable %pa Private
+             %main = OpFunction %void None %fn %entry = OpLabel %at = OpAccessChain %pe %x %last OpStore %at %last
+             %v = OpLoad %uint %at %to = OpAccessChain %pw %out %zero %zero OpStore %to %v OpReturn OpFunctionEnd";
+        let words = assemble(text, Options::default()).expect("the test's text");
+        let refused = Program::compile(&Module::load(&words).expect("a valid module"), "main").map(|_| ());
+        let Err(LoadError::Unsupported { what, .. }) = refused else { panic!("{refused:?}") };
+        assert_eq!(what, "more than 1048576 words of memory of the lockstep machine");
+        let buffers = [Buffer { set: 0, binding: 0, bytes: vec![0; 4] }];
+        let Ok(Outcome::Observed(shown)) = spirv::run(&words, "main", [1, 1, 1], &buffers) else { panic!("nothing is shown") };
+        assert_eq!(shown.buffers[0].bytes, 1_999_999u32.to_le_bytes());
     }
 
     #[test]

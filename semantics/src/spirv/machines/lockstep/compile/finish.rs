@@ -4,8 +4,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::program::{Block, Cell, Code, Edge, End, Move, NONE, Op, Program, Slot};
 use super::{Compiled, Compiler, Ends, Home};
-use crate::outcome::Limit;
-use crate::spirv::error::LoadError;
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::order;
 
@@ -302,7 +300,7 @@ impl Compiler<'_> {
         let first = self.program.moves.len();
         self.program.moves.extend(moves.filter(|m| m.to != m.from));
         if self.program.moves.len() > MAX_MOVES {
-            return Err(LoadError::Limit(Limit { what: "copies on edges of the lockstep machine", bound: MAX_MOVES as u64 }));
+            return self.too_many("copies on edges", MAX_MOVES as u64);
         }
         let moves = &self.program.moves[first..];
         let mut written = FxHashSet::default();

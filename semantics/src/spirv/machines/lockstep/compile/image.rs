@@ -6,8 +6,6 @@ use smallvec::SmallVec;
 
 use super::super::program::{Choice, ImageAccess, NONE, Op, Slot, Slots};
 use super::{Compiled, Compiler, Home, Opaque, Pointer, Storage};
-use crate::outcome::Limit;
-use crate::spirv::LoadError;
 use crate::spirv::check::compares;
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::image_operands::Operands;
@@ -189,8 +187,7 @@ impl Compiler<'_> {
         self.each_opaque(&image, |compiler, image| {
             let accessed = |compiler: &mut Self, sampler: u32| {
                 if compiler.program.images.len() >= MOST_IMAGES {
-                    let what = "image instructions of the lockstep machine";
-                    return Err(LoadError::Limit(Limit { what, bound: MOST_IMAGES as u64 }));
+                    return compiler.too_many("image instructions", MOST_IMAGES as u64);
                 }
                 compiler.program.images.push(ImageAccess { image, sampler, ..access.clone() });
                 compiler.emit(Op::Image, NONE, NONE, NONE, compiler.program.images.len() as u32 - 1);

@@ -25,7 +25,6 @@ use smallvec::SmallVec;
 
 use super::program::{BufferVariable, Code, Input, Mask, NONE, Op, Program, SharedVariable, Slot, Slots};
 use crate::concurrency::{Scope, Semantics};
-use crate::outcome::Limit;
 use crate::spirv::error::{LoadError, Place};
 use crate::spirv::module::{Function, Module};
 use crate::spirv::operation::Calculator;
@@ -346,6 +345,12 @@ impl<'m> Compiler<'m> {
         Err(LoadError::Unsupported { what: what.into(), at: self.module.place(self.at) })
     }
 
+    /// More than the machine has, which is no matter to the relation.
+    #[cold]
+    pub(super) fn too_many<T>(&self, what: &str, bound: u64) -> Compiled<T> {
+        self.unsupported(format!("more than {bound} {what} of the lockstep machine"))
+    }
+
     pub(super) fn operands(&self, i: &Instruction) -> &'m [u32] {
         i.operands(self.module.words())
     }
@@ -366,7 +371,7 @@ impl<'m> Compiler<'m> {
 
     fn within_registers(&self, count: u32) -> Compiled<u32> {
         if count as usize > MAX_REGISTERS {
-            return Err(LoadError::Limit(Limit { what: "registers of the lockstep machine", bound: MAX_REGISTERS as u64 }));
+            return self.too_many("registers", MAX_REGISTERS as u64);
         }
         Ok(count - 1)
     }
@@ -374,7 +379,7 @@ impl<'m> Compiler<'m> {
     /// That not more codes were made than a program may have.
     pub(super) fn within_codes(&self) -> Compiled {
         match self.program.codes.len() > MAX_CODES {
-            true => Err(LoadError::Limit(Limit { what: "codes of the lockstep machine", bound: MAX_CODES as u64 })),
+            true => self.too_many("codes", MAX_CODES as u64),
             false => Ok(()),
         }
     }
@@ -397,7 +402,7 @@ impl<'m> Compiler<'m> {
         let types = self.module.types();
         let count = types.scalars(type_id);
         if count > MAX_REGISTERS as u64 {
-            return Err(LoadError::Limit(Limit { what: "registers of the lockstep machine", bound: MAX_REGISTERS as u64 }));
+            return self.too_many("registers", MAX_REGISTERS as u64);
         }
         if let Type::Pointer { .. } = self.type_(type_id) {
             return (0..4).map(|_| Ok(Slot::Word(self.column()?))).collect();
@@ -602,7 +607,7 @@ impl<'m> Compiler<'m> {
 
     pub(super) fn buffer(&mut self, variable: BufferVariable) -> Compiled<u8> {
         let Ok(number) = u8::try_from(self.program.buffers.len()) else {
-            return Err(LoadError::Limit(Limit { what: "buffers of the lockstep machine", bound: 256 }));
+            return self.too_many("buffers", 256);
         };
         self.program.buffers.push(variable);
         Ok(number)
@@ -628,7 +633,7 @@ impl<'m> Compiler<'m> {
         let start = u64::from(*taken);
         let end = start.saturating_add(words);
         if end > MAX_MEMORY {
-            return Err(LoadError::Limit(Limit { what: "words of memory in the lockstep machine", bound: MAX_MEMORY }));
+            return self.too_many("words of memory", MAX_MEMORY);
         }
         *taken = end as u32;
         if shared {

@@ -832,7 +832,7 @@ impl Warp {
             _ => {
                 let operands = || site.args.iter().flat_map(|(_, slots)| slots).copied();
                 let noted = operands().flat_map(kept).fold(undefined, |set, kept| set | ledger.noted(kept));
-                // The last lane whose results have no cells, of operands that are as their bits say.
+                // The last lane whose results have no cells, of operands as their bits say.
                 let mut like: Option<(usize, SmallVec<[u64; 4]>)> = None;
                 for lane in column::lanes(self.active) {
                     let bits = (noted >> lane & 1 == 0).then(|| operands().map(|slot| self.bits(slot, lane)).collect());
