@@ -1,10 +1,9 @@
-//! One compute dispatch, from texts to texts: a module, what it is given on a command line or in
-//! its own comments, and one engine that runs it.
+//! One compute dispatch, from text to text: a module, its inputs from the command line or from its
+//! own comments, and an engine.
 //!
-//! [`given`] and [`carried`] read what the dispatch is given, [`Prepared`] is the module with it,
-//! checked before anything runs; [`show`] prints buffers by their types and [`told`] says where
-//! behaviour is undefined. What stages of a draw are given is read by the same code. Nothing is
-//! judged here.
+//! [`given`] and [`carried`] read the inputs. [`Prepared`] is the module with its inputs, checked
+//! before anything runs. [`show`] prints buffers by their types, and [`told`] says where behaviour
+//! is undefined. Draws use the same code for their inputs. Nothing is compared here.
 
 pub mod bound;
 pub mod carried;
@@ -36,20 +35,20 @@ use crate::gpu::{Device, DeviceOutcome};
 use crate::source::{ReadError, Wrong};
 use given::{NotSpecialized, Place, SpecValue};
 
-/// A module with the compute entry point that runs.
+/// A module with a compute entry point.
 pub struct ComputeModule {
-    /// The module, its specialization constants frozen.
+    /// The module, with its specialization constants frozen.
     pub module: Module,
     /// The entry point.
     pub entry: String,
-    /// What the entry point uses.
+    /// The resources that the entry point uses.
     needs: Needs,
 }
 
-/// A bug in the lockstep machine: what it does to a compiled program.
+/// A bug in the lockstep machine, as a change to a compiled program.
 pub type MachineBug = Arc<dyn Fn(lockstep::Parts<'_>) + Send + Sync>;
 
-/// What an entry point of a module uses, of any stage.
+/// The resources that an entry point of any stage uses.
 #[derive(Clone, Copy)]
 pub struct Uses<'m> {
     module: &'m Module,
@@ -57,7 +56,7 @@ pub struct Uses<'m> {
 }
 
 impl<'m> Uses<'m> {
-    /// Of a module, and of what its entry point needs.
+    /// The resources of a module, and the requirements of its entry point.
     pub fn new(module: &'m Module, needs: &'m Needs) -> Uses<'m> {
         Uses { module, needs }
     }
@@ -67,13 +66,13 @@ impl<'m> Uses<'m> {
         self.module
     }
 
-    /// One past the last byte of the push constants.
+    /// The size of the push constants in bytes.
     pub fn push_constant_bytes(self) -> u64 {
         self.needs.push_constant_bytes
     }
 
-    /// The variables behind descriptors, with what is behind them. A descriptor without set or
-    /// binding is left out.
+    /// The variables at descriptors, with the kinds of their resources. Variables without set or
+    /// binding are left out.
     pub fn bound(self) -> impl Iterator<Item = (Place, Behind, &'m Variable)> {
         self.needs.descriptors.iter().filter_map(move |d| {
             let place = Place { set: d.set?, binding: d.binding? };
@@ -81,12 +80,12 @@ impl<'m> Uses<'m> {
         })
     }
 
-    /// The variable through which the storage buffer at a place is seen.
+    /// The variable that shows the storage buffer at a descriptor.
     pub fn storage_at(self, place: Place) -> Option<&'m Variable> {
         self.bound().find(|(at, behind, _)| *at == place && *behind == Behind::Storage).map(|(.., variable)| variable)
     }
 
-    /// A variable as messages name it: by its id, and by its name or that of its type.
+    /// The name of a variable in messages: its id, and its name or that of its type.
     pub fn name_of(self, variable: &Variable) -> String {
         match self.module.name(variable.id).or_else(|| self.module.name(variable.type_)) {
             Some(name) => format!("%{} \"{name}\"", variable.id),
@@ -94,8 +93,8 @@ impl<'m> Uses<'m> {
         }
     }
 
-    /// How a buffer at a place is bound, if it is used: as storage if one of several variables
-    /// there may be written.
+    /// The kind of buffer at a descriptor, if it is used. It is a storage buffer if one of several
+    /// variables there may be written.
     pub fn kind_at(self, place: Place) -> Option<BufferKind> {
         let read_only = |variable: &Variable| {
             let members = self.module.types().members(variable.type_).len() as u32;
@@ -113,7 +112,7 @@ impl<'m> Uses<'m> {
 }
 
 impl Uses<'_> {
-    /// How an image at a place is bound, if one is used.
+    /// The kind of image at a descriptor, if it is used.
     pub fn image_kind_at(self, place: Place) -> Option<ImageKind> {
         let kinds = self.bound().filter(|(at, ..)| *at == place).filter_map(|(_, behind, _)| match behind {
             Behind::StorageImage(..) | Behind::TexelBuffer { written: true, .. } => Some(ImageKind::Storage),
@@ -124,8 +123,8 @@ impl Uses<'_> {
     }
 }
 
-/// Whether a module's entry point of that name is a compute one; without a name, or where none has
-/// it, whether one of its entry points is.
+/// Whether the module's entry point of that name is a compute one. Without such a name: whether one
+/// of its entry points is.
 pub fn is_compute(module: &Module, entry: Option<&str>) -> bool {
     let points = module.entry_points();
     let named = |name: &str| points.iter().any(|e| e.name == name);
@@ -133,7 +132,7 @@ pub fn is_compute(module: &Module, entry: Option<&str>) -> bool {
     points.iter().any(|e| e.model == ExecutionModel::GLCompute && entry.is_none_or(|name| name == e.name))
 }
 
-/// Loads words from the file of that name, with values for specialization constants.
+/// Loads words with values for specialization constants. Messages name that file.
 pub fn load(name: &str, words: &[u32], lenient: bool, values: &[SpecValue]) -> Result<Module, ReadError> {
     let specialization = given::specialization(words, values).map_err(|e| match e {
         NotSpecialized::Words(e) => ReadError::of_module(name, &e),
@@ -143,9 +142,9 @@ pub fn load(name: &str, words: &[u32], lenient: bool, values: &[SpecValue]) -> R
 }
 
 impl ComputeModule {
-    /// The compute entry point of that name; without a name, the only one.
+    /// The compute entry point of that name. Without a name, the only one.
     ///
-    /// Errors: there is none, or several to choose from: a sentence.
+    /// Errors: there is none, or there are several. The text is a sentence.
     pub fn new(module: Module, entry: Option<&str>) -> Result<ComputeModule, InvalidInput> {
         let compute: Vec<&str> =
             module.entry_points().iter().filter(|e| e.model == ExecutionModel::GLCompute).map(|e| e.name.as_str()).collect();
@@ -170,33 +169,33 @@ impl ComputeModule {
         Ok(ComputeModule { module, entry, needs })
     }
 
-    /// What the entry point asks for.
+    /// The requirements of the entry point.
     pub fn needs(&self) -> &Needs {
         &self.needs
     }
 
-    /// What the entry point uses.
+    /// The resources that the entry point uses.
     pub fn uses(&self) -> Uses<'_> {
         Uses { module: &self.module, needs: &self.needs }
     }
 
-    /// The variables behind descriptors that the entry point uses, with what is behind them. A
-    /// descriptor without set or binding is left out.
+    /// The variables at descriptors that the entry point uses, with the kinds of their resources.
+    /// Variables without set or binding are left out.
     pub fn bound(&self) -> impl Iterator<Item = (Place, Behind, &Variable)> {
         self.uses().bound()
     }
 
-    /// The variable through which the storage buffer at a place is seen.
+    /// The variable that shows the storage buffer at a descriptor.
     pub fn storage_at(&self, place: Place) -> Option<&Variable> {
         self.uses().storage_at(place)
     }
 
-    /// A variable as messages name it: by its id, and by its name or that of its type.
+    /// The name of a variable in messages: its id, and its name or that of its type.
     pub fn name_of(&self, variable: &Variable) -> String {
         self.uses().name_of(variable)
     }
 
-    /// How many invocations so many workgroups have.
+    /// The number of invocations of so many workgroups.
     pub fn invocations(&self, groups: [u32; 3]) -> u64 {
         let size = self.needs.local_size.unwrap_or([1; 3]);
         groups.iter().chain(&size).fold(1, |product, &n| product.saturating_mul(n.into()))
@@ -213,13 +212,13 @@ impl ComputeModule {
         [0, 1, 2].map(|i| group[i].wrapping_mul(size[i]).wrapping_add(within[i]))
     }
 
-    /// One past the last byte of the push constants that the entry point uses.
+    /// The size in bytes of the push constants that the entry point uses.
     pub fn push_constant_bytes(&self) -> u64 {
         self.needs.push_constant_bytes
     }
 
-    /// How a buffer at a place is bound, if the entry point uses it: as storage if one of several
-    /// variables there may be written.
+    /// The kind of buffer at a descriptor, if the entry point uses it. It is a storage buffer if
+    /// one of several variables there may be written.
     pub fn kind_at(&self, place: Place) -> Option<BufferKind> {
         self.uses().kind_at(place)
     }
@@ -245,7 +244,7 @@ impl ComputeModule {
         Ok(Observation { buffers: shown_buffers(shown.buffers), images, instructions: 0 })
     }
 
-    /// A dispatch as a device takes it: only the buffers that the entry point uses.
+    /// The dispatch for a device: with only the buffers that the entry point uses.
     pub fn for_device(&self, groups: [u32; 3], buffers: &[Buffer], push_constants: Vec<u8>) -> ComputeDispatch {
         let buffers = buffers.iter().filter_map(|b| {
             let kind = self.kind_at(Place { set: b.set, binding: b.binding })?;
@@ -262,50 +261,50 @@ impl ComputeModule {
     }
 }
 
-/// A dispatch that has all that it needs.
+/// A dispatch with all its inputs.
 pub struct Prepared {
     /// The module.
     pub module: ComputeModule,
-    /// Workgroups in x, y and z.
+    /// The number of workgroups in x, y and z.
     pub groups: [u32; 3],
     given: Given,
     /// What buffer accesses out of bounds do.
     pub robustness: Robustness,
-    /// How many invocations a subgroup has, if that is said.
+    /// The number of invocations of a subgroup, if given.
     pub subgroup_size: Option<u32>,
-    /// Which invocations are a subgroup.
+    /// How invocations form subgroups.
     pub subgroup_mapping: SubgroupMapping,
-    /// What a run may take.
+    /// The bounds of a run.
     pub limits: Limits,
 }
 
-/// What runs a dispatch here.
+/// The interpreter that runs a dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Interpreter {
-    /// The lockstep machine, and the relation where the machine does not compile the module.
+    /// The lockstep machine. If that does not compile the module, the reference interpreter.
     Any,
-    /// The lockstep machine.
+    /// The lockstep machine only.
     Machine,
-    /// The relation.
+    /// The reference interpreter.
     Reference {
-        /// Who has the next turn.
+        /// The schedule of its threads.
         schedule: Schedule,
-        /// Whether several undefined behaviours are collected.
+        /// Whether it goes on after undefined behaviour, to collect several.
         keep_going: bool,
     },
 }
 
-/// What a run on an interpreter shows.
+/// The result of a run on an interpreter.
 pub struct Ran {
     /// The engine's name.
     pub engine: &'static str,
-    /// Why the machine did not run it, where it was to.
+    /// Why the machine did not run it, if it was asked to.
     pub note: Option<String>,
-    /// How it ended, and what was met.
+    /// The outcome, with all undefined behaviour met.
     pub report: Report,
 }
 
-/// What stands behind descriptors and push constants.
+/// The resources at descriptors, and the push constants.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
     /// Buffers.
@@ -319,9 +318,9 @@ pub struct Given {
 }
 
 impl Given {
-    /// Checks that an entry point has all that it uses, large enough.
+    /// Checks that all resources of an entry point are there and large enough.
     ///
-    /// Errors: a sentence that says what to give.
+    /// Errors: a sentence that says what is missing.
     pub fn suffices(&self, uses: Uses<'_>, entry: &str) -> Result<(), InvalidInput> {
         for (place, behind, variable) in uses.bound() {
             let at = |set: u32, binding: u32| Place { set, binding } == place;
@@ -382,7 +381,8 @@ impl Given {
         Ok(())
     }
 
-    /// Checks that nothing is given twice, or for no variable of these modules.
+    /// Checks that nothing is given twice, and that each resource is for some variable of these
+    /// modules.
     ///
     /// Errors: a sentence.
     pub fn belongs(&self, modules: &[&Module]) -> Result<(), InvalidInput> {
@@ -407,13 +407,13 @@ impl Given {
         check("sampler", self.samplers.iter().map(|s| (s.set, s.binding)).collect())
     }
 
-    /// As interpreters take it.
+    /// The resources for interpreters.
     pub fn resources(&self, robustness: Robustness) -> Resources<'_> {
         let Given { buffers, images, samplers, push_constants } = self;
         Resources { buffers, images, samplers, push_constants, robustness, ..Resources::default() }
     }
 
-    /// The buffers that some of these entry points use, as devices take them.
+    /// The buffers for a device: those that some of these entry points use.
     pub fn buffer_bindings(&self, uses: &[Uses<'_>]) -> Vec<BufferBinding> {
         let used = |b: &Buffer| {
             let place = Place { set: b.set, binding: b.binding };
@@ -423,7 +423,7 @@ impl Given {
         self.buffers.iter().filter_map(used).collect()
     }
 
-    /// The images that some of these entry points use, as devices take them.
+    /// The images for a device: those that some of these entry points use.
     pub fn image_bindings(&self, uses: &[Uses<'_>]) -> Vec<ImageBinding> {
         let used = |i: &BoundImage| {
             let place = Place { set: i.set, binding: i.binding };
@@ -435,10 +435,10 @@ impl Given {
 }
 
 impl Prepared {
-    /// Checks that all that the entry point uses is there and large enough, and that everything is
-    /// for some variable.
+    /// Checks that all resources of the entry point are there and large enough, and that each given
+    /// one is for some variable.
     ///
-    /// Errors: a sentence that says what to give.
+    /// Errors: a sentence that says what is missing.
     pub fn new(module: ComputeModule, groups: [u32; 3], given: Given) -> Result<Prepared, InvalidInput> {
         given.belongs(&[&module.module])?;
         given.suffices(module.uses(), &module.entry)?;
@@ -453,17 +453,17 @@ impl Prepared {
         })
     }
 
-    /// The bytes that are given for a place.
+    /// The given bytes at a descriptor.
     pub fn given(&self, place: Place) -> Option<&[u8]> {
         self.given.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map(|b| b.bytes.as_slice())
     }
 
-    /// What stands behind its descriptors, and its push constants.
+    /// The resources at its descriptors, and its push constants.
     pub fn resources(&self) -> &Given {
         &self.given
     }
 
-    /// The buffers, in the order in which they were given.
+    /// The buffers, in the given order.
     pub fn buffers(&self) -> &[Buffer] {
         &self.given.buffers
     }
@@ -479,8 +479,7 @@ impl Prepared {
         Dispatch { entry: &self.module.entry, groups: self.groups, resources, limits: self.limits }
     }
 
-    /// Runs it on the interpreter that there is for it, as a device does whose subgroups have that
-    /// size, if it is known.
+    /// Runs it on the default interpreter, for a device with subgroups of that size if known.
     ///
     /// Errors: as [`Prepared::run`].
     pub fn run_as_on_device(&self, subgroup_size: Option<u32>) -> Result<Ran, LoadError> {
@@ -491,12 +490,12 @@ impl Prepared {
 
     /// Runs it on an interpreter.
     ///
-    /// Errors: the machine does not compile the module, where no other engine may run it.
+    /// Errors: the machine does not compile the module, and no other engine may run it.
     pub fn run(&self, interpreter: &Interpreter) -> Result<Ran, LoadError> {
         interpret(&self.module, &self.dispatch(), interpreter, &Relation::default(), None, &mut ())
     }
 
-    /// Runs it by the relation, every step seen by the sink.
+    /// Runs it by the reference interpreter. The sink sees every step.
     pub fn trace(&self, schedule: &Schedule, keep_going: bool, sink: &mut dyn Sink) -> Result<Report, LoadError> {
         grid::report(&self.module.module, &self.dispatch(), schedule, &Relation::default(), keep_going, sink)
     }
@@ -510,13 +509,13 @@ impl Prepared {
     }
 }
 
-/// What a device shows of buffers; nothing in it is undefined.
+/// The buffers that a device shows. Nothing in them is undefined.
 pub fn shown_buffers(buffers: Vec<Buffer>) -> Vec<ObservedBuffer> {
     let shown = |b: Buffer| ObservedBuffer { set: b.set, binding: b.binding, bytes: b.bytes, undefined: Vec::new() };
     buffers.into_iter().map(shown).collect()
 }
 
-/// What a device shows of storage images that were bound so; nothing in it is undefined.
+/// The storage images that a device shows. Nothing in them is undefined.
 pub fn shown_images(images: Vec<Buffer>, bound: &[ImageBinding]) -> Vec<ObservedImage> {
     let shown = |shown: Buffer| {
         let (set, binding) = (shown.set, shown.binding);
@@ -550,17 +549,17 @@ fn other_words(ran: u64, given: u64) -> DeviceOutcome {
     DeviceOutcome::Unchecked(format!("the device ran the words {ran:#018x}, and was given {given:#018x}"))
 }
 
-/// Gives buffers and images the sets and bindings that they had before the words were adapted.
+/// Restores the sets and bindings that buffers and images had before the words were adapted.
 fn put_back(places: &Places, buffers: &mut [Buffer], images: &mut [Buffer]) {
     for shown in buffers.iter_mut().chain(images) {
         (shown.set, shown.binding) = places.original((shown.set, shown.binding)).unwrap_or((shown.set, shown.binding));
     }
 }
 
-/// Runs a dispatch on an interpreter: the relation and the machine as they are, or with a planted
-/// bug. The sink sees the steps of the relation.
+/// Runs a dispatch on an interpreter, perhaps with a planted bug. The sink sees the steps of the
+/// reference interpreter.
 ///
-/// Errors: the machine does not compile the module, where no other engine may run it.
+/// Errors: the machine does not compile the module, and no other engine may run it.
 pub fn interpret(
     module: &ComputeModule,
     dispatch: &Dispatch<'_>,
@@ -601,10 +600,10 @@ pub fn interpret(
     Ok(Ran { engine: "reference", note, report })
 }
 
-/// Runs a dispatch on the machine, and says what else devices may show of it; none where only the
-/// relation can tell.
+/// Runs a dispatch on the machine, and says what else devices may show. `None` if only the
+/// reference interpreter can tell.
 ///
-/// Errors: the entry point is not there.
+/// Errors: there is no such entry point.
 pub fn judge(
     module: &ComputeModule,
     dispatch: &Dispatch<'_>,

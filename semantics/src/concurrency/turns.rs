@@ -1,10 +1,10 @@
-//! Threads that take turns: one driver, whatever the language and the schedule.
+//! The driver of threads that take turns, for any language and any schedule.
 //!
-//! A language says what a thread does in its turn, what the threads of a group do together once
-//! none of them can step, and where groups come from ([`Threads`]). Here is who has the next turn,
-//! when a group meets, and when it has ended. Threads are numbered as [`Topology`] says. The run
-//! ends when no thread can step, or when the language says that it is over; where threads wait that
-//! nobody releases, it ends with groups left ([`Turns::all_ended`]).
+//! A language implements [`Threads`]: what a thread does in its turn, what a group does when none
+//! of its threads can step (a *meeting*), and which groups there are. This module decides who has
+//! the next turn, when a group meets, and when it has ended. [`Topology`] numbers the threads. The
+//! run ends when no thread can step or the language says that it is over. Groups remain if threads
+//! wait and nothing releases them ([`Turns::all_ended`]).
 
 use crate::outcome::InvalidInput;
 use std::ops::Range;
@@ -15,69 +15,68 @@ use super::schedule::{Picker, Ready, Schedule};
 use super::scope::{Agent, Scope, Topology};
 use crate::interleavings::Turn;
 
-/// Whether another group begins.
+/// Whether another group can begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begin {
-    /// It does.
+    /// It has begun.
     Begins,
-    /// Not before others have ended.
+    /// It can begin once others have ended.
     NotYet,
-    /// There is none.
+    /// There is no other group.
     NoMore,
 }
 
-/// Threads in groups. `W` is told of what they do.
+/// Threads in groups. `W` observes what they do.
 pub trait Threads<W: ?Sized = ()> {
-    /// Who can step: for the driver to keep.
+    /// The driver's record of who can step.
     fn turns(&mut self) -> &mut Turns;
-    /// How the threads are divided.
+    /// How the threads form groups.
     fn topology(&self) -> Topology;
-    /// What a thread can do: of a group that has begun and not ended.
+    /// The state of a thread. Its group has begun and not ended.
     fn state(&self, thread: u32) -> Turn;
-    /// A turn of a thread that can step; its state then.
+    /// Takes a turn of a thread that can step. Returns its new state.
     fn act(&mut self, thread: u32, watch: &mut W) -> Turn;
-    /// What a thread that can step does outside of its turns, when it begins and after a meeting;
-    /// its state then.
+    /// Does what a thread does outside of its turns, when it begins and after a meeting. Returns
+    /// its new state.
     fn settle(&mut self, thread: u32, _watch: &mut W) -> Turn {
         self.state(thread)
     }
-    /// The part of its group that a thread is in: it meets by itself, although others of the group
-    /// can step.
+    /// The part of the group that the thread belongs to. A part may meet while other threads of the
+    /// group can step.
     fn part(&self, thread: u32) -> Range<u32> {
         thread..thread + 1
     }
-    /// What the threads of a part do together, of which this one is one that cannot step any more,
-    /// if none of them can. Gives those that go on by that; each of them can step then or has
-    /// ended.
+    /// Lets the part of a thread meet, if none of its threads can step. Returns the threads that
+    /// the meeting released. Each of them can step now, or has ended.
     fn meet_in_part(&mut self, _thread: u32, _watch: &mut W) -> Vec<u32> {
         Vec::new()
     }
-    /// What the threads of a group do together, of which none can step and some wait. Those that go
-    /// on can step afterwards, be it only to wait again or to end; or some have ended, or the run
-    /// is over. Otherwise they wait for ever.
+    /// Lets a group meet, of which no thread can step and some wait. A released thread can step
+    /// afterwards, even if only to wait again or to end. If none is released, none has ended and
+    /// the run goes on, the group waits for ever.
     fn meet(&mut self, group: u32, watch: &mut W);
-    /// The group of that number begins, the next, beside so many others; its threads can step then.
+    /// Begins the group of that number, which is the next. `running` groups have not ended.
     fn begin(&mut self, group: u32, running: u32) -> Begin;
-    /// All threads of a group have ended.
+    /// Ends a group whose threads have all ended.
     fn end(&mut self, _group: u32) {}
-    /// Whether the run is over, whoever can still step.
+    /// Whether the run is over, although threads may be able to step.
     fn is_over(&self) -> bool;
 }
 
-/// Who can step.
+/// The driver's record of who can step.
 #[derive(Clone, Debug, Default)]
 pub struct Turns {
     ready: Ready,
-    /// By group that runs: how many of its threads can step, and how many have not ended.
+    /// By running group: the number of threads that can step, and of those that have not ended.
     groups: FxHashMap<u32, (u32, u32)>,
-    /// The first group that has not begun.
+    /// The next group to begin.
     next: u32,
-    /// Whether there is none after it.
+    /// Whether there is no such group.
     complete: bool,
 }
 
 impl Turns {
-    /// Before the group of that number begins, and none before it does.
+    /// A run that begins with the group of that number.
     pub fn from(group: u32) -> Turns {
         Turns { next: group, ..Turns::default() }
     }
@@ -97,7 +96,7 @@ fn members(topology: Topology, group: u32) -> Range<u32> {
     topology.instance(topology.number(Agent { workgroup: group, local: 0 }), Scope::Workgroup)
 }
 
-/// Counts the threads of a group that can step, and those that have not ended. Gives the former.
+/// Counts the threads of a group that can step, and those that have not ended. Returns the former.
 fn count<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, group: u32) -> Vec<u32> {
     let (mut ready, mut live) = (Vec::new(), 0);
     for thread in members(threads.topology(), group) {
@@ -112,7 +111,7 @@ fn count<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, group: u32) -> Vec<
     ready
 }
 
-/// Notes the state of a thread that could step. Gives its group if it cannot any more.
+/// Records the state of a thread that could step. Returns its group if it no longer can.
 fn note<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, state: Turn) -> Option<u32> {
     if let Turn::Ready(_) = state {
         return None;
@@ -127,8 +126,8 @@ fn note<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, state: 
     Some(group)
 }
 
-/// A group meets as often as none of its threads can step, and has ended when all have. Gives the
-/// threads of a group of which some went on by that.
+/// Lets a group meet while none of its threads can step, and ends it when all have ended. Returns
+/// the threads of a group if a meeting released some.
 fn meetings<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, group: u32, watch: &mut W) -> Vec<u32> {
     let mut released = Vec::new();
     while !threads.is_over() {
@@ -153,7 +152,7 @@ fn meetings<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, group: u32, watc
     released
 }
 
-/// What threads do outside of their turns. Gives those that cannot step then.
+/// Lets threads do what they do outside of their turns. Returns those that cannot step afterwards.
 fn settle<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, on: &[u32], watch: &mut W) -> Vec<u32> {
     let mut halted = Vec::new();
     for &thread in on {
@@ -165,8 +164,8 @@ fn settle<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, on: &[u32], watch:
     halted
 }
 
-/// The parts of these threads, which cannot step any more, meet as often as they do. Gives the
-/// threads of those that met.
+/// Lets the parts of these threads meet as often as they can. Returns the threads of the parts that
+/// met.
 fn parts<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, mut halted: Vec<u32>, watch: &mut W) -> Vec<u32> {
     let mut released = Vec::new();
     while let Some(thread) = halted.pop()
@@ -186,7 +185,7 @@ fn parts<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, mut halted: Vec<u32
                 able.push(thread);
             }
         }
-        // Those of the part that have ended meanwhile may have been waited for.
+        // Others of the part may have waited for those that have ended now.
         halted.extend(on.iter().find(|thread| !able.contains(thread)));
         halted.extend(settle(threads, &able, watch));
         if !on.is_empty() {
@@ -196,7 +195,7 @@ fn parts<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, mut halted: Vec<u32
     released
 }
 
-/// Groups begin while there is room.
+/// Begins groups while there is room.
 pub fn admit<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, watch: &mut W) {
     while !threads.is_over() && !threads.turns().complete {
         let Turns { next: group, groups, .. } = threads.turns();
@@ -211,7 +210,7 @@ pub fn admit<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, watch: &mut W) 
         }
         let on = count(threads, group);
         settle(threads, &on, watch);
-        // Some may wait from the beginning.
+        // Some threads may wait from the start.
         let waits = |thread: &u32| threads.state(*thread) == Turn::Waiting;
         let halted = members(threads.topology(), group).filter(waits).collect();
         parts(threads, halted, watch);
@@ -219,15 +218,15 @@ pub fn admit<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, watch: &mut W) 
     }
 }
 
-/// A turn of a thread that can step, and the meetings that follow from it. Gives the threads of
-/// the groups and parts that met: what one of them does from then on comes after what each of them
-/// has done, be it only that it waits or has ended.
+/// Takes a turn of a thread that can step, with the meetings that follow. Returns the threads of
+/// the groups and parts that met. Whatever such a thread does next happens after all that each of
+/// the others has done.
 pub fn take<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, watch: &mut W) -> Vec<u32> {
     let state = threads.act(thread, watch);
     taken(threads, thread, state, watch)
 }
 
-/// What follows from a turn of a thread, which has that state then.
+/// Does what follows from a turn of a thread, which now has that state.
 fn taken<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, state: Turn, watch: &mut W) -> Vec<u32> {
     let Some(group) = note(threads, thread, state) else { return Vec::new() };
     let mut released = parts(threads, vec![thread], watch);
@@ -246,8 +245,7 @@ pub fn run<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, schedule: &Schedu
         let running = threads.turns().groups.len();
         let thread = picker.pick(&threads.turns().ready)?;
         let mut state = threads.act(thread, watch);
-        // In order it has the next turn too, as long as it can step: none before it can before it
-        // waits or has ended.
+        // In order, the thread keeps its turn while it can step.
         while let (Schedule::InOrder, Turn::Ready(_), false) = (schedule, state, threads.is_over()) {
             state = threads.act(thread, watch);
         }

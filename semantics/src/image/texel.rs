@@ -15,22 +15,22 @@ pub struct Texel {
     /// The components by their bits: 32-bit floats, or integers if the format's are. Meaningless
     /// where undefined.
     pub bits: [u32; 4],
-    /// What a device may have instead, as numbers.
+    /// The numbers that a device may have instead.
     pub allowed: [Interval; 4],
-    /// Which components are undefined values, and why.
+    /// The undefined components, and why they are.
     pub undefined: [Option<Unspecified>; 4],
 }
 
-/// The codes that a number may be stored as.
+/// The codes that a device may store for a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Codes {
-    /// The preferred one: rounded to nearest, ties to even.
+    /// The preferred code: rounded to nearest, ties to even.
     pub best: u64,
-    /// Others that are allowed.
+    /// Other allowed codes.
     pub others: SmallVec<[u64; 3]>,
-    /// Bits of the float whose NaNs are all allowed, or 0.
+    /// The bits of a float format of which all NaNs are allowed, or 0.
     pub nan: u8,
-    /// Why every code is allowed, if it is.
+    /// Why all codes are allowed, if they are.
     pub any: Option<Unspecified>,
 }
 
@@ -39,7 +39,7 @@ impl Codes {
         Codes { best, others: SmallVec::new(), nan: 0, any: None }
     }
 
-    /// Whether a device may store this.
+    /// Whether a device may store this code.
     pub fn admits(&self, code: u64) -> bool {
         let is_nan = match self.nan {
             16 => code & 0x7fff > 0x7c00,
@@ -49,8 +49,7 @@ impl Codes {
         self.any.is_some() || is_nan || code == self.best || self.others.contains(&code)
     }
 
-    /// Whether two sets of codes may be stored of the same floats: of sets of these that are
-    /// [alike](Set::is_alike).
+    /// Whether both may be the codes of the same floats: of sets that are [alike](Set::is_alike).
     pub fn is_alike(&self, other: &Codes) -> bool {
         let sorted = |codes: &Codes| {
             let mut all: SmallVec<[u64; 16]> = codes.others.iter().copied().chain([codes.best]).collect();
@@ -64,20 +63,20 @@ impl Codes {
         self == other || full && (self.best, self.nan, self.any) == (other.best, other.nan, other.any)
     }
 
-    /// Whether all devices store the same.
+    /// Whether all devices store the same code.
     pub fn is_exact(&self) -> bool {
         self.any.is_none() && self.nan == 0 && self.others.is_empty()
     }
 }
 
-/// What the greatest code stands for 1 by: 2^b - 1, or 2^(b-1) - 1 if signed.
+/// The number of steps from 0 to 1: 2^b - 1, or 2^(b-1) - 1 if signed.
 fn scale(numeric: Numeric, width: u8) -> f64 {
     mask(if numeric == Numeric::Snorm { width - 1 } else { width }) as f64
 }
 
-/// A component's code of so many bits as a number: c/(2^b - 1), max(c/(2^(b-1) - 1), -1), or what
-/// the integer or float is. The quotients are rounded to 64 bits, which no 32-bit rounding can tell
-/// from the exact ones.
+/// The number that a code stands for: c/(2^b - 1), max(c/(2^(b-1) - 1), -1), or the integer or
+/// float itself. Quotients are rounded to 64 bits. No 32-bit rounding can distinguish these from
+/// the exact ones.
 pub fn unpack(numeric: Numeric, width: u8, code: u64) -> f64 {
     match numeric {
         Numeric::Unorm => code as f64 / scale(numeric, width),
@@ -89,14 +88,13 @@ pub fn unpack(numeric: Numeric, width: u8, code: u64) -> f64 {
     }
 }
 
-/// The error of a normalized component: four units of the last place of 1 in 32 bits.
+/// The error of a normalized component: four units in the last place of 1 in 32 bits.
 pub(super) const NORMALIZED_ERROR: f64 = 1.0 / (1 << 22) as f64;
 
-/// What a shader may see of a component with that code.
+/// The numbers that a shader may see for a code.
 ///
-/// The specification's quotient is a real number, and it states no bound for its rounding: 2^-22 is
-/// allowed, since devices multiply and sum; but -1, 0 and 1 are what they are. Subnormal floats may
-/// be flushed.
+/// The specification's quotient is a real number without a bound on its rounding. 2^-22 is allowed,
+/// since devices multiply and sum. -1, 0 and 1 are exact. A subnormal float may be flushed.
 pub fn unpack_allowed(numeric: Numeric, width: u8, code: u64) -> Interval {
     let exact = unpack(numeric, width, code);
     match numeric {
@@ -111,10 +109,10 @@ pub fn unpack_allowed(numeric: Numeric, width: u8, code: u64) -> Interval {
     }
 }
 
-/// How far a normalized component may be from the number that is stored, in units of its code.
+/// The greatest distance of a normalized component from the stored number, in units of its code.
 ///
-/// Vulkan says that a device should round to the nearest integer and may take the other neighbour;
-/// Direct3D demands 0.6 units. We assume this of all devices: no device is known that rounds 15.3
+/// Vulkan says that a device should round to the nearest integer and may take the other neighbour.
+/// Direct3D requires 0.6 units. We assume this of all devices, since none is known that rounds 15.3
 /// up.
 pub const CONVERSION: f64 = 0.6;
 
@@ -167,8 +165,8 @@ pub fn pack(numeric: Numeric, width: u8, bits: u32) -> Codes {
     }
 }
 
-/// The preferred codes of several components, each as [`pack`] has it; `None` if one of them may
-/// have any code.
+/// The preferred codes of several components, as [`pack`] has them. `None` if one of them may have
+/// any code.
 #[inline]
 pub fn nearest<const N: usize>(numeric: Numeric, width: u8, bits: [u32; N]) -> Option<[u64; N]> {
     let floats = || bits.map(f32::from_bits);
@@ -187,14 +185,14 @@ pub fn nearest<const N: usize>(numeric: Numeric, width: u8, bits: [u32; N]) -> O
     }
 }
 
-/// The same of normalized components that are no NaN.
+/// The preferred codes of normalized components that are no NaN.
 #[inline(always)]
 fn nearest_normalized<const N: usize>(numeric: Numeric, width: u8, bits: [u32; N]) -> [u64; N] {
     // Between 2^52 and 2^53 the 64-bit floats are the integers, their last bits in order,
     // and additions round to nearest, ties to even.
     const INTEGERS: f64 = (3u64 << 51) as f64;
     let (low, scale, mask) = (low(numeric), scale(numeric, width), mask(width));
-    // Written so that several are compared at once.
+    // The form lets the compiler vectorise it.
     let mut codes = [0; N];
     for (code, bits) in codes.iter_mut().zip(bits) {
         let x = f64::from(f32::from_bits(bits));
@@ -204,7 +202,7 @@ fn nearest_normalized<const N: usize>(numeric: Numeric, width: u8, bits: [u32; N
     codes
 }
 
-/// The least number of a normalized component.
+/// The least number that a normalized component represents.
 fn low(numeric: Numeric) -> f64 {
     if numeric == Numeric::Snorm { -1.0 } else { 0.0 }
 }
@@ -213,13 +211,13 @@ fn code_of(width: u8, integer: f64) -> u64 {
     integer as i64 as u64 & mask(width)
 }
 
-/// The most codes that are told one by one.
+/// The most codes that are listed one by one.
 const MOST_CODES: i64 = 1 << 12;
 
-/// The codes that a normalized or 16-bit component may be stored as that may be any float of a set;
-/// `None` if they are too many to tell, or any.
+/// The codes of a normalized or 16-bit component for all floats of a set. `None` if they are too
+/// many, or any.
 pub fn pack_within(numeric: Numeric, width: u8, set: &Set) -> Option<SmallVec<[u64; 4]>> {
-    // Codes in the order of what they stand for, as signed numbers.
+    // Codes in the order of their numbers, as signed integers.
     let place = |code: u64| match numeric {
         Numeric::Snorm => signed(width, code),
         Numeric::Float if code >> 15 == 1 => -1 - (code & 0x7fff) as i64,
@@ -242,7 +240,7 @@ pub fn pack_within(numeric: Numeric, width: u8, set: &Set) -> Option<SmallVec<[u
             all.extend((least..=greatest).map(code));
             continue;
         }
-        // Rounding keeps the order of numbers, and zero is between what is flushed to it.
+        // Rounding is monotonic, and zero lies between the floats that are flushed to it.
         let ends = [span.low, span.high].map(|x| pack(numeric, width, (x as f32).to_bits()));
         let places = ends.iter().flat_map(|codes| codes.others.iter().chain([&codes.best])).map(|&code| place(code));
         let (low, high) = (places.clone().min()?, places.max()?);
@@ -258,8 +256,8 @@ pub fn pack_within(numeric: Numeric, width: u8, set: &Set) -> Option<SmallVec<[u
     Some(all)
 }
 
-/// The code that a normalized component is stored as if it is the float of these bits or any float
-/// of a bounded span; `None` if it may be one of several, or the component is not normalized.
+/// The code of a normalized component for the float of these bits and for all floats of a bounded
+/// span. `None` if there are several, or if the component is not normalized.
 #[inline]
 pub fn only_code(numeric: Numeric, width: u8, bits: u32, span: &Span) -> Option<u64> {
     if !numeric.is_normalized() {
@@ -270,8 +268,8 @@ pub fn only_code(numeric: Numeric, width: u8, bits: u32, span: &Span) -> Option<
     (least == greatest && nearest(numeric, width, [bits]) == Some([code])).then_some(code)
 }
 
-/// [`only_code`] of up to 64 floats that every device has, and the set of those that have only one
-/// code and are normal numbers or zeros. `None` if the component is not normalized.
+/// [`only_code`] of up to 64 floats that all devices share. Also the set of the floats to which it
+/// applies: normal numbers and zeros with only one code. `None` if the component is not normalized.
 pub fn only_codes<const N: usize>(numeric: Numeric, width: u8, bits: &[u32; N]) -> Option<([u64; N], u64)> {
     if !numeric.is_normalized() {
         return None;
@@ -280,7 +278,7 @@ pub fn only_codes<const N: usize>(numeric: Numeric, width: u8, bits: &[u32; N]) 
         && !others.is_empty()
         && others.iter().fold(true, |all, bits| all & (bits == first))
     {
-        // Constants are so, and flat colours.
+        // Constants and flat colours take this path.
         let ([code], is_only) = only_codes(numeric, width, &[*first])?;
         return Some(([code; N], if is_only == 1 { u64::MAX } else { 0 }));
     }
@@ -294,8 +292,8 @@ pub fn only_codes<const N: usize>(numeric: Numeric, width: u8, bits: &[u32; N]) 
     Some((codes, is_only))
 }
 
-/// The least and the greatest whole number that a normalized component of any float of a bounded
-/// span may be stored as: those that are near enough to the ends.
+/// The least and the greatest integer that a normalized component may be stored as, for all floats
+/// of a bounded span.
 #[inline]
 fn stored_between(numeric: Numeric, width: u8, span: &Span) -> [i64; 2] {
     let ends = [span.low, span.high].map(|x| f64::from(x as f32).clamp(low(numeric), 1.0) * scale(numeric, width));
@@ -305,15 +303,13 @@ fn stored_between(numeric: Numeric, width: u8, span: &Span) -> [i64; 2] {
     [least, greatest]
 }
 
-/// The greatest whole number that is not greater, of one that 64-bit integers have, without a call
-/// of floor.
+/// Rounds down, without a call of floor. The number is in the range of 64-bit integers.
 fn whole_below(x: f64) -> f64 {
     let whole = x as i64 as f64;
     if whole > x { whole - 1.0 } else { whole }
 }
 
-/// What a component may be once stored in so many bits, if a device may have any
-/// of these numbers before.
+/// The numbers that a component may have once it is stored, if it may be any of these before.
 pub fn stored(numeric: Numeric, width: u8, allowed: Interval) -> Interval {
     let ends = match numeric {
         Numeric::Unorm => Interval::between(0.0, 1.0),
@@ -331,17 +327,17 @@ pub fn stored(numeric: Numeric, width: u8, allowed: Interval) -> Interval {
     if allowed.low > allowed.high {
         return allowed;
     }
-    // Rounding keeps the order of numbers, and zero is between what is flushed to it.
+    // Rounding is monotonic, and zero lies between the floats that are flushed to it.
     let fits = |x: f64| !numeric.is_integer() || shader_number(numeric, shader_bits(numeric, x)) == x;
     let within = fits(allowed.low) && fits(allowed.high);
     let hull = of(allowed.low).hull(of(allowed.high));
     if within { Interval { nan: hull.nan || allowed.nan, ..hull } } else { ends }
 }
 
-/// What a shader may see of a component that was rounded when it was stored: the code or either
-/// neighbour; of a subnormal also zero.
+/// The numbers that a shader may see for a component that was rounded when it was stored: those of
+/// the code and its neighbours, and zero for a subnormal.
 fn neighbours(numeric: Numeric, width: u8, code: u64) -> Interval {
-    // Codes in the order of numbers, as signed numbers.
+    // Codes in the order of their numbers, as signed integers.
     let (place, greatest) = match numeric {
         Numeric::Unorm => (code as i64, mask(width) as i64),
         Numeric::Snorm => (signed(width, code), mask(width - 1) as i64),
@@ -360,26 +356,26 @@ fn neighbours(numeric: Numeric, width: u8, code: u64) -> Interval {
 }
 
 impl Texel {
-    /// Components that all devices agree on, given as numbers.
+    /// A texel with components that all devices share, given as numbers.
     pub(super) fn of_numbers(numeric: Numeric, numbers: [f64; 4]) -> Texel {
         Texel { bits: numbers.map(|x| shader_bits(numeric, x)), allowed: numbers.map(Interval::point), undefined: [None; 4] }
     }
 
-    /// An undefined value in each component.
+    /// A texel with undefined components.
     pub fn undefined(why: Unspecified) -> Texel {
         Texel { bits: [0; 4], allowed: [Interval::ANY; 4], undefined: [Some(why); 4] }
     }
 
-    /// The texel that these bits are, read as one little-endian number. Of the masks, bit c is for
-    /// component c: `undefined` values, and `rounded` ones, which another device may have stored as
-    /// the neighbouring code. (Format conversion and Conversion to RGBA.)
+    /// The texel of these bits, one little-endian number. Bit c of a mask is for component c:
+    /// `undefined` values, and `rounded` ones, for which another device may have stored the
+    /// neighbouring code. (Format conversion and Conversion to RGBA.)
     pub(super) fn decode(rules: &Rules, format: Format, texel: u128, undefined: u8, rounded: u8) -> Texel {
         let numeric = format.numeric();
         let mut result = Texel::of_numbers(numeric, rules.missing);
         for (c, channel) in format.channels().iter().enumerate() {
             let code = (texel >> channel.offset) as u64 & mask(channel.width);
             result.bits[c] = match numeric {
-                // Also the payload of a NaN.
+                // The payload of a NaN is kept.
                 Numeric::Float if channel.width == 32 => code as u32,
                 _ => shader_bits(numeric, (rules.unpack)(numeric, channel.width, code)),
             };
@@ -398,7 +394,7 @@ impl Texel {
     }
 }
 
-/// The number that a shader's bits are.
+/// The number of a shader's bits.
 pub(super) fn shader_number(numeric: Numeric, bits: u32) -> f64 {
     match numeric {
         Numeric::Uint => f64::from(bits),
@@ -407,7 +403,7 @@ pub(super) fn shader_number(numeric: Numeric, bits: u32) -> f64 {
     }
 }
 
-/// The bits that a shader sees of a number.
+/// A shader's bits for a number.
 pub(super) fn shader_bits(numeric: Numeric, number: f64) -> u32 {
     match numeric {
         Numeric::Uint => number as u32,

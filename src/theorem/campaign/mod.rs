@@ -1,14 +1,14 @@
 //! Campaigns: the theorem over generated programs of any source language.
 //!
-//! Program i of a campaign is a function of the campaign's seed and i, so nothing depends on
-//! threads or on what ran before. What programs that are done came to is written to the journal
-//! every few seconds, so an interrupted campaign goes on with nothing counted twice and little done
-//! again. With a device, programs go to it while the interpreters work on the next, and a program
-//! is done when all of it is back. If the device is gone for good, the campaign ends; the programs
-//! that it has not answered are not done.
+//! Program i of a campaign is a function of the campaign's seed and i. Threads and earlier programs
+//! do not affect it. Every few seconds the results of finished programs go to the journal. So an
+//! interrupted campaign resumes without counting a program twice, and repeats little. With a
+//! device, the interpreters work on the next programs while it runs the last ones. A program is
+//! finished once the device has answered all of it. If the device is gone for good, the campaign
+//! ends, and programs without its answers are not finished.
 //!
-//! A language says which programs there are and how each is judged ([`SourceLanguage`]);
-//! `lambda_v` does for λV, [`super::wsl`] for WSL.
+//! A language defines its programs and how to judge them ([`SourceLanguage`]): `lambda_v` for λV,
+//! [`super::wsl`] for WSL.
 
 mod lambda_v;
 
@@ -26,34 +26,35 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How many programs a thread takes at once. Shards are made of whole chunks.
+/// The number of programs in a chunk, which one thread judges. Shards consist of whole chunks.
 pub const CHUNK: u64 = 1000;
-/// How long a thread keeps to itself what the programs that it has judged came to.
+/// How long a thread collects results before it reports them.
 const HAND_OVER: Duration = Duration::from_secs(1);
 
-/// Which programs a campaign has, and how it works on them.
+/// The programs of a campaign, and how it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// The seed of all programs.
     pub seed: u64,
-    /// How many programs all shards have together; none: until the time is up.
+    /// The number of programs in all shards together. Without one, the campaign runs until its time
+    /// is up.
     pub count: Option<u64>,
-    /// How long new chunks are begun.
+    /// The time after which no chunk begins.
     pub time: Option<Duration>,
-    /// Which of how many shards this is: of N shards, number I takes the chunks I, I + N, …
+    /// The shard: number I of N takes the chunks I, I + N, …
     pub shard: (u64, u64),
-    /// How many threads judge programs; nothing depends on it but the time.
+    /// The number of threads that judge programs. Only the duration depends on it.
     pub threads: usize,
 }
 
 impl Extent {
     /// The seed of program `index`.
     pub fn program_seed(&self, index: u64) -> u64 {
-        // Mixed, so that neighbouring campaigns share no programs.
+        // The seed is mixed, so that neighbouring campaigns share no programs.
         random::mix(self.seed.wrapping_mul(random::STEP).wrapping_add(index))
     }
 
-    /// Whether these programs, at least one, are of this campaign and its shard.
+    /// Whether these programs, at least one, belong to this campaign and its shard.
     pub fn has(&self, range: &Range<u64>) -> bool {
         let (shard, of) = self.shard;
         let (first, last) = (range.start / CHUNK, range.end.saturating_sub(1) / CHUNK);
@@ -61,14 +62,14 @@ impl Extent {
         whole && range.start < range.end && self.count.is_none_or(|count| range.end <= count)
     }
 
-    /// The programs of chunk number `i` of this shard; none if the campaign has not so many.
+    /// The programs of chunk `i` of this shard. `None` beyond the last.
     fn chunk(&self, i: u64) -> Option<Range<u64>> {
         let first = i.checked_mul(self.shard.1)?.checked_add(self.shard.0)?.checked_mul(CHUNK)?;
         let end = first.checked_add(CHUNK)?.min(self.count.unwrap_or(u64::MAX));
         (first < end).then_some(first..end)
     }
 
-    /// Why the shard has no programs, if it has none.
+    /// Why the shard is empty, if it is.
     pub fn empty_shard(&self) -> Option<String> {
         let (count, (shard, _)) = (self.count?, self.shard);
         (shard.saturating_mul(CHUNK) >= count).then(|| {
@@ -78,69 +79,70 @@ impl Extent {
     }
 }
 
-/// What came back of a dispatch: what was kept of it, and what became of it.
+/// A finished dispatch: what the language kept of it, and its outcome.
 pub type Returned<A> = (A, DeviceOutcome);
 
-/// What a campaign asks of a source language, by its plan.
+/// What a campaign needs from a source language.
 pub trait SourceLanguage: Sync {
-    /// What programs come to.
+    /// The results of programs.
     type Tally: Totals;
-    /// What is kept of a dispatch while a device has it.
+    /// What the language keeps of a dispatch while a device runs it.
     type Awaited: Send;
 
-    /// Which programs there are.
+    /// The programs of the campaign.
     fn extent(&self) -> Extent;
 
-    /// What makes two plans the same campaign, for the journal's first line. `device`: the one
-    /// that takes part.
+    /// What identifies the campaign, for the journal's first line. `device` is the one that takes
+    /// part.
     fn identity(&self, device: Option<&str>) -> Value;
 
-    /// Judges program `index` between the interpreters, and adds what it comes to, findings too.
-    /// Gives what a device is to run of it, if one takes part.
+    /// Judges program `index` by the interpreters and adds the result, with its findings. Returns
+    /// the dispatches for a device, if one takes part.
     fn judge(&self, index: u64, with_device: bool, tally: &mut Self::Tally) -> Vec<(Self::Awaited, Dispatch)>;
 
-    /// Adds what a device makes of program `index`, given all that came back of it, in the order
-    /// in which [`SourceLanguage::judge`] gave it. `device` names the device and its route.
+    /// Adds what a device shows of program `index`, from its finished dispatches in the order in
+    /// which [`SourceLanguage::judge`] returned them. `device` names the device and its route.
     fn compare(&self, index: u64, returned: Vec<Returned<Self::Awaited>>, device: &str, route: Route, tally: &mut Self::Tally);
 }
 
-/// What a number of programs came to.
+/// The results of some programs.
 pub trait Totals: Clone + Default + PartialEq + Send {
-    /// Adds another tally.
+    /// Adds other results.
     fn add(&mut self, other: Self);
 
-    /// How many programs it is of.
+    /// The number of programs.
     fn programs(&self) -> u64;
 
-    /// What is not as it must be.
+    /// The findings.
     fn findings(&self) -> &[Finding];
 
-    /// The same, to be put in order.
+    /// The findings, to be sorted.
     fn findings_mut(&mut self) -> &mut [Finding];
 
-    /// What a journal's line holds of it.
+    /// The results as a journal's line has them.
     fn to_json(&self) -> Value;
 
-    /// Back from JSON; none if it is no tally.
+    /// The inverse. `None` if the JSON holds no results.
     fn from_json(value: &Value) -> Option<Self>;
 
-    /// Puts the findings in order.
+    /// Sorts the findings.
     fn sort_findings(&mut self) {
         self.findings_mut().sort_by_key(|f| (f.index, f.near_miss, f.device));
     }
 }
 
-/// The verdicts, in the order of a tally.
+/// The verdicts, in the order of their counts.
 pub const VERDICTS: [&str; 8] = ["agree", "disagree", "vacuous", "undecided", "unchecked", "failed", "refused", "undefined"];
-/// So many of them are every language's. JSON and reports name the others where there are any.
+/// The first so many verdicts apply to every language. JSON and reports name the others if they
+/// occur.
 pub const ALWAYS: usize = 6;
 
-/// Programs by verdict, and lanes.
+/// The numbers of programs by verdict, and of lanes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Programs, in the order of [`VERDICTS`].
+    /// The numbers of programs, in the order of [`VERDICTS`].
     pub programs: [u64; VERDICTS.len()],
-    /// Lanes.
+    /// The number of lanes.
     pub lanes: Lanes,
 }
 
@@ -152,36 +154,36 @@ impl Counts {
         self.lanes += lanes;
     }
 
-    /// Adds the counts of other programs.
+    /// Adds other counts.
     pub fn add(&mut self, other: &Counts) {
         self.programs.iter_mut().zip(other.programs).for_each(|(a, b)| *a = a.saturating_add(b));
         self.lanes += other.lanes;
     }
 
-    /// Programs with this verdict.
+    /// The number of programs with this verdict.
     pub fn of(&self, verdict: &str) -> u64 {
         VERDICTS.iter().position(|n| *n == verdict).map_or(0, |i| self.programs[i])
     }
 
-    /// Programs of all verdicts.
+    /// The number of all programs.
     pub fn all(&self) -> u64 {
         self.programs.iter().fold(0, |all, &n| all.saturating_add(n))
     }
 
-    /// The verdicts that a report names, each with how many programs have it.
+    /// The verdicts that a report names, with their numbers of programs.
     pub fn shown(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let all = VERDICTS.into_iter().zip(self.programs).enumerate();
         all.filter(|(i, (_, n))| *i < ALWAYS || *n > 0).map(|(_, shown)| shown)
     }
 
-    /// As JSON: verdict → programs, and lanes.
+    /// As JSON: numbers of programs by verdict, and of lanes.
     pub fn to_json(&self) -> Value {
         let mut object: serde_json::Map<_, _> = self.shown().map(|(n, c)| (n.to_string(), json!(c))).collect();
         object.insert("lanes".into(), json!([self.lanes.checked, self.lanes.undecided]));
         object.into()
     }
 
-    /// Back from JSON.
+    /// The inverse.
     pub fn from_json(value: &Value) -> Option<Counts> {
         let mut counts = Counts::default();
         for (i, (name, n)) in VERDICTS.iter().zip(&mut counts.programs).enumerate() {
@@ -196,25 +198,25 @@ impl Counts {
     }
 }
 
-/// A program that is not as it must be.
+/// A program with a verdict that needs attention.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Its index in the campaign.
     pub index: u64,
     /// The verdict's name: disagree or failed.
     pub verdict: String,
-    /// Programs of one group have the same engines and rule to blame.
+    /// The group of the finding: programs with the same engines and the same rule to blame.
     pub group: String,
-    /// What differs.
+    /// The difference.
     pub what: String,
-    /// Whether it is about the ill-typed near-miss of that index.
+    /// Whether it concerns the ill-typed near-miss of that index.
     pub near_miss: bool,
-    /// Whether a device is one of the two.
+    /// Whether one of the two engines is a device.
     pub device: bool,
 }
 
 impl Finding {
-    /// What a verdict on a program is, if it is not as it must be. `device`: whether one is judged.
+    /// The finding for a verdict, if that needs attention. `device`: whether one was judged.
     pub fn of(index: u64, verdict: &Verdict, device: bool) -> Option<Finding> {
         let (group, what) = match verdict {
             Verdict::Disagree(difference) => (difference.group(), difference.explained()),
@@ -229,7 +231,7 @@ impl Finding {
         json!({"index": self.index, "verdict": self.verdict, "group": self.group, "what": self.what, "near_miss": self.near_miss, "device": self.device})
     }
 
-    /// Back from JSON.
+    /// The inverse.
     pub fn from_json(value: &Value) -> Option<Finding> {
         let text = |key: &str| value.get(key)?.as_str().map(String::from);
         Some(Finding {
@@ -243,9 +245,9 @@ impl Finding {
     }
 }
 
-/// Something to report while a campaign runs.
+/// An event to report while a campaign runs.
 pub trait Progress: Sync {
-    /// So many programs are done, of so many (if that is known), with so many findings.
+    /// The numbers of finished programs, of all programs if known, and of findings.
     fn advanced(&self, programs: u64, of: Option<u64>, findings: u64);
 }
 
@@ -253,16 +255,15 @@ impl Progress for () {
     fn advanced(&self, _: u64, _: Option<u64>, _: u64) {}
 }
 
-/// A program that a device has.
+/// A program on a device.
 struct Pending<L: SourceLanguage> {
-    /// Its dispatches, and what became of those that are back.
+    /// Its dispatches, with the outcomes of finished ones.
     parts: Vec<(L::Awaited, Option<DeviceOutcome>)>,
-    /// What the semantics came to.
+    /// The result of the interpreters.
     tally: L::Tally,
 }
 
-/// What a device has: programs by index, and their dispatches by the number that each was submitted
-/// under.
+/// The work on a device: programs by index, and dispatches by their submission numbers.
 struct OnDevice<L: SourceLanguage> {
     programs: HashMap<u64, Pending<L>>,
     dispatches: HashMap<u64, (u64, usize)>,
@@ -286,18 +287,18 @@ struct Shared<'a, L: SourceLanguage> {
     begun: Instant,
 }
 
-/// How a campaign ended.
+/// The end of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report<T = Tally> {
-    /// What the programs that are done came to.
+    /// The results of finished programs.
     pub tally: T,
-    /// Why the device was given up, if it was: then other programs are left.
+    /// Why the device was given up, if it was. Then other programs are not finished.
     pub outage: Option<String>,
     /// Failures of workers that no program repeated ([`Device::unrepeated`]).
     pub unrepeated: u64,
 }
 
-/// Runs a campaign. What the journal holds already is not run again, and counted once.
+/// Runs a campaign. Programs in the journal do not run again and count once.
 ///
 /// Errors: the journal cannot be written.
 pub fn run<L: SourceLanguage>(
@@ -323,7 +324,7 @@ pub fn run<L: SourceLanguage>(
     };
     std::thread::scope(|scope| {
         for _ in 0..extent.threads {
-            // Terms are deep; `deep` grows the stack where this is not enough.
+            // Terms are deep. `deep` grows the stack if this is not enough.
             let worker = || {
                 while let Some(missing) = shared.next_chunk() {
                     shared.judge_chunk(missing);
@@ -350,7 +351,7 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl<L: SourceLanguage> Shared<'_, L> {
-    /// What is not done of the next chunk of this shard that is not done.
+    /// The unfinished programs of this shard's next unfinished chunk.
     fn next_chunk(&self) -> Option<Vec<Range<u64>>> {
         loop {
             if self.stopped.load(Ordering::SeqCst) || self.extent.time.is_some_and(|t| self.begun.elapsed() >= t) {
@@ -385,7 +386,7 @@ impl<L: SourceLanguage> Shared<'_, L> {
         self.done(part);
     }
 
-    /// Gives the device all of a program.
+    /// Submits all dispatches of a program to the device.
     fn submit(&self, device: &Device, index: u64, dispatches: Vec<(L::Awaited, Dispatch)>, tally: L::Tally) {
         let (awaited, dispatches): (Vec<_>, Vec<_>) = dispatches.into_iter().unzip();
         let first = {
@@ -402,11 +403,11 @@ impl<L: SourceLanguage> Shared<'_, L> {
         }
     }
 
-    /// Takes what comes back from the device until nothing more will.
+    /// Receives outcomes from the device until no more will come.
     fn receive(&self, device: &Device) {
         loop {
-            // Asked before receiving: what was submitted before the last judge ended is then sure
-            // to be received.
+            // The order matters: whatever was submitted before the last judge ended will then be
+            // received.
             let last = self.judging.load(Ordering::SeqCst) == 0;
             let Some(finished) = device.receive() else {
                 if last {
@@ -425,12 +426,12 @@ impl<L: SourceLanguage> Shared<'_, L> {
         }
     }
 
-    /// Notes what became of a dispatch. Gives its program, if that is the last of it.
+    /// Records the outcome of a dispatch. Returns its program if that is the last.
     fn received(&self, id: u64, outcome: DeviceOutcome) -> Option<(u64, Pending<L>)> {
         let mut waiting = locked(&self.awaited);
         let (index, part) = waiting.dispatches.remove(&id)?;
         if let DeviceOutcome::Outage(why) = outcome {
-            // Nothing is known of it on the device, so that it is not done.
+            // The device has told nothing of the program, so it is not finished.
             waiting.programs.remove(&index);
             locked(&self.outage).get_or_insert(why);
             self.stopped.store(true, Ordering::SeqCst);
@@ -444,7 +445,7 @@ impl<L: SourceLanguage> Shared<'_, L> {
         if done { waiting.programs.remove(&index).map(|pending| (index, pending)) } else { None }
     }
 
-    /// Notes that programs are done.
+    /// Records finished programs.
     fn done(&self, part: Part<L::Tally>) {
         if part.indices == Indices::default() {
             return;

@@ -1,13 +1,13 @@
-//! Inputs: how many workgroups, or what vertices hold, and what is in the buffers, images, samplers
-//! and push constants that BEFORE uses.
+//! Inputs of a comparison: the number of workgroups or the vertices, and the contents of all
+//! buffers, images, samplers and push constants that BEFORE uses.
 //!
-//! An input on which BEFORE is undefined teaches nothing, so inputs go from *tame* to *wild*. Tame:
-//! runtime arrays with room for every invocation, small positive integers, which as indices stay in
-//! bounds and as divisors are not 0. Wild: least lengths, extreme values, any bits. A quarter of
-//! the inputs begins at each of the four levels; one that turns out vacuous gives way to another
-//! draft, at most [`DRAFTS`] in all: first one workgroup, then tamer values. The number of
-//! workgroups does not depend on the level. Kinds of drafts that were vacuous each time are mostly
-//! passed over ([`Drafts`]).
+//! An input on which BEFORE is undefined tells nothing, so inputs range from *tame* to *wild*. Tame
+//! inputs have runtime arrays with room for every invocation. They have small positive integers,
+//! which stay in bounds as indices and are not 0 as divisors. Wild inputs have arrays of the least
+//! length, extreme values and arbitrary bits. A quarter of the inputs starts at each of the four
+//! levels. A vacuous input is replaced by another draft, up to [`DRAFTS`] in all. Drafts first
+//! reduce the workgroups to one, then take tamer values. The level does not affect the number of
+//! workgroups. Kinds of drafts that were always vacuous are mostly skipped ([`Drafts`]).
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -38,13 +38,13 @@ use crate::generate::Random;
 pub const DRAFTS: u32 = 7;
 /// The wildest level.
 const WILD: u32 = 3;
-/// How many numbers of an array are drawn before they come again; a prime, so that they come again
-/// at no place that a stride has.
+/// The number of values after which those of an array repeat. It is prime, so that no usual stride
+/// meets the same value each time.
 const PERIOD: usize = 1021;
-/// The most bytes that a runtime array is given.
+/// The most bytes of a runtime array.
 const MAX_ARRAY: u64 = 1 << 18;
 
-/// How wild the draft of that number of an input may be.
+/// The highest level of that draft of an input.
 fn level(index: u64, draft: u32) -> u32 {
     ((index % u64::from(WILD + 1)) as u32).saturating_sub(draft / 2)
 }
@@ -53,17 +53,17 @@ fn has_one_workgroup(draft: u32) -> bool {
     draft % 2 == 1 || draft + 1 == DRAFTS
 }
 
-/// The first draft of an input that is only looked at: three of four have one workgroup, which
-/// takes less time.
+/// The first draft of an input that is only looked at. Three of four have one workgroup, which is
+/// faster.
 pub fn first_to_look_at(index: u64) -> u32 {
     u32::from(!(index / u64::from(WILD + 1)).is_multiple_of(4))
 }
 
-/// How often drafts of one kind were judged, and how often they taught something: kinds are by
-/// level, by whether lengths are tight, and by whether there is one workgroup.
+/// How many drafts of each kind were judged, and how many of them were not vacuous. A kind is a
+/// level, whether lengths are tight, and whether there is one workgroup.
 ///
-/// What BEFORE does not survive once it seldom survives later: a module whose workgroups race is
-/// vacuous with two of them whatever the values are.
+/// What makes BEFORE undefined once is likely to do so again. If its workgroups race, every input
+/// with two of them is vacuous.
 #[derive(Clone, Debug, Default)]
 pub struct Drafts {
     kinds: [Kind; 4 * (WILD as usize + 1)],
@@ -77,9 +77,9 @@ struct Kind {
 }
 
 impl Drafts {
-    /// So many drafts of a kind are judged before others of it are passed over.
+    /// The number of drafts of a kind that are judged before others are skipped.
     const ENOUGH: u32 = 6;
-    /// One in so many is judged still.
+    /// One in so many of those is still judged.
     const ONE_IN: u32 = 8;
 
     fn kind(&mut self, index: u64, draft: u32) -> &mut Kind {
@@ -87,8 +87,8 @@ impl Drafts {
         &mut self.kinds[at]
     }
 
-    /// The draft of an input to judge next, of those from one on: not one whose kind was vacuous
-    /// each time, but for a few. The last is always one to judge.
+    /// The draft of an input to judge next, from the given one on. Mostly skips kinds that were
+    /// always vacuous. The last draft is never skipped.
     pub fn next(&mut self, index: u64, from: u32) -> u32 {
         let mut is_wanted = |&draft: &u32| {
             let kind = self.kind(index, draft);
@@ -101,7 +101,7 @@ impl Drafts {
         (from..DRAFTS - 1).find(|draft| is_wanted(draft)).unwrap_or(DRAFTS - 1)
     }
 
-    /// Notes what became of a draft.
+    /// Records whether a draft was vacuous.
     pub fn note(&mut self, index: u64, draft: u32, is_vacuous: bool) {
         let kind = self.kind(index, draft);
         kind.judged += 1;
@@ -109,25 +109,25 @@ impl Drafts {
     }
 }
 
-/// What a dispatch is given.
+/// The inputs of a dispatch or draw.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Input {
-    /// Workgroups in x, y and z.
+    /// The number of workgroups in x, y and z.
     pub groups: [u32; 3],
-    /// The buffers, in the order of their places.
+    /// The buffers, ordered by set and binding.
     pub buffers: Vec<Buffer>,
-    /// The images, in the order of their places.
+    /// The images, ordered by set and binding.
     pub images: Vec<BoundImage>,
-    /// The samplers, in the order of their places.
+    /// The samplers, ordered by set and binding.
     pub samplers: Vec<BoundSampler>,
-    /// The push constants.
+    /// The bytes of the push constants.
     pub push_constants: Vec<u8>,
-    /// Of a draw: what the vertices hold.
+    /// In a draw: the vertex attributes.
     pub attributes: Vec<Attribute>,
 }
 
 impl Input {
-    /// Puts the push constants into a uniform buffer too, for a module that has one instead.
+    /// Copies the push constants to a uniform buffer, for a module that has one instead.
     pub fn move_push_constants(&mut self, place: Place) {
         self.buffers.retain(|b| (b.set, b.binding) != (place.set, place.binding));
         let mut bytes = self.push_constants.clone();
@@ -135,7 +135,7 @@ impl Input {
         self.buffers.push(Buffer { set: place.set, binding: place.binding, bytes });
     }
 
-    /// The bytes at a place; none where there is no buffer.
+    /// The bytes of the buffer at a descriptor, if there is one.
     pub fn at(&self, place: Place) -> &[u8] {
         self.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map_or(&[], |b| &b.bytes)
     }
@@ -158,45 +158,45 @@ impl From<&ComputeDispatch> for Input {
 /// A scalar in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// Its first byte.
+    /// The offset of its first byte.
     pub offset: u64,
     /// Its type.
     pub type_: Type,
-    /// The member or array that it is of: a number, the same for all elements of one.
+    /// A number for its member or array. The elements of one array share it.
     group: u32,
 }
 
-/// A buffer that inputs have.
+/// A buffer of the inputs.
 #[derive(Clone, Debug)]
 pub struct Slot {
-    /// Its place.
+    /// Its set and binding.
     pub place: Place,
-    /// The fewest bytes that it must have.
+    /// The fewest bytes that it may have.
     pub least: u64,
-    /// Bytes from one element of its runtime array to the next, if it has one.
+    /// The stride of its runtime array in bytes, if it has one.
     pub stride: Option<u64>,
-    /// Its bytes, if they do not vary.
+    /// Its bytes, if all inputs share them.
     pub pinned: Option<Vec<u8>>,
     variable: Variable,
-    /// Its runtime array, and how many scalars an element of it has.
+    /// Its runtime array, and the number of scalars of an element.
     array: Option<(Address, usize)>,
 }
 
-/// What inputs of a module have.
+/// The common shape of a module's inputs.
 #[derive(Clone, Debug)]
 pub struct Shape<'m> {
-    /// The buffers, in the order of their places.
+    /// The buffers, ordered by set and binding.
     pub slots: Vec<Slot>,
-    /// The images and samplers, in the order of their places.
+    /// The images and samplers, ordered by set and binding.
     pub handles: Vec<Handle>,
-    /// Of a module whose stages are drawn: what is the same in all draws.
+    /// In a draw: what all inputs share.
     pub scene: Option<Scene>,
-    /// Where AFTER has the push constants of BEFORE, if that is in a uniform buffer.
+    /// The uniform buffer in which AFTER has the push constants of BEFORE, if it has one.
     pub moved: Option<Place>,
-    /// The numbers that they are made of: BEFORE's, and where it is known, AFTER's.
+    /// The numbers that values are made of: those of BEFORE and, if known, of AFTER.
     pub numbers: Numbers,
     module: &'m Module,
-    /// By slot, the longest buffer that was drawn so far: its bytes and scalars.
+    /// By slot, the longest buffer so far: its size in bytes, and its scalars.
     longest: RefCell<Vec<(u64, Rc<[Cell]>)>>,
     push: Option<Variable>,
     push_bytes: u64,
@@ -204,7 +204,7 @@ pub struct Shape<'m> {
 }
 
 impl<'m> Shape<'m> {
-    /// What the inputs of BEFORE have.
+    /// The shape of BEFORE's inputs.
     ///
     /// Errors: a pinned buffer is for no variable, or is too short.
     pub fn of(before: &'m Side, settings: &Settings) -> Result<Shape<'m>, Mismatch> {
@@ -212,9 +212,9 @@ impl<'m> Shape<'m> {
         Shape::new(&before.module.module, &[before.module.uses()], size, None, settings)
     }
 
-    /// What the inputs of draws of BEFORE have.
+    /// The shape of the inputs of BEFORE's draws.
     ///
-    /// Errors: as of [`Shape::of`]; the stages have an interface that no draw has.
+    /// Errors: as of [`Shape::of`]. Or the stages have an interface that no draw has.
     pub fn of_stages(before: &'m StageModule, settings: &Settings) -> Result<Shape<'m>, Mismatch> {
         Shape::new(&before.module, &before.uses(), [1; 3], Some(Scene::of(before)?), settings)
     }
@@ -276,19 +276,20 @@ impl<'m> Shape<'m> {
         Ok(Shape { slots, handles, scene, moved: None, numbers: Numbers::of(&[module]), module, longest, push, push_bytes, size })
     }
 
-    /// The scalars of a slot's buffer of so many bytes, in order; bytes of which no scalar is whole
-    /// belong to none.
+    /// The scalars of a slot's buffer of that size, in order. A scalar that is not whole is left
+    /// out.
     pub fn cells(&self, slot: &Slot, bytes: u64) -> Vec<Cell> {
         cells(self.module, &slot.variable, bytes)
     }
 
-    /// The same of the slot of that number, as the first so many of the scalars of a longer buffer.
+    /// The scalars of that slot's buffer, as the start of a longer buffer's scalars and their
+    /// number.
     fn first_cells(&self, at: usize, bytes: u64) -> (Rc<[Cell]>, usize) {
         let slot = &self.slots[at];
         let (longest, known) = &mut self.longest.borrow_mut()[at];
         let elements = |bytes| slot.array.map_or(0, |(array, _)| runtime_length(self.module, &array, bytes).unwrap_or(0));
         if *longest < bytes {
-            // So that it is seldom found again.
+            // A longer buffer serves many requests.
             *longest = bytes.max(2 * *longest);
             *known = self.cells_of_elements(slot, *longest, elements(*longest)).into();
         }
@@ -296,7 +297,8 @@ impl<'m> Shape<'m> {
         (known.clone(), known.len() - beyond)
     }
 
-    /// [`Shape::cells`] where a runtime array has so many elements: each is like the one before it.
+    /// [`Shape::cells`] for a runtime array of so many elements. Each element is like the one
+    /// before it.
     fn cells_of_elements(&self, slot: &Slot, bytes: u64, elements: u64) -> Vec<Cell> {
         let (Some((array, each)), Some(stride), 3..) = (slot.array, slot.stride, elements) else { return self.cells(slot, bytes) };
         let mut cells = self.cells(slot, array.offset + 2 * stride);
@@ -313,22 +315,22 @@ impl<'m> Shape<'m> {
         cells
     }
 
-    /// The draft of that number of an input. Later drafts are tamer.
+    /// That draft of an input. Later drafts are tamer.
     pub fn draw(&self, settings: &Settings, index: u64, draft: u32) -> Input {
         let mut random = Random::new(settings.seed ^ index.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(draft) << 56);
         let level = if settings.does(Planted::Tame) { 0 } else { level(index, draft) };
-        // Lengths give way before values, and then grow.
+        // Lengths become tame before values do, and grow after that.
         let (tight, room) = (if draft == 0 { random.below(level + 1) } else { 0 }, draft / 2);
         let groups = match &self.scene {
             Some(_) => [1; 3],
             None if settings.does(Planted::OneWorkgroup) => [1; 3],
-            // Two workgroups may race whatever the values are: every other draft has one.
+            // Two workgroups may race whatever the values are, so every other draft has one.
             None => settings.groups.unwrap_or_else(|| {
                 let drawn = self.groups(&mut random);
                 if has_one_workgroup(draft) { [1; 3] } else { drawn }
             }),
         };
-        // Of a draw, one for each pixel, about.
+        // A draw has about one invocation for each pixel.
         let invocations = match &self.scene {
             Some(_) => 32,
             None => groups.iter().chain(&self.size).map(|&n| u64::from(n)).product::<u64>(),
@@ -360,7 +362,7 @@ impl<'m> Shape<'m> {
         input
     }
 
-    /// A few workgroups, so that one workgroup, several, and several in another direction come up.
+    /// A few workgroups: one, several in x, or several in another direction.
     fn groups(&self, random: &mut Random) -> [u32; 3] {
         let most = 256 / self.size.iter().fold(1u32, |n, &s| n.saturating_mul(s)).clamp(1, 256);
         match random.below(6) {
@@ -372,13 +374,13 @@ impl<'m> Shape<'m> {
         }
     }
 
-    /// The push constants as the command line takes them.
+    /// The push constants in the notation of the command line.
     pub fn push_text(&self, input: &Input) -> Option<String> {
         let cells = self.push.map(|variable| cells(self.module, &variable, input.push_constants.len() as u64)).unwrap_or_default();
         (!input.push_constants.is_empty()).then(|| written(&input.push_constants, one_type(&cells, input.push_constants.len())))
     }
 
-    /// What the vertices of an input hold, a line for each location.
+    /// The vertex attributes of an input, a line for each location.
     pub fn vertices(&self, input: &Input) -> Vec<String> {
         let line = |attribute: &Attribute| {
             let float = matches!(attribute.format.numeric(), Numeric::Float);
@@ -399,7 +401,7 @@ impl<'m> Shape<'m> {
         }
         for buffer in &input.buffers {
             let place = Place { set: buffer.set, binding: buffer.binding };
-            // What has no slot is the push constants once more.
+            // A buffer without a slot repeats the push constants.
             let Some(slot) = self.slots.iter().find(|slot| slot.place == place) else { continue };
             let of = one_type(&self.cells(slot, buffer.bytes.len() as u64), buffer.bytes.len());
             arguments.extend(["--set".into(), format!("{place}={}", written(&buffer.bytes, of))]);
@@ -416,14 +418,14 @@ impl<'m> Shape<'m> {
     }
 }
 
-/// The type of all scalars, if it is one and they fill all bytes.
+/// The type of all scalars, if they share one and cover all bytes.
 fn one_type(cells: &[Cell], bytes: usize) -> Option<Type> {
     let first = cells.first()?.type_;
     let width = usize::from(first.width()? / 8);
     (cells.iter().all(|cell| cell.type_ == first) && cells.len() * width == bytes).then_some(first)
 }
 
-/// The runtime array that a block ends with, and its stride.
+/// The runtime array at the end of a block, and its stride.
 fn runtime_array(module: &Module, type_: u32) -> Option<(Address, u64)> {
     let last = module.types().members(type_).len().checked_sub(1)?;
     let array = module.types().address(Address::whole(type_), last as u64)?;
@@ -453,8 +455,8 @@ fn cells(module: &Module, variable: &Variable, bytes: u64) -> Vec<Cell> {
     cells
 }
 
-/// How many bytes a buffer has: with room for every invocation where it is not tight, and the least
-/// that is allowed among others where it is.
+/// The size of a buffer: with room for every invocation, or among others the least that is allowed
+/// if `tight`.
 fn length(slot: &Slot, invocations: u64, tight: u32, room: u32, random: &mut Random) -> u64 {
     let Some(stride) = slot.stride else { return slot.least.max(4) };
     let each = random.pick(&[1, 2, 4, 8]) << (2 * room.min(3));
@@ -467,13 +469,13 @@ fn length(slot: &Slot, invocations: u64, tight: u32, room: u32, random: &mut Ran
         (_, 1) => u64::from(random.between(1, 20)),
         _ => invocations + u64::from(random.below(4)),
     };
-    // A buffer has a byte at least, and a variable at least what its type says.
+    // A buffer has at least one byte, and at least the size of its variable's type.
     let least_elements = u64::from(slot.least < 4);
     let elements = elements.max(least_elements).min((MAX_ARRAY / stride).max(1));
     slot.least + elements * stride
 }
 
-/// Values by type, those of one member or array at one level, which is at most the given one. A
+/// Values by type. Those of one member or array have one level, which is at most the given one. A
 /// long array repeats its first values.
 fn filled(length: u64, cells: &[Cell], level: u32, numbers: &Numbers, random: &mut Random) -> Vec<u8> {
     let mut bytes = vec![0; length as usize];
@@ -505,8 +507,7 @@ mod tests {
     use crate::compute::ComputeModule;
     use smallstep_semantics::spirv::{Options, assemble};
 
-    /// Drafts with several workgroups that are vacuous each time are passed over but for a few,
-    /// until one is of use.
+    /// Mostly skips drafts with several workgroups if they were always vacuous, until one is not.
     #[test]
     fn drafts_that_are_vacuous_each_time_are_passed_over() {
         let mut drafts = Drafts::default();
@@ -521,14 +522,14 @@ mod tests {
         assert!(chosen.iter().all(|&draft| draft <= 1));
         drafts.note(0, 0, false);
         assert_eq!(first(&mut drafts), [0; 32]);
-        // What is vacuous whatever is tried comes to the last draft.
+        // An input that is vacuous in every draft reaches the last.
         let mut drafts = Drafts::default();
         (0..4 * u64::from(Drafts::ENOUGH)).for_each(|index| (0..DRAFTS).for_each(|draft| drafts.note(index, draft, true)));
         assert_eq!(drafts.next(0, 0), DRAFTS - 1);
     }
 
-    /// A shorter buffer has the first scalars of a longer one, with an array of structures too,
-    /// whose members are not in the order of their offsets.
+    /// The scalars of a shorter buffer are the first of a longer one. Also for an array of
+    /// structures with members out of order.
     #[test]
     fn scalars_of_a_shorter_buffer_come_first_in_a_longer_one() {
         let text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\

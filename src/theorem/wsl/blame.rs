@@ -1,22 +1,22 @@
-//! Which expression of the program the compiled module computes differently.
+//! Blame: the first expression of a program that the compiled module computes differently.
 //!
-//! WSL's relation says when an expression of the program becomes a value, and SPIR-V's when a
-//! result id has one. The compiler's witness says which ids are which expression. Both engines run
-//! the threads of a dispatch alike as long as they compute alike, so the n-th value that a thread
-//! gives an expression on one side is the n-th on the other. The first value that is another one,
-//! in the order of the SPIR-V relation, is to blame: what it was made of was right.
+//! WSL's relation reports each expression that becomes a value, and SPIR-V's each result id that
+//! gets one. The compiler's witness relates ids to expressions. As long as both engines compute the
+//! same, they run the threads of a dispatch alike. So the n-th value of an expression in a thread
+//! corresponds to the n-th on the other side. The first difference, in the order of the SPIR-V
+//! relation, is to blame, since its operands were right.
 //!
-//! Values of which WSL leaves something open are passed over. The vertices of a draw are threads
-//! too, and so are the fragments of its quads, helpers among them: both engines shade the same
-//! vertices and quads in the same order.
+//! Values with an unspecified part are skipped. The vertices of a draw count as threads, and so do
+//! the fragments of its quads, including helpers. Both engines shade the same vertices and quads in
+//! the same order.
 //!
-//! A device shows no intermediates. The pass [`compile::probe`](crate::compile::probe) makes a
-//! module in which every invocation also shows one of its values, so that a value of all threads
-//! costs one dispatch. They are asked for in the order of the SPIR-V relation. The first that no
-//! device may have is to blame. Where there are atomic accesses, only values are asked for that are
-//! the same in several orders of the threads. Vertices show theirs in a buffer, and fragments in
-//! one more attachment, so that of each pixel the value is seen whose fragment is; where the device
-//! keeps no fragment nothing is seen. Draws with atomic accesses are not searched.
+//! A device shows no intermediate values. The pass [`compile::probe`](crate::compile::probe) makes
+//! a module in which each invocation also shows one of its values. One dispatch thus shows one
+//! value of all threads. The search asks for values in the order of the SPIR-V relation, and blames
+//! the first that no device may have. With atomic accesses it asks only for values that are the
+//! same in several orders of the threads. Vertices show their values in a buffer. Fragments show
+//! them in another attachment, where a pixel has the value of its last fragment, or none if the
+//! device keeps no fragment. Draws with atomic accesses are not searched.
 
 use super::case::Case;
 use super::compare::{is_allowed, result_leaves};
@@ -54,32 +54,32 @@ use smallstep_semantics::wsl::syntax::Fix;
 use smallstep_semantics::wsl::types::{Scalar, TypeId};
 use smallstep_semantics::wsl::typing::program::{Access, ExprId, Form, Program};
 
-/// The most values of either side that are kept.
+/// The most values of each side.
 const MAX_VALUES: usize = 1 << 18;
-/// In how many other orders of the threads values must be the same that a device is asked for.
+/// The number of other orders in which a value must be the same, for the search on a device.
 const OTHER_ORDERS: u64 = 4;
 /// The most dispatches of one search.
 const MAX_DISPATCHES: u32 = 256;
-/// Where there are too many executions to ask for each, so many of the first of each instruction
-/// are asked for.
+/// If there are too many executions to ask for, the search asks for the first so many of each
+/// instruction.
 const FEW: u32 = 4;
-/// What a thread shows that has not computed the value: the bits of a float that hardly anything
-/// computes. It is a number, for WGSL has no constants that are not.
+/// The bits that a thread shows if it has not computed the value. They are an unlikely float, and
+/// no NaN, which WGSL has no constant for.
 const MARKER: u32 = 0x75a5_5a5a;
-/// The most characters of an expression that are shown.
+/// The most characters of an expression in a message.
 const SHOWN: usize = 200;
 
-/// Values in order, by the thread, the place and the type of the expression.
+/// The values of expressions in order, by thread, place in the text and type.
 type Values = FxHashMap<(u32, Span, TypeId), Vec<Words>>;
 
-/// One value of the module's.
+/// A value that the module computes.
 struct Computed<'w> {
     witness: &'w Witness,
     ty: TypeId,
     thread: u32,
-    /// Which of the values of its expression this is, from 0.
+    /// Its number among the values of its expression, from 0.
     occurrence: usize,
-    /// Which execution of its instruction this is, from 0.
+    /// Its number among the executions of its instruction, from 0.
     executed: u32,
     step: u64,
     bits: Vec<u32>,
@@ -103,7 +103,7 @@ impl Computed<'_> {
     }
 }
 
-/// The values of expressions that the SPIR-V relation computes of a module, in its order.
+/// Records the values of expressions that the SPIR-V relation computes, in order.
 struct Recorder<'w> {
     module: &'w spirv::Module,
     by_id: FxHashMap<u32, (&'w Witness, TypeId)>,
@@ -117,19 +117,20 @@ impl<'w> Recorder<'w> {
         let mut by_id: FxHashMap<u32, (&Witness, TypeId)> = FxHashMap::default();
         for one in witnesses {
             if let Some(ty) = one.ty {
-                // Of expressions with one id, the innermost stands first and says most.
+                // Of several expressions with one id, the innermost comes first and is the most
+                // precise.
                 by_id.entry(one.id).or_insert((one, ty));
             }
         }
         Recorder { module, by_id, counts: FxHashMap::default(), executions: FxHashMap::default(), computed: Vec::new() }
     }
 
-    /// Whether an event is of its module.
+    /// Whether an event is of this module.
     fn is_of(&self, event: &Event<'_, '_>) -> bool {
         self.module.instructions().as_ptr_range().contains(&std::ptr::from_ref(event.instruction))
     }
 
-    /// A step of a thread.
+    /// Records a step of a thread.
     fn note(&mut self, event: &Event<'_, '_>, thread: u32) {
         let id = event.instruction.result;
         let (Some(&(witness, ty)), Some(spirv::memory::Value::Scalars(scalars))) = (self.by_id.get(&id), event.value) else { return };
@@ -147,8 +148,7 @@ impl<'w> Recorder<'w> {
     }
 }
 
-/// The values of a dispatch, up to where it ends, in an order of its threads, and what it shows
-/// then.
+/// The values of a dispatch in an order of its threads, up to its end, and what it shows.
 fn computed<'w>(given: &'w Given, module: &'w spirv::Module, threads: u32, order: &Schedule) -> (Vec<Computed<'w>>, Option<Observation>) {
     let mut recorder = Recorder::new(module, &given.module().witness);
     let mut sink = |event: &Event<'_, '_>| recorder.note(event, event.invocation.workgroup * threads + event.invocation.local);
@@ -160,8 +160,8 @@ fn computed<'w>(given: &'w Given, module: &'w spirv::Module, threads: u32, order
     (recorder.computed, shown)
 }
 
-/// The first expression that the SPIR-V relation gives another value than WSL's relation; none if
-/// every one has its value, and what differs is where something is stored.
+/// The first expression with another value by the SPIR-V relation than by WSL's. `None` if all
+/// values agree, so that a store is wrong.
 pub(super) fn in_semantics(subject: &Subject, given: &Given, options: &Options) -> Option<Blame> {
     let witnessed = subject.given(&Options { witness: true, ..*options }).ok()?;
     if words_hash(&witnessed.module().words) != words_hash(&given.module().words) {
@@ -173,7 +173,7 @@ pub(super) fn in_semantics(subject: &Subject, given: &Given, options: &Options) 
     first_wrong(subject.program(), subject.text(), &expected, &computed)
 }
 
-/// The same of a draw: of a vertex, or else of a fragment.
+/// The same for a draw: a vertex if one differs, or else a fragment.
 pub(super) fn in_draw(draw: &Draw, given: &draw::Given, options: &Options) -> Option<Blame> {
     let witnessed = draw::given(draw, &Options { witness: true, ..*options }).ok()?;
     let dispatch = witnessed.dispatch();
@@ -181,7 +181,7 @@ pub(super) fn in_draw(draw: &Draw, given: &draw::Given, options: &Options) -> Op
         return None;
     }
     let settings = Settings { strategy: Strategy::Carry, fuel: FUEL.1, ways: 1, races: false, ..Settings::default() };
-    // It may end early; what was told before is right.
+    // The run may end early. What it has shown until then is right.
     let expected = expected(draw.program, &mut |on| _ = draw.trace(&settings, on));
     let [vertex, fragment] = [&dispatch.vertex, &dispatch.fragment].map(|stage| spirv::Module::load(&stage.words).ok());
     let (vertex, fragment) = (vertex?, fragment?);
@@ -190,8 +190,7 @@ pub(super) fn in_draw(draw: &Draw, given: &draw::Given, options: &Options) -> Op
     of(&vertices.computed).or_else(|| of(&fragments.computed))
 }
 
-/// The values of the vertices of a draw, and of its fragments, of which the first has that number
-/// among all threads.
+/// The values of a draw's vertices, and of its fragments, which are threads from that number on.
 fn recorded<'w>(given: &'w draw::Given, modules: [&'w spirv::Module; 2], first: u32) -> Result<[Recorder<'w>; 2], LoadError> {
     let dispatch = given.dispatch();
     let [vertex, fragment] = modules;
@@ -210,7 +209,7 @@ fn recorded<'w>(given: &'w draw::Given, modules: [&'w spirv::Module; 2], first: 
     Ok([vertices, fragments])
 }
 
-/// The first value that is not the one expected.
+/// The first unexpected value.
 fn first_wrong(program: &Program, text: &str, expected: &Values, computed: &[Computed]) -> Option<Blame> {
     let mut layouts = Layouts::default();
     computed.iter().find_map(|c| {
@@ -228,8 +227,8 @@ fn first_wrong(program: &Program, text: &str, expected: &Values, computed: &[Com
     })
 }
 
-/// The executions of instructions, by id and number, that give some thread another value in other
-/// orders of the threads.
+/// The executions of instructions, by id and number, whose value in some thread depends on the
+/// order of the threads.
 fn ordered(given: &Given, module: &spirv::Module, threads: u32, computed: &[Computed]) -> FxHashSet<(u32, u32)> {
     let values = |computed: &[Computed]| -> FxHashMap<(u32, u32, u32), Vec<u32>> {
         computed.iter().map(|c| ((c.thread, c.witness.id, c.executed), c.bits.clone())).collect()
@@ -246,20 +245,20 @@ fn ordered(given: &Given, module: &spirv::Module, threads: u32, computed: &[Comp
     ordered
 }
 
-/// What runs dispatches: a device, or what a test has in its place.
+/// Runs dispatches: a device, or a test's stand-in.
 pub(super) type Runs<'d> = &'d mut dyn FnMut(Dispatch) -> DeviceOutcome;
 
-/// What is expected and what is found, if a device shows another value than it may.
+/// The expected and the found value, if a device shows one that it may not.
 type Answer = Result<Option<(String, String)>, String>;
 
 fn unknown(why: String, dispatches: u32) -> Unblamed {
     Unblamed::Unknown { why, dispatches }
 }
 
-/// The first expression that a device reached by a route computes differently.
+/// The first expression that a device, reached by a route, computes differently.
 ///
 /// # Errors
-/// Why none is named.
+/// Why no expression is named.
 pub(super) fn on_device(case: &Case, options: &Options, route: Route, run: Runs) -> Result<Blame, Unblamed> {
     match case {
         Case::Computed(subject) => of_computed(subject, options, route, run),
@@ -267,8 +266,8 @@ pub(super) fn on_device(case: &Case, options: &Options, route: Route, run: Runs)
     }
 }
 
-/// Of each execution of an instruction that is not passed over, the value of the thread that comes
-/// first; of too many, those of a few executions.
+/// By execution of an instruction: the value of the first thread. If there are too many executions,
+/// of a few only.
 fn questions<'c, 'w>(computed: &'c [Computed<'w>], mut passed: FxHashSet<(u32, u32)>) -> Vec<&'c Computed<'w>> {
     let mut questions: Vec<&Computed> = computed.iter().filter(|c| passed.insert((c.witness.id, c.executed))).collect();
     if questions.len() > MAX_DISPATCHES as usize {
@@ -277,8 +276,8 @@ fn questions<'c, 'w>(computed: &'c [Computed<'w>], mut passed: FxHashSet<(u32, u
     questions
 }
 
-/// Asks for one value after the other, column by column, and blames the first wrong one; none if
-/// all are right. So many dispatches there were before.
+/// Asks for the values column by column and blames the first wrong one. `None` if all are right.
+/// Adds to `dispatches`.
 fn search(
     (questions, module): (&[&Computed], &spirv::Module),
     text: &str,
@@ -306,7 +305,7 @@ fn of_computed(subject: &Subject, options: &Options, route: Route, run: Runs) ->
     let threads = subject.threads_per_group();
     let (computed, original) = computed(&given, &module, threads, &Schedule::InOrder);
     let original = original.ok_or_else(|| unknown("the module does not end by the SPIR-V relation".into(), 0))?;
-    // The order of atomic accesses is the device's to choose.
+    // A device may choose the order of atomic accesses.
     let has_atomics = module.instructions().iter().any(|i| is_atomic(i.op));
     let ordered = if has_atomics { ordered(&given, &module, threads, &computed) } else { FxHashSet::default() };
     let (mut dispatches, is_ordered) = (0, !ordered.is_empty());
@@ -325,7 +324,7 @@ fn of_computed(subject: &Subject, options: &Options, route: Route, run: Runs) ->
     }
 }
 
-/// Of a draw, vertices are asked for first.
+/// In a draw, vertices come first.
 fn of_drawn(draw: &Draw, options: &Options, route: Route, run: Runs) -> Result<Blame, Unblamed> {
     let given = draw::given(draw, &Options { witness: true, ..*options }).map_err(|verdict| unknown(verdict.why(), 0))?;
     let stages = Stages::new(given.dispatch()).map_err(|e| unknown(e.to_string(), 0))?;
@@ -356,7 +355,7 @@ fn of_drawn(draw: &Draw, options: &Options, route: Route, run: Runs) -> Result<B
     Err(Unblamed::Vanishes { dispatches })
 }
 
-/// Of each pixel whether all attachments hold there what they held before the draw.
+/// By pixel: whether all attachments hold what they held before the draw.
 fn untouched(dispatch: &DrawDispatch, result: &DrawResult) -> Vec<bool> {
     let [width, height] = dispatch.size().unwrap_or_default();
     let targets = || dispatch.targets.iter().zip(&result.targets);
@@ -370,19 +369,19 @@ fn untouched(dispatch: &DrawDispatch, result: &DrawResult) -> Vec<bool> {
     (0..width as usize * height as usize).map(is_untouched).collect()
 }
 
-/// A binding of set 0 above those that are used.
+/// A binding of set 0 above all that are in use.
 fn free_binding(buffers: &[BufferBinding], images: &[ImageBinding], samplers: &[SamplerBinding]) -> u32 {
     let buffers = buffers.iter().map(|b| (b.set, b.binding));
     let all = buffers.chain(images.iter().map(|i| (i.set, i.binding))).chain(samplers.iter().map(|s| (s.set, s.binding)));
     all.filter(|place| place.0 == 0).map(|place| place.1 + 1).max().unwrap_or(0)
 }
 
-/// The interpreter makes something else of words with a probe.
+/// The interpreter must show the same with a probe.
 const DISTURBED: &str = "the interpreter makes of the adapted words something else than of the original ones";
-/// Of each instruction of the original, a probe adds at most its own dozen.
+/// A probe adds at most a dozen instructions for each one of the original.
 const PROBED_FUEL: u64 = 16 * FUEL.2;
 
-/// One value that a device is asked for.
+/// A value that the search asks a device for.
 struct Ask<'a> {
     program: &'a Program,
     /// The module that computes it.
@@ -392,14 +391,14 @@ struct Ask<'a> {
 }
 
 impl Ask<'_> {
-    /// The words of the module in which each invocation shows the value too.
+    /// The words of the module in which each invocation also shows the value.
     fn probed(&self, entry: &str, shown: Shown) -> Result<Vec<u32>, String> {
         let Ask { question: &Computed { witness, executed, .. }, column, .. } = *self;
         let probe = Probe { id: witness.id, occurrence: Some(executed), column, shown, counts_in_floats: false, marker: MARKER };
         pass::adapt(self.module, entry, &probe).map_err(|e| e.to_string())
     }
 
-    /// What a device shows of the words that it is given.
+    /// What a device shows with these words.
     fn ran(&self, dispatch: Dispatch, run: Runs) -> Result<DeviceOutcome, String> {
         let hash = dispatch.words_hash();
         let outcome = run(dispatch);
@@ -411,7 +410,7 @@ impl Ask<'_> {
         if words_hash == hash { Ok(outcome) } else { Err("the device ran other words than it was given".into()) }
     }
 
-    /// What is expected and what is found, as text.
+    /// The expected and the found value, as text.
     fn answer(&self, expected: Expected, found: u32) -> (String, String) {
         let leaves = result_leaves(self.program, &mut Layouts::default(), self.question.ty);
         let scalar = leaves.and_then(|leaves| Some(leaves.first()?.1)).unwrap_or(Scalar::Uint);
@@ -423,11 +422,12 @@ impl Ask<'_> {
         (demanded, if found == MARKER { "nothing: the device does not compute it".into() } else { text(found) })
     }
 
-    /// What is expected and what is found, if a thread of a dispatch has another value than it may
-    /// have on the device. `original` is what the module shows.
+    /// The expected and the found value, if a thread of a dispatch has one that it may not have on
+    /// the device. `original` is what the module shows.
     ///
     /// # Errors
-    /// The module is not adapted, shows something else by the interpreter, or does not run.
+    /// The probe cannot be adapted or does not run, or the interpreter shows something
+    /// else with it.
     fn in_dispatch(&self, given: &Given, original: &Observation, route: Route, run: Runs) -> Answer {
         let mut dispatch = given.dispatch();
         let binding = free_binding(&dispatch.buffers, &dispatch.images, &dispatch.samplers);
@@ -462,12 +462,11 @@ impl Ask<'_> {
         Ok(due.wrong_word((0, binding), found).map(|(_, expected, found)| self.answer(expected, found)))
     }
 
-    /// Likewise, if a vertex or a fragment of a draw has; `stage` is 0 of vertices, 1 of fragments.
-    /// A pixel where the device keeps no fragment says nothing of the value, and it is noted that
-    /// one is missing.
+    /// The same for a vertex (`stage` 0) or a fragment (`stage` 1) of a draw. A pixel without a
+    /// fragment on the device says nothing of the value; the result says that one is missing.
     ///
     /// # Errors
-    /// As those of [`Ask::in_dispatch`].
+    /// As [`Ask::in_dispatch`].
     fn in_draw(&self, given: &draw::Given, stage: usize, original: &Picture, route: Route, (run, is_missing): (Runs, &mut bool)) -> Answer {
         let mut dispatch = given.dispatch().clone();
         let (shown, of) = if stage == 0 {
@@ -479,7 +478,7 @@ impl Ask<'_> {
         } else {
             let [width, height] = dispatch.size().ok_or("a draw without attachments")?;
             let location = dispatch.targets.iter().map(|target| target.location + 1).max().unwrap_or(0);
-            // Floats are shown as floats: of an integer nothing would be known but their bits.
+            // Floats are shown as floats. As integers only their bits would be known.
             let is_integer = matches!(self.module.shape(self.question.witness.id).scalar, operation::Scalar::Int { .. });
             let format = if is_integer { Format::Rgba32Uint } else { Format::Rgba32Sfloat };
             let mut image = Image::new(format, width, height, 1).map_err(|e| e.to_string())?;
@@ -516,12 +515,12 @@ impl Ask<'_> {
     }
 }
 
-/// What WSL's relation gives each expression, by thread, in order.
+/// The values of expressions by WSL's relation: by thread, in order.
 ///
-/// An assignment is reduced to assignments to the variable that the target is of, and the terms
-/// that a rule makes for them stand for the target. What they become is no value of the target and
-/// left out, but that the operator's of `++e` and `e1 += e2` is theirs. What becomes one of its own
-/// parts (`||`, `?:`) has no value by itself.
+/// An assignment is reduced to assignments to the target's variable. The terms of these steps stand
+/// for the target, but their values are not values of the target and are left out. For `++e` and
+/// `e1 += e2` the operator's value is kept, as that of the expression. An expression that is
+/// reduced to one of its parts (`||`, `?:`) has no value of its own.
 fn expected(program: &Program, trace: &mut dyn FnMut(OnStep)) -> Values {
     let (targets, mut kept) = (targets(program), 0);
     let mut values: Values = FxHashMap::default();
@@ -532,7 +531,7 @@ fn expected(program: &Program, trace: &mut dyn FnMut(OnStep)) -> Values {
             Some(Some(whole)) if !matches!(step.rule, Rule::WslELoad | Rule::WslEAssignExecute) => *whole,
             Some(_) => return,
         };
-        // A pointer to what is loaded is made first, and stands for the same expression.
+        // A load first makes a pointer, which stands for the same expression.
         let is_pointer = value.words.iter().any(|word| matches!(word, Word::Address(_)));
         let is_part = matches!(
             program.expr(of).form,
@@ -546,8 +545,8 @@ fn expected(program: &Program, trace: &mut dyn FnMut(OnStep)) -> Values {
     values
 }
 
-/// The targets of assignments, with all that they are parts of; of `++e` and `e1 += e2` that
-/// expression too, where no getter or setter is called for it.
+/// The targets of assignments, with all of their parts. Also `++e` and `e1 += e2`, if no getter or
+/// setter is called for them.
 fn targets(program: &Program) -> FxHashMap<ExprId, Option<ExprId>> {
     let mut targets = FxHashMap::default();
     for (number, expr) in (0..).zip(&program.exprs) {
@@ -575,7 +574,7 @@ fn targets(program: &Program) -> FxHashMap<ExprId, Option<ExprId>> {
     targets
 }
 
-/// An expression as it stands in the text, in one line.
+/// The text of an expression, on one line.
 fn expression(text: &str, span: Span) -> String {
     let text = text.get(span.start as usize..span.end as usize).unwrap_or("an expression that the compiler made");
     let text: Vec<&str> = text.split_whitespace().collect();
@@ -612,7 +611,7 @@ mod tests {
     use smallstep_semantics::wsl::specialization::Specialization;
     use smallstep_semantics::wsl::validate::validate;
 
-    /// Nothing is blamed in programs that agree.
+    /// Programs that agree get no blame.
     #[test]
     fn nothing_is_blamed_where_the_engines_agree() {
         let options = Options::default();
@@ -639,7 +638,7 @@ mod tests {
         assert!(agreed >= 60 && compared >= 1000, "{agreed} programs agree, with {compared} expressions");
     }
 
-    /// Likewise in draws, of which vertices and fragments are compared.
+    /// Draws that agree get no blame, with values of vertices and fragments compared.
     #[test]
     fn nothing_is_blamed_where_the_engines_agree_on_draws() {
         let options = Options::default();
@@ -665,8 +664,8 @@ mod tests {
         assert!(agreed >= 30, "{agreed} draws agree");
     }
 
-    /// A planted mistake in an operation is blamed on an expression that its rule made, in a vertex
-    /// or in a fragment.
+    /// A mistake planted in an operation is blamed on an expression that its rule made, in a vertex
+    /// or a fragment.
     #[test]
     fn a_planted_mistake_in_a_draw_is_blamed_on_an_expression_of_its_rule() {
         let names = ["+ of floats subtracts", "* of floats adds"];
@@ -695,10 +694,10 @@ mod tests {
         }
     }
 
-    /// A planted mistake in an operation is blamed on an expression that its rule made.
+    /// A mistake planted in an operation is blamed on an expression that its rule made.
     #[test]
     fn a_planted_mistake_is_blamed_on_an_expression_of_its_rule() {
-        // What computes indices makes races of the programs, which show nothing.
+        // A mistake in an index makes programs race, and they show nothing then.
         let names =
             ["+ of floats subtracts", "* of floats adds", "/ of floats multiplies", "- of floats takes its operands the other way round"];
         for bug in BUGS.iter().filter(|bug| names.contains(&bug.name)) {
@@ -724,8 +723,8 @@ mod tests {
         }
     }
 
-    /// A device that is wrong in one operation: the expression that it computes is named, and
-    /// nothing if the device is right.
+    /// If a device is wrong in one operation, the search names an expression with it. If it is
+    /// right, the search names nothing.
     #[test]
     fn a_device_is_blamed_for_the_operation_that_it_gets_wrong() {
         let text = "float twice(float x) { return x + x; }
@@ -756,7 +755,7 @@ mod tests {
         assert!(dispatches > 10, "{dispatches}");
     }
 
-    /// A device is searched where there are atomic accesses too, but not for what they read.
+    /// The search works with atomic accesses, but does not ask for what they read.
     #[test]
     fn what_no_order_of_atomic_accesses_changes_is_searched_on_devices() {
         let text = "[numthreads(4, 1, 1)]
@@ -781,12 +780,12 @@ mod tests {
             |planted: Planted| on_device(&case, &options, Route::Passthrough, &mut |dispatch| wrong_device(&dispatch, Some(planted)));
         let blame = blamed(|op, _, lanes| flipped(op == Op::Add, lanes)).expect("a culprit");
         assert_eq!((blame.expression.as_str(), blame.instruction.as_str()), ("x + x", "OpFAdd"), "{blame}");
-        // What is wrong depends on the number that a thread draws.
+        // The wrong value depends on the number that a thread draws.
         let Err(Unblamed::Unknown { why, .. }) = blamed(|op, _, lanes| flipped(op == Op::Sub, lanes)) else { panic!("it is blamed") };
         assert!(why.contains("depends on the order"), "{why}");
     }
 
-    /// A device that computes with this arithmetic in the stages of draws and in dispatches.
+    /// A device that computes with this arithmetic, in draws and in dispatches.
     fn wrong_device(dispatch: &Dispatch, planted: Option<Planted>) -> DeviceOutcome {
         let dispatch = match dispatch {
             Dispatch::Compute(dispatch) => return simulated(dispatch, planted),
@@ -804,9 +803,8 @@ mod tests {
         DeviceOutcome::Rendered(DrawResult { words_hash: dispatch.words_hash(), targets, depth: None, buffers, images: Vec::new() })
     }
 
-    /// A device that is wrong in one operation of a draw: the expression of the vertex or of the
-    /// fragment stage that it computes is named, and nothing if the device is right, or if its
-    /// fragments are missing.
+    /// If a device is wrong in one operation of a draw, the search names an expression of that
+    /// stage. It names nothing if the device is right or lacks fragments.
     #[test]
     fn a_device_is_blamed_for_the_operation_of_a_draw_that_it_gets_wrong() {
         let text = "struct V { float4 p : SV_Position; nointerpolation int k : attribute(1); }
@@ -850,8 +848,8 @@ mod tests {
         }
         let Err(Unblamed::Vanishes { dispatches }) = blamed(None) else { panic!("a device that is right is blamed") };
         assert!(dispatches > 10, "{dispatches}");
-        // The compiled vertex stage multiplies its depth, 0, by a half. A position with a subnormal
-        // number may be anywhere, so that the interpreter that stands for the device draws nothing.
+        // The compiled vertex stage halves its depth, 0. A subnormal position may be anywhere, so
+        // the interpreter that stands for the device draws nothing.
         let of_zeros: Planted = |op, _, mut lanes| {
             lanes.iter_mut().for_each(|lane| lane.bits ^= u32::from(op == Op::Mul));
             lanes
@@ -860,7 +858,7 @@ mod tests {
         assert!(why.contains("keeps no fragment"), "{why}");
     }
 
-    /// A device whose sums, products or differences are wrong.
+    /// A device with wrong sums, products or differences.
     fn wrong(op: Op) -> Planted {
         match op {
             Op::Add => |op, _, lanes| flipped(op == Op::Add, lanes),
@@ -869,7 +867,7 @@ mod tests {
         }
     }
 
-    /// Wrong by a bit, but for zeros.
+    /// One bit is wrong, except in zeros.
     fn flipped(hit: bool, mut lanes: Lanes) -> Lanes {
         lanes.iter_mut().for_each(|lane| lane.bits ^= u32::from(hit && lane.bits != 0));
         lanes

@@ -1,4 +1,4 @@
-//! Campaigns of WSL: which programs there are, and how each is judged.
+//! Campaigns of WSL: the programs, and how each is judged.
 
 use super::blame;
 use super::case::{Case, Ran};
@@ -26,8 +26,8 @@ use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 use std::sync::LazyLock;
 
-/// What a campaign's programs are, in shares: each program's seed draws one of these. A race is
-/// planted in one of 48, for those that the relation reports agree never.
+/// The kinds of a campaign's programs, in shares. The seed of a program draws one. One in 48 has a
+/// planted race: a program that races by the relation must never agree.
 pub const MIX: &[Programs] = &{
     let shares = [
         (Programs::Dispatches, 12),
@@ -49,56 +49,56 @@ pub const MIX: &[Programs] = &{
     }
     mix
 };
-/// The same shares of programs of about 30 statements.
+/// The same shares, for programs of about 30 statements.
 pub static SHORT_MIX: LazyLock<Vec<Programs>> = LazyLock::new(|| MIX.iter().map(|kind| kind.short()).collect());
-/// So many seeds are tried for a program that has something to run.
+/// The most seeds that are tried for a program with something to run.
 const TRIES: u64 = 64;
 
-/// What a campaign runs.
+/// The settings of a campaign.
 #[derive(Clone, Debug)]
 pub struct Plan<'p> {
-    /// Which programs there are.
+    /// The programs.
     pub extent: Extent,
     /// The kinds of programs, in shares.
     pub mix: &'p [Programs],
-    /// One program in so many runs on WSL's relation too, if the machine shows definite values; 0:
-    /// none. Programs with something open, and racing ones, always do.
+    /// One program in so many also runs on WSL's relation if the machine shows definite values. 0:
+    /// none. A program with unspecified values or a race always does.
     pub references: u64,
-    /// The float controls that modules declare, and by which a device is judged.
+    /// The float controls that modules declare, which also judge a device.
     pub profile: Profile,
-    /// A mistake in the compiler.
+    /// A mistake planted in the compiler.
     pub planted: Option<&'p Planted>,
-    /// A compiler that the modules go through; what they show then is compared as a device's is.
+    /// A compiler of modules. What its output shows is compared like a device.
     pub via: Option<&'p Compiler>,
 }
 
-/// Runs through the subjects of a program.
+/// A function over the subjects of a program.
 type Subjects<'s> = &'s mut dyn FnMut(Each);
 
-/// The program of an index.
+/// The generated program of an index.
 struct Judged {
     programs: Programs,
     seed: u64,
-    /// Why seeds before it were passed over.
+    /// Why earlier seeds were skipped.
     passed: Vec<&'static str>,
-    /// How the generator was restricted.
+    /// The restrictions of the generator.
     restricted: Vec<Restriction>,
 }
 
-/// What is kept of a dispatch while a device has it.
+/// What is kept of a dispatch while a device runs it.
 #[derive(Clone, Debug)]
 pub struct Awaited {
-    /// Its number among the subjects of its program.
+    /// The index of the subject in its program.
     number: u32,
     verdict: Verdict,
     compared: Compared,
     words_hash: u64,
-    /// What the interpreter shows.
+    /// The interpreter's observation.
     shown: Vec<Buffer>,
 }
 
 impl Awaited {
-    /// Whether the device shows what the interpreter does, bit for bit.
+    /// Whether the device shows the interpreter's bits.
     fn is(&self, outcome: &DeviceOutcome) -> bool {
         let DeviceOutcome::Computed(result) = outcome else { return false };
         let same = |b: &Buffer| result.shown(b.set, b.binding).is_none_or(|bytes| bytes == b.bytes);
@@ -108,14 +108,14 @@ impl Awaited {
 }
 
 impl Plan<'_> {
-    /// The kind of program `index`, and the seed from which it is generated: the first that has
-    /// something to run, of the seed that is drawn for it and those after that.
+    /// The kind of program `index`, and its seed: the first from the drawn one on that gives
+    /// something to run.
     pub fn program(&self, index: u64) -> (Programs, u64) {
         let Judged { programs, seed, .. } = self.subjects(index, &mut |_, _, _| {});
         (programs, seed)
     }
 
-    /// Everything that program `index` is run as.
+    /// All subjects of program `index`.
     fn subjects(&self, index: u64, each: Each) -> Judged {
         let (programs, first) = self.drawn(index);
         let mut passed = Vec::new();
@@ -134,7 +134,7 @@ impl Plan<'_> {
         generated(programs, seed).text
     }
 
-    /// How programs are translated.
+    /// The options of the compiler.
     pub fn options(&self) -> Options<'_> {
         Options { profile: self.profile, planted: self.planted, ..Options::default() }
     }
@@ -144,7 +144,7 @@ impl Plan<'_> {
         self.drawn(index).0
     }
 
-    /// The kind of program `index`, and the first seed that is tried.
+    /// The kind of program `index`, and the first seed to try.
     fn drawn(&self, index: u64) -> (Programs, u64) {
         let drawn = self.extent.program_seed(index);
         match self.mix.len() as u64 {
@@ -162,8 +162,8 @@ impl Plan<'_> {
         }
     }
 
-    /// Judges a text in the place of the program of a seed, with the relation: between the
-    /// interpreters, or on the device if one is given.
+    /// Judges a text instead of the program of a seed, with the relation: between the interpreters,
+    /// or on the device if given.
     pub(super) fn verdict(&self, programs: Programs, seed: u64, text: &str, made: Option<&Made>, device: Option<&mut Device>) -> Verdict {
         let Some(program) = validate(text).program else { return Difference::of(Engine::Generator, Engine::Typing, "it is not valid") };
         let (mut one, mut by_compiler) = (OfOne::default(), OnTarget::default());
@@ -184,8 +184,8 @@ impl Plan<'_> {
         verdict.worse(self.of_device(&returned, &name, device.route(), again).verdict())
     }
 
-    /// What a device shows wrongly of what is run of a text, as programs of a kind and seed are
-    /// run, whatever buffers of dispatches hold.
+    /// What a device shows wrongly for a text. It runs like programs of a kind and seed, with any
+    /// contents of buffers.
     pub(super) fn wrong(&self, programs: Programs, seed: u64, text: &str, device: &mut Device) -> Vec<Verdict> {
         let Some(program) = validate(text).program else { return Vec::new() };
         let route = device.route();
@@ -202,15 +202,15 @@ impl Plan<'_> {
     }
 
     /// Judges the program of a seed alone, with the relation: between the interpreters, and on the
-    /// device if one is given. Its text too.
+    /// device if given. Returns its text too.
     pub fn verdict_on(&self, programs: Programs, seed: u64, device: Option<&mut Device>) -> (String, Verdict) {
         let Generated { text, made, .. } = generated(programs, seed);
         let verdict = self.verdict(programs, seed, &text, made.as_ref(), device);
         (text, verdict)
     }
 
-    /// The first expression that a device computes differently in a text in the place of the
-    /// program of a seed: of the first dispatch or call on which it disagrees.
+    /// The first expression that a device computes differently in a text instead of the program of
+    /// a seed. It is of the first dispatch or call on which the device disagrees.
     pub(super) fn search(
         &self,
         programs: Programs,
@@ -237,7 +237,7 @@ impl Plan<'_> {
         found
     }
 
-    /// What a device makes of a program.
+    /// What a device shows of a program.
     fn of_device(&self, returned: &[Returned<Awaited>], device: &str, route: Route, again: Subjects) -> OfOne {
         let mut one = OfOne::default();
         let mut others: Vec<&Returned<Awaited>> = Vec::new();
@@ -260,7 +260,7 @@ impl Plan<'_> {
     }
 }
 
-/// A subject on which the interpreters agree, and what its module was given.
+/// A subject on which the interpreters agree, with the inputs of its module.
 struct Agreed {
     verdict: Verdict,
     compared: Compared,
@@ -268,7 +268,7 @@ struct Agreed {
 }
 
 impl Agreed {
-    /// What a device is to run, and what is kept of it meanwhile.
+    /// The dispatches for a device, and what is kept of them meanwhile.
     fn submitted(self, number: u32) -> (Awaited, Dispatch) {
         let Agreed { verdict, compared, ran } = self;
         let dispatch = ran.dispatch();
@@ -277,15 +277,15 @@ impl Agreed {
     }
 }
 
-/// What runs the modules of a program beside the interpreters.
+/// What runs a program's modules beside the interpreters.
 pub enum Target<'t> {
-    /// The interpreter, on what a compiler makes of the module.
+    /// The interpreter, after a compiler.
     Compiler(&'t Compiler),
     /// A device.
     Device(&'t mut Device),
 }
 
-/// What becomes of the subjects of a program on a target.
+/// The results of a program's subjects on a target.
 #[derive(Default)]
 struct OnTarget(OfOne);
 
@@ -382,8 +382,8 @@ impl SourceLanguage for Plan<'_> {
     }
 }
 
-/// What the program of a kind and seed is translated to, or another text in its place: each
-/// dispatch and draw that the compiler does not refuse, with what it is given.
+/// The translations of the program of a kind and seed, or of another text: each dispatch and draw
+/// that the compiler accepts, with its inputs.
 pub fn translated(programs: Programs, seed: u64, text: Option<&str>, options: &Options, each: &mut dyn FnMut(&str, Dispatch)) {
     let Generated { text: whole, made, .. } = generated(programs, seed);
     let text = text.unwrap_or(&whole);
@@ -395,9 +395,9 @@ pub fn translated(programs: Programs, seed: u64, text: Option<&str>, options: &O
     });
 }
 
-/// What can be run of a program, each judged as a program of that number: its compute entry points;
-/// each fragment entry point over the screen, and behind each vertex entry point that it fits; the
-/// functions that are no entry points. What is left when the time is over is not judged.
+/// Judges everything that can run of a program: its compute entry points, its fragment entry points
+/// over the screen and behind each vertex entry point that fits, and its other functions. All have
+/// the program's number. Stops when the time is over.
 pub fn check_program(
     (program, text): (&Program, &str),
     seed: u64,
@@ -421,7 +421,7 @@ pub fn check_program(
     functions(program, text, seed, &mut |_, _, case| judge(Programs::Functions, case));
 }
 
-/// The program of a seed, judged as one program of that number, unless it shows nothing.
+/// Judges the program of a seed, unless it shows nothing.
 pub fn judge(programs: Programs, seed: u64, options: &Options, tally: &mut Tally) {
     let mut one = OfOne::default();
     let judged = subjects(programs, seed, &mut |_, _, subject| {
@@ -440,7 +440,7 @@ mod tests {
     use super::*;
     use crate::dispatch::ComputeResult;
 
-    /// Short programs are as often of each kind as the others.
+    /// Short programs have the same shares of kinds as others.
     #[test]
     fn short_programs_have_the_shares_of_the_others() {
         assert_eq!(SHORT_MIX.len(), MIX.len());
@@ -449,8 +449,8 @@ mod tests {
         }
     }
 
-    /// What a device shows is judged: what the interpreter shows agrees, by the same lanes; another
-    /// word disagrees, and so does a device that ends without a result.
+    /// A device agrees if it shows the interpreter's words, with the same lanes. It disagrees with
+    /// another word, or without a result.
     #[test]
     fn a_device_that_lies_is_found() {
         let extent = Extent { seed: 3, count: Some(20), time: None, shard: (0, 1), threads: 1 };

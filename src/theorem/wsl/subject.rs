@@ -1,5 +1,5 @@
-//! What runs on both sides: a dispatch of a compute entry point, or a function over a table of
-//! arguments.
+//! A subject of the theorem: a dispatch of a compute entry point, or calls of a function with a
+//! table of arguments.
 
 use super::beside::dispatch_differs;
 use super::blame;
@@ -33,25 +33,25 @@ use smallstep_semantics::wsl::typing::program::{Coercion, Program};
 use smallstep_semantics::wsl::{call, execution, memory};
 use std::sync::Arc;
 
-/// What runs on both sides.
+/// What source and target run.
 pub(super) enum Subject<'s, 'p> {
     /// A dispatch of a compute entry point.
     Dispatch(&'s Dispatch<'p>),
-    /// A function with the words of its arguments.
+    /// A function, with the words of its arguments.
     Call { program: &'p Program, text: &'p str, f: FunctionId, arguments: Vec<Vec<u32>> },
 }
 
-/// What the target is given: its module, and what is bound.
+/// The target: its module and resources.
 pub(super) struct Given {
     module: Module,
     groups: [u32; 3],
     bound: Bound,
-    /// What the interpreter shows of it, once it ran: its buffers and storage images.
+    /// The interpreter's observation, once it has run: buffers and storage images.
     pub(super) shown: Vec<Buffer>,
 }
 
 impl Given {
-    /// What the compiler made.
+    /// The output of the compiler.
     pub(super) fn module(&self) -> &Module {
         &self.module
     }
@@ -76,12 +76,12 @@ impl Given {
     }
 }
 
-/// What is in a buffer or storage image at the end, by set and binding; none of one that the module
-/// does not name.
+/// The final contents of a buffer or storage image, by set and binding. `None` if the module does
+/// not name it.
 pub(super) type Bytes<'b> = &'b dyn Fn(u32, u32) -> Option<&'b [u8]>;
 
 impl Subject<'_, '_> {
-    /// The program that it is of.
+    /// The program of the subject.
     pub(super) fn program(&self) -> &Program {
         match self {
             Subject::Dispatch(dispatch) => dispatch.program,
@@ -89,7 +89,7 @@ impl Subject<'_, '_> {
         }
     }
 
-    /// The translation and what it is given, unless that is refused or cannot be.
+    /// The translation with its inputs. An error if the compiler refuses it, or if it cannot run.
     pub(super) fn given(&self, options: &Options) -> Result<Given, Verdict> {
         match self {
             Subject::Dispatch(dispatch) => {
@@ -104,8 +104,8 @@ impl Subject<'_, '_> {
                 let mut layouts = Layouts::default();
                 let function = program.env.function(*f);
                 let too_large = || unchecked("an argument or the result is too large".into());
-                // The tables have the scalars one after the other, and one word more: no buffer is
-                // empty.
+                // The tables hold the scalars one after the other, and one word more, since no
+                // buffer may be empty.
                 let mut given = Vec::new();
                 for (parameter, words) in function.parameters.iter().zip(arguments) {
                     let leaves = leaves(program, &mut layouts, parameter.ty).ok_or_else(too_large)?;
@@ -123,11 +123,11 @@ impl Subject<'_, '_> {
         }
     }
 
-    /// The source by its machine, up to the first unspecified value.
+    /// Runs the source on its machine, up to the first unspecified value.
     fn machine(&self) -> Source {
         match self {
             Subject::Dispatch(dispatch) => machine(dispatch),
-            // Where a pointer points is seen by the relation.
+            // Only the relation sees where a pointer points.
             Subject::Call { program, f, .. } if program.env.types.is_reference(program.env.function(*f).result) => {
                 Source::Unknown(unchecked("the machine gives an address".into()))
             }
@@ -156,7 +156,7 @@ impl Subject<'_, '_> {
         }
     }
 
-    /// How many threads a group has.
+    /// The number of threads of a group.
     pub(super) fn threads_per_group(&self) -> u32 {
         match self {
             Subject::Dispatch(dispatch) => match dispatch.entry.stage {
@@ -167,7 +167,7 @@ impl Subject<'_, '_> {
         }
     }
 
-    /// The source by its relation, along the first way: `on` is told of each step.
+    /// Runs the source by its relation, along the first way. `on` sees each step.
     pub(super) fn trace(&self, on: &mut dyn FnMut(&Thread, &Step)) {
         match self {
             Subject::Dispatch(dispatch) => {
@@ -183,7 +183,7 @@ impl Subject<'_, '_> {
         }
     }
 
-    /// The call, if it is one, as the relation runs it.
+    /// The call for the relation, if the subject is one.
     fn evaluation(&self) -> Option<call::Evaluation<'_>> {
         let Subject::Call { program, text, f, arguments } = self else { return None };
         let values = program.env.function(*f).parameters.iter().zip(arguments);
@@ -193,7 +193,7 @@ impl Subject<'_, '_> {
         Some(call::Evaluation { program, text, start, root: *f })
     }
 
-    /// The source by its relation, along so many ways.
+    /// Runs the source by its relation, along up to so many ways.
     fn relation(&self, precision: Option<Profile>, ways: usize) -> Source {
         match self {
             Subject::Dispatch(dispatch) => relation(dispatch, precision, ways),
@@ -211,7 +211,8 @@ impl Subject<'_, '_> {
         }
     }
 
-    /// Every scalar that the target shows: how many there are, or the first that is not allowed.
+    /// Compares every scalar that the target shows. Returns their number, or the first that is not
+    /// allowed.
     fn compare(&self, module: &Module, words: &[Vec<Possible>], shown: Bytes) -> Result<Compared, Wrong> {
         match self {
             Subject::Dispatch(dispatch) => compare(dispatch.program, &dispatch.resources, &module.bindings, words, shown),
@@ -233,9 +234,9 @@ impl Subject<'_, '_> {
         }
     }
 
-    /// Whether what a target shows is allowed: by the machine, and by the relation if that is asked
-    /// for, or where the machine stops or shows something else, along every precision in turn. A
-    /// race is seen by the relation alone.
+    /// Whether the source allows what a target shows. The machine decides. The relation does if
+    /// asked to, or if the machine stops or shows something else; then it runs with every precision
+    /// in turn. Only the relation sees races.
     fn allows(
         &self,
         source: Source,
@@ -280,8 +281,8 @@ impl Subject<'_, '_> {
         (Verdict::Disagree(Box::new(Difference { between, place: None, bits, what, blame: None, unblamed: None })), ran)
     }
 
-    /// The verdict of both interpreters, what was compared, and what the target was given if it
-    /// ran. `relation`: when WSL's relation runs.
+    /// The verdict between the interpreters, with what was compared, and the target's inputs if it
+    /// ran. `relation` says when WSL's relation runs.
     pub(super) fn judged(&self, options: &Options, relation: Asks) -> (Verdict, Compared, Option<Given>) {
         let mut given = match self.given(options) {
             Ok(given) => given,
@@ -316,7 +317,7 @@ impl Subject<'_, '_> {
                 }
                 let verdict = match self.relation(None, WAYS) {
                     Source::Shown { races: true, .. } | Source::Diverged => Verdict::Undefined(what),
-                    // The way on which the source races may be one of the others.
+                    // Another way may be the one on which the source races.
                     Source::Shown { complete: false, .. } => unchecked(format!("not every way was followed, and the module has {what}")),
                     Source::Shown { .. } => disagree(),
                     other => other.unknown(),
@@ -346,7 +347,7 @@ impl Subject<'_, '_> {
             let mut all = buffers.chain(shown.images.iter().map(|i| (i.set, i.binding, i.bytes.as_slice())));
             all.find(|(s, b, _)| (*s, *b) == (set, binding)).map(|(.., bytes)| bytes)
         };
-        // By the profile only if the module approximates what WSL's definite results are.
+        // The profile matters only if the module approximates definite results of WSL.
         let approximates = given.module.rules.iter().any(|(rule, _)| *rule == Rule::CodegenApproximate);
         let judged = self.allows(source, &given.module, approximates.then_some(options.profile), &bytes, &engine, relation);
         let buffers = shown.buffers.into_iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes });
@@ -355,7 +356,7 @@ impl Subject<'_, '_> {
         judged
     }
 
-    /// The verdict of what a device shows: floats are judged by the profile. `device` names it.
+    /// The verdict on a device. The profile judges floats, and `device` names it.
     pub(super) fn on_device(&self, outcome: &DeviceOutcome, options: &Options, device: &str, route: Route) -> (Verdict, Compared) {
         let none = Compared::default();
         let given = match self.given(options) {
@@ -380,8 +381,8 @@ impl Subject<'_, '_> {
     }
 }
 
-/// What is shown of a result of that type: of a pointer what it points at, unless that is one
-/// again, and of an array reference its length.
+/// The type in which a result is shown. A pointer shows its pointee unless that is a pointer, and
+/// an array reference its length.
 fn shown_type(program: &Program, result: TypeId) -> TypeId {
     match program.env.types.get(result) {
         Type::Pointer(_, to) if program.env.types.is_reference(to) => TypeId::VOID,
@@ -391,7 +392,7 @@ fn shown_type(program: &Program, result: TypeId) -> TypeId {
     }
 }
 
-/// What a call shows.
+/// The scalars that a call shows.
 fn shown_of(program: &Program, call: Expr) -> Expr {
     let (at, ty) = (call.at, shown_type(program, call.ty));
     let of = |form| Expr { at, ty, form };
@@ -405,7 +406,7 @@ fn shown_of(program: &Program, call: Expr) -> Expr {
     }
 }
 
-/// The verdict where everything that was compared is allowed.
+/// The verdict if everything compared is allowed.
 pub(super) fn agreed(compared: Compared) -> (Verdict, Compared) {
     let any = compared.lanes.undecided;
     let verdict = match any {
@@ -421,9 +422,9 @@ const DIVERGED: &str = "threads of a group wait at different barriers";
 /// Why neither side shows anything.
 pub(super) const BOTH_OUT: &str = "neither side ends within its fuel";
 
-/// Runs the module. It has more fuel where the source ends, and less where it does not within its
-/// own. `relation`: SPIR-V's relation runs beside the machine, if there are images; then also in
-/// what it shows something else.
+/// Runs the module, with more fuel if the source ends and less if the source runs out of its own.
+/// Unless `relation` is `Open`, a module with images also runs by SPIR-V's relation. Returns the
+/// outcome, and what that relation shows differently.
 fn target(given: &Given, source: &Source, relation: Asks) -> Result<(Outcome<Observation>, Option<String>), LoadError> {
     let (loaded, program) = loaded(&given.module)?;
     let run = |fuel| target_with(given, (&loaded, program.as_ref()), fuel);
@@ -442,7 +443,7 @@ fn target(given: &Given, source: &Source, relation: Asks) -> Result<(Outcome<Obs
     Ok((outcome, differs))
 }
 
-/// The module, and as the lockstep machine runs it unless it lacks something.
+/// The module, and its program for the lockstep machine if that compiles it.
 fn loaded(module: &Module) -> Result<(Arc<spirv::Module>, Option<lockstep::Program>), LoadError> {
     let loaded = Arc::new(spirv::Module::load(&module.words)?);
     match lockstep::Program::of(&loaded, &module.entry) {
@@ -477,8 +478,8 @@ pub(super) mod tests {
     use smallstep_semantics::wsl::execution::{Planted, Replacement};
     use smallstep_semantics::wsl::validate::validate;
 
-    /// What a device shows is judged: another word than the source allows disagrees, and what
-    /// shows nothing fails or is unchecked.
+    /// A device disagrees with a word that the source does not allow. Without a result it fails or
+    /// is unchecked.
     #[test]
     fn a_device_that_shows_something_else_disagrees() {
         let text = "int f(int a) { int[2] v; v[0] = a; v[1] = a + 1; return v[uint(a)]; }";
@@ -496,7 +497,7 @@ pub(super) mod tests {
         let (verdict, compared) = judged(1, 2);
         assert_eq!((verdict, compared.lanes.checked, compared.sets), (Verdict::Agree, 1, 0));
         assert!(matches!(judged(1, 1).0, Verdict::Disagree(_)));
-        // An index out of bounds is any in bounds.
+        // An index out of bounds becomes any index in bounds.
         for shown in [7, 8] {
             let (verdict, compared) = judged(7, shown);
             assert_eq!((verdict, compared.lanes.checked, compared.sets, compared.open), (Verdict::Agree, 1, 1, true));
@@ -508,8 +509,7 @@ pub(super) mod tests {
         assert!(matches!(on_device(1, DeviceOutcome::Computed(other)).0, Verdict::Unchecked(_) | Verdict::Limit(_)));
     }
 
-    /// A result that is a pointer is compared by what it points at, and an array reference by its
-    /// length.
+    /// A result that is a pointer is compared by its pointee, and an array reference by its length.
     #[test]
     fn pointers_are_compared_by_what_they_point_at() {
         let text = "thread int* f(int a) { int v = a + 1; return &v; }\nthread int[] g(int a) { int[3] v; return @v; }";
@@ -531,8 +531,8 @@ pub(super) mod tests {
         }
     }
 
-    /// A relation that lacks a rule is stuck, and that is a disagreement: progress fails. What is
-    /// out of fuel stays unchecked.
+    /// A stuck relation lacks a rule, which is a disagreement: progress fails. A run out of fuel
+    /// stays unchecked.
     #[test]
     fn a_relation_without_a_rule_disagrees() {
         let text = "enum E { A, B }\nint f() { return E.B.value; }";
@@ -550,14 +550,14 @@ pub(super) mod tests {
         assert!(matches!(verdict(&call::Settings { fuel: 1, ..call::Settings::default() }), Verdict::Unchecked(_) | Verdict::Limit(_)));
     }
 
-    /// Ways and the work on unspecified values take from one fuel, so that a program costs no more
-    /// than that. Where the first way has ended, what the others allow is left out.
+    /// All ways, and the work on unspecified values, share one fuel, which bounds a program's cost.
+    /// If the first way has ended and fuel is gone, what the others allow is left out.
     #[test]
     fn the_work_of_a_program_is_bounded() {
         // 2^16 ways; each goes some hundred steps.
         let many_ways = "int f(int a) { int z = 7 / a; int s = 0;
             for (int i = 0; i < 16; i++) { if (((z >> uint(i)) & 1) == 1) { s += i; } } return s; }";
-        // Few steps and two ways, and much to find out of what each product may be.
+        // Few steps and two ways, but much work to find what each product may be.
         let much_work = "int f(int a) { uint[256] v; for (uint i = 0u; i < 256u; i++) { v[i] = i * i; }
             uint s = 1u; for (uint i = 0u; i < 40u; i++) { s = s * v[1000u] + v[1000u + i]; if (s == 5u) { s = 3u; } } return int(s); }";
         let fuel = 1 << 15;
@@ -575,7 +575,7 @@ pub(super) mod tests {
         }
     }
 
-    /// A device that computes with this arithmetic.
+    /// A device with this arithmetic.
     pub(in crate::theorem::wsl) fn simulated(dispatch: &ComputeDispatch, planted: Option<number::Planted>) -> DeviceOutcome {
         let relation = Relation::new(Rules::standard(), Arithmetic { planted });
         let (contents, module) = (dispatch.contents(), spirv::Module::load(&dispatch.words).expect("loads"));
@@ -587,8 +587,8 @@ pub(super) mod tests {
         DeviceOutcome::Computed(ComputeResult { words_hash: dispatch.words_hash(), buffers, images: Vec::new() })
     }
 
-    /// Arithmetic that takes floats below a magnitude for zero, as operands and as results. The
-    /// bits of `true` are no float.
+    /// Arithmetic that flushes floats below a magnitude, as operands and as results. The bits of
+    /// `true` are no float.
     fn flushing(op: Op, operands: &[Tuple], lanes: Lanes, below: f32) -> Lanes {
         if matches!(op, Op::Select | Op::Any | Op::All) {
             return lanes;
@@ -602,7 +602,7 @@ pub(super) mod tests {
         number::apply(op, &tuples).iter().map(flushed).collect()
     }
 
-    /// What reads a float, of one value or of one of several.
+    /// A read of a float with one value or with several.
     const READERS: &[&str] = &[
         "bool f(float x) { return any(x); }",
         "bool f(float x) { return all(float2(1., x)); }",
@@ -626,7 +626,7 @@ pub(super) mod tests {
         "int f(float x) { float[2] v; v[0] = x; v[1] = asfloat(3u); if (v[9] == 0.) { return 1; } return 2; }",
     ];
 
-    /// A device may take zero for subnormal floats wherever it reads them, and for no others.
+    /// A device may flush subnormal floats wherever it reads them, and no others.
     #[test]
     fn a_device_may_flush_subnormal_floats_and_no_others() {
         let flushes: number::Planted = |op, operands, lanes| flushing(op, operands, lanes, f32::MIN_POSITIVE);
@@ -652,15 +652,15 @@ pub(super) mod tests {
                 }
             }
             unseen += u32::from(!flushed);
-            // Where the other value that may be read is subnormal, it excuses the device.
+            // Another value that may be read is subnormal, so a device may flush it.
             let excused = text.contains("v[9]");
             assert_eq!(found, !excused, "whether the wrong device is caught by {text}");
         }
         assert!(unseen <= 1, "{unseen} programs show nothing of flushing");
     }
 
-    /// A generated program of which a device once was said to be wrong, for it had taken an element
-    /// out of bounds that is subnormal for zero.
+    /// A generated program on which a device was once called wrong. It had flushed an element out
+    /// of bounds, which is subnormal.
     #[test]
     fn a_generated_program_allows_flushing() {
         let flushes: number::Planted = |op, operands, lanes| flushing(op, operands, lanes, f32::MIN_POSITIVE);

@@ -1,4 +1,4 @@
-//! A run over sets: the cells of components that are not decided, and how its branches go.
+//! A run over sets: cells for components that are not decided, and the decisions at its branches.
 
 mod simple;
 
@@ -17,41 +17,41 @@ use smallvec::SmallVec;
 use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 
-/// A dynamic result id: a component of one execution of an instruction.
+/// A cell: one component of the result of one execution of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CellId(NonZeroU32);
 
-/// What a float result may be: [`rules::allowed`], or what a test plants for it.
+/// The set of each component of a float result: [`rules::allowed`], or what a test plants for it.
 pub type Allowed = fn(Profile, Instruction, &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>>;
 
-/// What may come out of an instruction, component by component, that computes no polynomial of its
-/// operands: [`passing::passed`].
+/// The results, by component, of instructions that compute no polynomial of their operands:
+/// [`passing::passed`].
 type Passing = fn(Profile, Instruction, &[Passed], Bound) -> Option<Passed>;
 
-/// The polynomials of an instruction's components, for those of its operands.
+/// The polynomials of a result's components, from those of the operands.
 type Computed = fn(Instruction, &[(&[Polynomial], usize)]) -> Option<Polynomials>;
 
-/// What a comparison may move of a component of what a function gives of these operands.
+/// What a comparison may move of one component of a function's result.
 type OfFunction = fn(Instruction, &[&[Polynomial]], usize, &Set) -> Option<Moved>;
 
-/// What the instructions may give, as functions: tests plant others.
+/// The rules for instructions, as functions. Tests plant others.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// What a float result may be.
+    /// The set of a float result.
     pub allowed: Allowed,
-    /// What a comparison may come out as.
+    /// The possible results of a comparison.
     pub compared: fn(Profile, Instruction, &Operand, &Operand) -> Truth,
-    /// What is left of its operands once that is known.
+    /// The operands' sets once the result of a comparison is known.
     pub narrowed: fn(Profile, Instruction, &Operand, &Operand, bool) -> [Set; 2],
-    /// The polynomials that it computes, where those may be rewritten.
+    /// The polynomials of a result that may be rewritten.
     pub polynomials: Computed,
-    /// What such a polynomial may come out as.
+    /// The set of such a polynomial.
     pub bound: Bound,
-    /// What may come out of instructions that compute none of them.
+    /// The results of instructions that compute no polynomials.
     pub passed: Passing,
-    /// What a comparison may move of what a function gives: [`Moved::of_function`].
+    /// What a comparison may move of a function's result: [`Moved::of_function`].
     pub moved: OfFunction,
-    /// What a comparison of such values may come out as.
+    /// The possible results of a comparison of such values.
     pub compared_moved: fn(Instruction, &Side, &Side) -> Truth,
 }
 
@@ -70,30 +70,30 @@ impl Default for Rules {
     }
 }
 
-/// Under what a program is explored, and how far.
+/// The environment of a run over sets, and its bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Exploration {
     /// The environment.
     pub profile: Profile,
-    /// How much it may take.
+    /// The bounds of the run.
     pub budget: Budget,
-    /// What instructions may give.
+    /// The rules for instructions.
     pub rules: Rules,
 }
 
 impl Exploration {
-    /// Under that profile, within the usual budget.
+    /// Under that profile, with the usual bounds and rules.
     pub fn under(profile: Profile) -> Exploration {
         Exploration { profile, budget: Budget::default(), rules: Rules::default() }
     }
 }
 
-/// How much a run over sets may take.
+/// The bounds of a run over sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// The most ways through the branches.
     pub paths: u32,
-    /// The most cells on one of them.
+    /// The most cells of one way.
     pub cells: u32,
 }
 
@@ -106,60 +106,61 @@ impl Default for Budget {
 /// Why a run over sets has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unsettled {
-    /// The branches taken contradict each other: no device goes this way.
+    /// The decisions at branches contradict each other, so no device takes this way.
     Infeasible,
-    /// More ways than the budget allows.
+    /// There are more ways than the budget allows.
     Paths(Left),
-    /// More cells than the budget allows.
+    /// There are more cells than the budget allows.
     Cells,
-    /// A value that may be several decides what no set can stand for (an address,
-    /// an integer); in words.
+    /// An open value decides something that no set stands for, such as an address or an integer. In
+    /// words.
     Reached(String),
 }
 
 impl Unsettled {
-    /// A way that shows nothing to compare.
+    /// For a way that ends without anything to compare.
     pub fn ended<T>(outcome: &Outcome<T>) -> Unsettled {
         Unsettled::Reached(format!("a way through its branches ends as {}", outcome.name()))
     }
 }
 
-/// A branch of which one way was left when the budget was spent.
+/// A branch with a way that the budget did not allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// How many ways were followed.
+    /// The number of ways that were followed.
     pub ways: u32,
-    /// The comparison that its condition comes from; the branch itself, if it comes from none.
+    /// The comparison that made the condition, or else the branch itself.
     pub condition: Box<Cause>,
 }
 
-/// What a cell holds.
+/// The contents of a cell.
 #[derive(Clone, Copy, Debug)]
 enum Content<'c> {
-    /// A float made of such, which may be rewritten together: it is in the set of these.
+    /// A float that is a polynomial of leaves. It may be rewritten together with what is made of
+    /// it, and lies in the set of the polynomial.
     Polynomial(&'c Polynomial),
-    /// One of the run's floats.
+    /// Another float, by its index.
     Float(u32),
     Boolean(Truth, &'c Made),
 }
 
-/// Where a cell has what it holds.
+/// Where the contents of a cell are stored.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// Beside it.
+    /// In `polynomials`, at the same index.
     Polynomial,
-    /// Among the floats.
+    /// In `floats`.
     Float(u32),
-    /// Among the Booleans.
+    /// In `booleans`.
     Boolean(u32),
 }
 
-/// The cells of a run. Most are polynomials, and these are written field by field into places that
-/// are there already: a push would copy each from the stack, and wait for its smaller fields.
+/// The cells of a run. Most hold polynomials. These are written into existing elements field by
+/// field, since a push would first build each on the stack.
 #[derive(Clone, Debug, Default)]
 struct Cells {
     count: usize,
-    /// So many places at least.
+    /// `kinds` and `polynomials` have at least `count` elements.
     kinds: Vec<Kind>,
     polynomials: Vec<Polynomial>,
     floats: Vec<Float>,
@@ -186,7 +187,7 @@ impl Cells {
         }
     }
 
-    /// Room for one more; its place.
+    /// Makes room for one cell. Returns its index.
     #[inline(always)]
     fn place(&mut self) -> usize {
         if self.count == self.kinds.len() {
@@ -203,7 +204,7 @@ impl Cells {
         self.polynomials.resize(places, Polynomial::monomial(0.0, 1));
     }
 
-    /// The cell in the place that there was room for. None where there are too many for numbers.
+    /// Counts the cell that was just written. `None` if its number does not fit.
     #[inline(always)]
     fn filled(&mut self) -> Option<CellId> {
         self.count += 1;
@@ -218,7 +219,7 @@ impl Cells {
         self.filled()
     }
 
-    /// One of the floats that are there.
+    /// A cell for an existing element of `floats`.
     fn float(&mut self, float: u32) -> Option<CellId> {
         let at = self.place();
         self.kinds[at] = Kind::Float(float);
@@ -233,28 +234,28 @@ impl Cells {
     }
 }
 
-/// A float that is no polynomial, or in a narrower set than that of its polynomial.
+/// A float that is no polynomial, or whose set is narrower than that of its polynomial.
 #[derive(Clone, Debug)]
 struct Float {
     set: Set,
-    /// What made it, where that may be rewritten together with what is made of it.
+    /// The polynomial, if this float may be rewritten together with what is made of it.
     polynomial: Option<Polynomial>,
-    /// What a comparison may move of it, where it is no polynomial and this is known.
+    /// What a comparison may move of it, if it is no polynomial and this is known.
     moved: Option<Moved>,
-    /// Which of the run's causes leaves it without a bound, if one does.
+    /// The index of the cause, if an instruction leaves it unbounded.
     cause: Option<u32>,
 }
 
-/// What a Boolean comes from, so that knowing it narrows that.
+/// The origin of a Boolean. A known Boolean narrows it.
 #[derive(Clone, Debug)]
 enum Made {
-    /// A comparison of two floats, and where it stands.
+    /// A comparison of two floats, and its place.
     Compared(Box<(Instruction, Lane, Lane, u32)>),
     /// The negation of a Boolean.
     Not(Lane),
-    /// Whether all of these hold, or (if `absorbing`) any of them.
+    /// Whether all of these hold or, if `absorbing`, any of them.
     Joined { of: Box<[Lane]>, absorbing: bool },
-    /// Something else.
+    /// Anything else.
     Otherwise,
 }
 
@@ -264,42 +265,42 @@ pub struct Sets {
     profile: Profile,
     budget: Budget,
     rules: Rules,
-    /// Whether no test has planted another rule: [`Rules::are_usual`].
+    /// Whether no test has planted a rule: [`Rules::are_usual`].
     is_usual: bool,
     cells: Cells,
-    /// Where [`Sets::keep_only`] puts what it keeps: the vectors before are there next time.
+    /// The vectors that [`Sets::keep_only`] fills next.
     spare: Cells,
-    /// What has no bound though its operands do.
+    /// The instructions that made unbounded floats of bounded operands.
     causes: Vec<Cause>,
-    /// Quotients that are told, by the bits of their operands.
+    /// Earlier quotients, by the bits of their operands.
     quotients: FxHashMap<(u32, u32), simple::Quotient>,
-    /// How the undecided branches of this run go, in order; the run adds to it.
+    /// The decisions at the open branches of this run, in order. The run adds to them.
     choices: Vec<Choice>,
-    /// How many of them it has come to.
+    /// The number of open branches so far.
     met: usize,
-    /// Where the run is.
+    /// The current place.
     place: u32,
 }
 
-/// How an undecided branch goes.
+/// The decision at an open branch.
 #[derive(Clone, Debug)]
 struct Choice {
     holds: bool,
-    /// The comparison that its condition comes from, and what its operands may be before the
-    /// branch; the branch itself, if it comes from none.
+    /// The comparison that made the condition, with the sets of its operands before the branch. Or
+    /// else the branch itself.
     condition: Cause,
 }
 
-/// What came of all ways through a program.
+/// The results of all ways through a program.
 #[derive(Clone, Debug)]
 pub struct Explored<T> {
-    /// What each way gives.
+    /// The result of each way.
     pub ways: Vec<T>,
-    /// Why there may be more, if so: then nothing is decided.
+    /// Why there may be more ways. Then nothing is decided.
     pub unsettled: Option<Unsettled>,
 }
 
-/// Runs a program over sets, once for each way that branches on undecided conditions may go.
+/// Runs a program over sets, once for each way through its open branches.
 pub fn explore<T>(profile: Profile, budget: Budget, mut run: impl FnMut(&mut Sets) -> Result<T, Unsettled>) -> Explored<T> {
     let mut ways = Vec::new();
     let (_, unsettled) = follow(Exploration { profile, budget, rules: Rules::default() }, |sets| {
@@ -309,9 +310,8 @@ pub fn explore<T>(profile: Profile, budget: Budget, mut run: impl FnMut(&mut Set
     Explored { ways, unsettled }
 }
 
-/// [`explore`] for a run that keeps its results itself, and may say that it has seen enough. Gives
-/// how many ways were followed, and why there may be more than those and the
-/// ones that contradict themselves.
+/// [`explore`] for a run that keeps its results itself and may stop early. Returns the number of
+/// followed ways, and why there may be others.
 pub(crate) fn follow(
     exploration: Exploration,
     mut run: impl FnMut(&mut Sets) -> Result<ControlFlow<()>, Unsettled>,
@@ -330,7 +330,7 @@ pub(crate) fn follow(
             Ok(ControlFlow::Break(())) => return (ways, None),
             Err(unsettled) => return (ways, Some(unsettled)),
         }
-        // The last choice of which the other way has not been gone: true comes first.
+        // The last decision that can still be turned. True comes before false.
         while sets.choices.last().is_some_and(|choice| !choice.holds) {
             sets.choices.pop();
         }
@@ -351,7 +351,7 @@ impl Left {
 }
 
 impl Sets {
-    /// A run that has done nothing.
+    /// A run that has not started.
     pub(crate) fn before(Exploration { profile, budget, rules }: Exploration) -> Sets {
         Sets {
             profile,
@@ -368,13 +368,13 @@ impl Sets {
         }
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub(crate) fn cells(&self) -> usize {
         self.cells.count
     }
 
-    /// Drops every cell but those that `visit` comes to, once or several times, and numbers them
-    /// anew. It is not known any more what a Boolean was made of, nor why a float has no bound.
+    /// Drops all cells but those that `visit` passes to its argument, and renumbers these. Forgets
+    /// the origins of Booleans and the causes of unbounded floats.
     pub(crate) fn keep_only(&mut self, visit: impl FnOnce(&mut dyn FnMut(&mut CellId))) {
         let Sets { cells: kept, spare: before, causes, quotients, .. } = self;
         std::mem::swap(kept, before);
@@ -404,13 +404,13 @@ impl Sets {
         self.profile
     }
 
-    /// Says where the run is, by a number that the engine can make a place
-    /// of: explanations name it.
+    /// Sets the current place, as a number that means something to the engine. Explanations name
+    /// it.
     pub fn stand_at(&mut self, place: u32) {
         self.place = place;
     }
 
-    /// What a float may be.
+    /// The set of a float.
     pub fn operand(&self, lane: Lane) -> Operand {
         match lane.trust.cell {
             _ if lane.trust.is_decided(self.profile) => Operand { set: decided(lane, self.profile), id: None },
@@ -418,7 +418,7 @@ impl Sets {
             Some(id) => match self.content(id) {
                 Content::Polynomial(polynomial) => Operand { set: (self.rules.bound)(polynomial), id: Some(id) },
                 Content::Float(at) => match self.float(at) {
-                    // What no rule bounds is no value that could be shared: it may be undefined.
+                    // An unbounded float may be undefined, so two uses may differ.
                     Float { set, cause: Some(_), .. } if set.is_any() => Operand { set: Set::ANY, id: None },
                     Float { set, .. } => Operand { set: *set, id: Some(id) },
                 },
@@ -427,7 +427,7 @@ impl Sets {
         }
     }
 
-    /// The one bounded span of floats that an undecided float may be, if it is one.
+    /// The set of an open float, if it is one bounded span.
     pub fn span(&self, lane: Lane) -> Option<Span> {
         let only = |set: &Set| set.only_span().filter(|span| span.low.is_finite() && span.high.is_finite()).copied();
         match self.content(lane.trust.cell?) {
@@ -437,7 +437,7 @@ impl Sets {
         }
     }
 
-    /// What a Boolean may be.
+    /// The possible values of a Boolean.
     pub fn truth(&self, lane: Lane) -> Truth {
         match lane.trust.cell.map(|id| self.content(id)) {
             _ if lane.trust.is_decided(self.profile) => Truth::from(lane.is_true()),
@@ -446,7 +446,7 @@ impl Sets {
         }
     }
 
-    /// What a device must show in a float that is observed.
+    /// What a device must show of a float that is observed.
     pub fn expected(&self, lane: Lane) -> Expected {
         if lane.trust.is_decided(self.profile) {
             return lane.judge(self.profile);
@@ -455,25 +455,25 @@ impl Sets {
         Expected::of(self.operand(lane).set, why)
     }
 
-    /// A float that may be any of a set, as an interface brings it: `value` is the definite one.
+    /// An input that may be any float of a set. `value` is the definite one.
     pub fn any_of(&mut self, value: f32, set: Set, why: Why) -> Result<Lane, Unsettled> {
         let mut lane = Lane::exact(value);
         lane.trust = lane.trust.in_doubt(why);
-        // The lanes that a derivative subtracts may have been drawn into it.
+        // A comparison may move terms of the lanes that a derivative subtracts.
         let moved = (why != Why::Derivative).then_some(Moved::NOTHING);
         let polynomial = moved.and_then(|_| Polynomial::within(&set));
         lane.trust.cell = Some(self.new_float(Float { set, polynomial, moved, cause: None })?);
         Ok(lane)
     }
 
-    /// Computes an operation: the definite values by `arithmetic`, and a cell for each component
-    /// that is not decided.
+    /// Computes an operation: definite values by `arithmetic`, and a cell for each undecided
+    /// component.
     pub fn apply(&mut self, arithmetic: &Arithmetic, op: Op, args: &[Tuple<'_>]) -> Result<Lanes, Unsettled> {
         if op == Op::Select && args[0].lanes.iter().any(|c| !c.trust.is_decided(self.profile)) {
             return self.select(args);
         }
         let mut results = arithmetic.apply(op, args);
-        // What is selected has the cell that it has.
+        // A selected component keeps its cell.
         if op != Op::Select && results.iter().any(|lane| !lane.trust.is_decided(self.profile)) {
             let args: SmallVec<[(&[Lane], usize); 3]> = args.iter().map(|a| (a.lanes, a.columns)).collect();
             self.widen(op.instruction(), &args, &mut results)?;
@@ -481,21 +481,21 @@ impl Sets {
         Ok(results)
     }
 
-    /// OpSelect on conditions that are not decided: a branch for each.
+    /// OpSelect with open conditions: a branch for each.
     fn select(&mut self, args: &[Tuple<'_>]) -> Result<Lanes, Unsettled> {
         let [conditions, on_true, on_false] = [0, 1, 2].map(|i| args[i].lanes);
         let ways = self.choose(conditions, on_true.len())?;
         Ok(ways.into_iter().enumerate().map(|(i, holds)| if holds { on_true[i] } else { on_false[i] }).collect())
     }
 
-    /// Which of two objects each of so many components of a selection comes from, the first where
-    /// it holds: by one condition, or one for each.
+    /// Chooses each component of an OpSelect: true for the first object. There is one condition, or
+    /// one for each component.
     pub fn choose(&mut self, conditions: &[Lane], components: usize) -> Result<SmallVec<[bool; 4]>, Unsettled> {
         let mut ways = SmallVec::with_capacity(components);
         let mut first = None;
         for i in 0..components {
             let holds = match (conditions.len(), first) {
-                // Where it may be rewritten, for each component by itself.
+                // If results may be rewritten, each component decides by itself.
                 (1, Some(known)) if !self.rewrites() => known,
                 (n, _) => self.decide(conditions[if n == 1 { 0 } else { i }])?,
             };
@@ -505,8 +505,8 @@ impl Sets {
         Ok(ways)
     }
 
-    /// Gives cells to those of an instruction's results that are not decided. All lanes are 32-bit
-    /// floats or Booleans.
+    /// Gives cells to the undecided components of a result. All lanes are 32-bit floats or
+    /// Booleans.
     pub fn widen<'a>(&mut self, instruction: Instruction, args: &[(&'a [Lane], usize)], results: &mut [Lane]) -> Result<(), Unsettled> {
         if let Some(form) = Form::of(instruction) {
             for (i, result) in results.iter_mut().enumerate() {
@@ -518,11 +518,11 @@ impl Sets {
             return Ok(());
         }
         if self.rewrites() {
-            // A scalar stands for every component.
+            // A scalar operand applies to every component.
             let is_fit = |lanes: &[Lane]| lanes.len() == results.len() || lanes.len() == 1;
             let by_component = rewriting::by_component(instruction).filter(|_| args.iter().all(|(lanes, _)| is_fit(lanes)));
             let Some(of_one) = by_component.filter(|_| results.len() > 1) else { return self.rewritten(instruction, args, results) };
-            // What is open of one component says nothing of another.
+            // An open component says nothing of another.
             for i in 0..results.len() {
                 let component = |lanes: &'a [Lane]| if lanes.len() == 1 { lanes } else { &lanes[i..=i] };
                 let of_component: SmallVec<[(&[Lane], usize); 3]> = args.iter().map(|&(lanes, _)| (component(lanes), 1)).collect();
@@ -539,8 +539,7 @@ impl Sets {
         Ok(())
     }
 
-    /// A float that is one of two, by something that the run does not know; none if it has no
-    /// bound.
+    /// One of two floats, where the run does not know which. `None` if it is unbounded.
     pub(crate) fn either(&mut self, x: Lane, y: Lane) -> Option<Lane> {
         if let (Some(a), Some(b)) = (x.trust.grid, y.trust.grid)
             && x.bits == y.bits
@@ -557,7 +556,7 @@ impl Sets {
         Some(Lane { trust: Trust { cell: Some(cell), ..x.trust.in_doubt(Why::Control) }, ..x })
     }
 
-    /// Gives a component of a result that is a polynomial its cell.
+    /// Gives a cell to a component that is a polynomial.
     #[inline(always)]
     fn give_polynomial(
         &mut self,
@@ -574,7 +573,7 @@ impl Sets {
         Ok(())
     }
 
-    /// Gives a component of a result its cell. One that was moved, as by OpSelect, has its own.
+    /// Gives a cell to a component. One that was only moved, as by OpSelect, keeps its own.
     fn give(
         &mut self,
         result: &mut Lane,
@@ -592,8 +591,8 @@ impl Sets {
         Ok(())
     }
 
-    /// Why the result of an instruction has no bound: the cause of an operand that has none, or
-    /// this instruction.
+    /// The index of why a result is unbounded: the cause of an unbounded operand, or this
+    /// instruction.
     fn cause_of(&mut self, instruction: Instruction, args: &[(&[Lane], usize)]) -> u32 {
         let lanes = || args.iter().flat_map(|(lanes, _)| lanes.iter().copied());
         if let Some(cause) = lanes().find_map(|lane| self.cause_index(lane)) {
@@ -611,12 +610,12 @@ impl Sets {
         }
     }
 
-    /// Why a float has no bound, if an instruction is the cause of that.
+    /// The instruction that left a float unbounded, if there is one.
     pub fn cause(&self, lane: Lane) -> Option<&Cause> {
         self.causes.get(self.cause_index(lane)? as usize)
     }
 
-    /// What a rule gives for the sets of the operands.
+    /// Applies a rule to the operands' sets.
     fn by_rule(&self, rule: Allowed, instruction: Instruction, args: &[(&[Lane], usize)]) -> Option<SmallVec<[Set; 4]>> {
         let operands: SmallVec<[SmallVec<[Operand; 4]>; 3]> =
             args.iter().map(|(lanes, _)| lanes.iter().map(|&lane| self.operand(lane)).collect()).collect();
@@ -625,15 +624,14 @@ impl Sets {
         rule(self.profile, instruction, &tuples)
     }
 
-    /// Whether what makes a result may be rewritten together with what is made of it. Then no rule
-    /// of a single instruction bounds that, and nothing that a branch has told: another place may
-    /// evaluate the same expression otherwise.
+    /// Whether a device may rewrite an expression across instructions. Then no rule of a single
+    /// instruction bounds a result. Nor does a branch narrow it, since another place may evaluate
+    /// the same expression otherwise.
     pub(crate) fn rewrites(&self) -> bool {
         !self.profile.controls().no_contraction
     }
 
-    /// The polynomial that a float comes from, of which such a rewriting is bounded; `None` if
-    /// anything may come of it.
+    /// The polynomial of a float, which bounds all its rewritings. `None` if it has none.
     #[inline(always)]
     fn polynomial(&self, lane: Lane) -> Option<Polynomial> {
         match (lane.trust.grid, lane.trust.cell) {
@@ -647,8 +645,7 @@ impl Sets {
         }
     }
 
-    /// [`Sets::widen`] where results may be rewritten: of polynomials, and of instructions whose
-    /// operands are there by themselves.
+    /// [`Sets::widen`] where results may be rewritten: polynomials, and instructions on leaves.
     fn rewritten(&mut self, instruction: Instruction, args: &[(&[Lane], usize)], results: &mut [Lane]) -> Result<(), Unsettled> {
         let made = self.computed(instruction, args);
         let leaves = args.iter().flat_map(|(lanes, _)| lanes.iter()).all(|lane| lane.trust.grid.is_some_and(|grid| grid.leaf));
@@ -657,7 +654,7 @@ impl Sets {
             _ if leaves => self.by_rule(rules::allowed_alone, instruction, args),
             _ => None,
         };
-        // The same for all components.
+        // It is the same for all components.
         let mut by_polynomials = None;
         for (i, result) in results.iter_mut().enumerate().filter(|(_, result)| result.trust.grid.is_none()) {
             let polynomial = made.as_ref().map(|made| made[i]);
@@ -680,7 +677,7 @@ impl Sets {
         Ok(())
     }
 
-    /// The polynomials that an instruction computes of its operands'.
+    /// The polynomials of a result's components.
     fn computed(&self, instruction: Instruction, args: &[(&[Lane], usize)]) -> Option<Polynomials> {
         let mut operands: SmallVec<[Polynomials; 3]> = SmallVec::new();
         for (lanes, _) in args {
@@ -694,7 +691,7 @@ impl Sets {
         (self.rules.polynomials)(instruction, &tuples)
     }
 
-    /// Component i of what a function gives, which is within that set.
+    /// Component i of a function's result, which lies in that set.
     fn function(&self, instruction: Instruction, args: &[(&[Lane], usize)], i: usize, set: Set) -> Passed {
         let operand = |lanes: &[Lane]| lanes.iter().map(|&lane| self.polynomial(lane)).collect();
         let operands: Option<SmallVec<[Polynomials; 3]>> = args.iter().map(|(lanes, _)| operand(lanes)).collect();
@@ -706,8 +703,8 @@ impl Sets {
         Passed { set, polynomial, moved }
     }
 
-    /// What the rule of a function gives for all that its operands may come out as; none where one
-    /// has no bound.
+    /// Applies the rule of a function to the sets of its operands' polynomials. `None` if one is
+    /// unbounded.
     fn by_polynomials(&self, instruction: Instruction, args: &[(&[Lane], usize)]) -> Option<SmallVec<[Set; 4]>> {
         let operand = |&lane: &Lane| {
             let set = (self.rules.bound)(&self.polynomial(lane)?.loosened());
@@ -721,11 +718,11 @@ impl Sets {
         rules::allowed_alone(self.profile, instruction, &tuples)
     }
 
-    /// What a component may be that is chosen or made of polynomials, where it is none itself.
+    /// A component that is chosen from polynomials or made of them, but is none itself.
     fn passed(&self, instruction: Instruction, args: &[(&[Lane], usize)], i: usize) -> Option<Passed> {
         let is_usual = std::ptr::fn_addr_eq(self.rules.passed, passing::passed as Passing);
         if let (true, Some(Op::Div), [(x, _), (y, _)]) = (is_usual, Op::of(instruction), args) {
-            // Only the polynomials count, and quotients are many.
+            // Quotients are frequent, and only the polynomials count for them.
             return passing::quotient(&self.polynomial(*x.get(i)?)?, &self.polynomial(*y.get(i)?)?, self.rules.bound);
         }
         let mut operands: SmallVec<[Passed; 3]> = SmallVec::new();
@@ -739,14 +736,14 @@ impl Sets {
         let polynomial = self.polynomial(lane);
         let moved = self.moved(lane);
         let set = match (&polynomial, moved) {
-            // What is by itself is only in its set.
+            // A value by itself lies in its own set only.
             (Some(polynomial), None | Some(Moved::Terms { .. })) => (self.rules.bound)(polynomial),
             _ => self.operand(lane).set,
         };
         Passed { set, polynomial, moved: moved.or(polynomial.map(Moved::polynomial)) }
     }
 
-    /// What a comparison may move of a float that is by itself, or no polynomial.
+    /// What a comparison may move of a float that is by itself, or is no polynomial.
     fn moved(&self, lane: Lane) -> Option<Moved> {
         match lane.trust.cell.map(|id| self.content(id)) {
             _ if lane.trust.grid.is_some_and(|grid| grid.leaf) => Some(Moved::NOTHING),
@@ -755,7 +752,7 @@ impl Sets {
         }
     }
 
-    /// Which way a branch on the condition goes on this run.
+    /// Decides a branch on this run.
     pub fn decide(&mut self, condition: Lane) -> Result<bool, Unsettled> {
         let truth = self.truth(condition);
         if truth != Truth::BOTH {
@@ -775,8 +772,7 @@ impl Sets {
         Ok(holds)
     }
 
-    /// The undecided comparison that a Boolean comes from first, if it comes from any, and what its
-    /// operands may be.
+    /// The first open comparison that a Boolean comes from, with the sets of its operands.
     fn comparison(&self, mut condition: Lane) -> Option<Cause> {
         loop {
             match self.content(condition.trust.cell?) {
@@ -792,8 +788,8 @@ impl Sets {
         }
     }
 
-    /// Takes a Boolean as known, and narrows what it was made from; not where the next branch on it
-    /// may be on another evaluation.
+    /// Records a Boolean as known, and narrows its origin. Does nothing if results may be
+    /// rewritten, since the next branch may be on another evaluation.
     fn assume(&mut self, condition: Lane, holds: bool) -> Result<(), Unsettled> {
         if self.rewrites() {
             return Ok(());
@@ -828,7 +824,7 @@ impl Sets {
             if set.is_none() {
                 return Err(Unsettled::Infeasible);
             }
-            // One cell on both sides is narrowed by both.
+            // A cell on both sides is narrowed twice.
             if let Some(id) = operand.id
                 && let Content::Float(at) = self.content(id)
             {
@@ -842,11 +838,11 @@ impl Sets {
         Ok(())
     }
 
-    /// What a comparison may come out as where terms may be moved from one side to the other: by
-    /// the polynomial of the difference, and where that leaves it open by the two sides.
+    /// The possible results of a comparison that may move terms between its sides: first from the
+    /// polynomial of the difference, then from the two sides.
     fn compared_rewritten(&self, instruction: Instruction, x: Lane, y: Lane) -> Truth {
         if operands_of(instruction) == 1 {
-            // What is bounded is no infinity or NaN, however it is evaluated.
+            // A bounded float is no infinity and no NaN, however it is evaluated.
             return if self.passable(x).set.is_bounded() { Truth::from(false) } else { Truth::BOTH };
         }
         if let (Some(p), Some(q)) = (self.polynomial(x), self.polynomial(y))
@@ -863,7 +859,7 @@ impl Sets {
         }
     }
 
-    /// Component i of an instruction that gives Booleans.
+    /// Component i of an instruction with Boolean results.
     fn boolean(&self, form: Form, instruction: Instruction, args: &[(&[Lane], usize)], i: usize) -> (Truth, Made) {
         let lane = |a: usize| args[a].0[i];
         match form {
@@ -905,7 +901,7 @@ impl Sets {
         &self.cells.floats[at as usize]
     }
 
-    /// Whether the budget has a cell more.
+    /// An error if the budget has no room for another cell.
     #[inline(always)]
     fn may_grow(&self) -> Result<(), Unsettled> {
         if self.cells.count < self.budget.cells as usize { Ok(()) } else { Err(Unsettled::Cells) }
@@ -923,20 +919,20 @@ impl Sets {
     }
 
     fn new_float(&mut self, float: Float) -> Result<CellId, Unsettled> {
-        // No more than there are cells, so that the number fits.
+        // There are no more floats than cells, so the number fits.
         let id = self.same_float(self.cells.floats.len() as u32)?;
         self.cells.floats.push(float);
         Ok(id)
     }
 
-    /// A cell of a float that another one has.
+    /// A cell for a float that another cell has.
     fn same_float(&mut self, float: u32) -> Result<CellId, Unsettled> {
         self.may_grow()?;
         self.cells.float(float).ok_or(Unsettled::Cells)
     }
 }
 
-/// How many floats a comparison is of.
+/// The number of floats that a comparison takes.
 fn operands_of(instruction: Instruction) -> usize {
     let one = [spirv::Op::IsNan, spirv::Op::IsInf].map(|op| Instruction::Core(op as u16));
     if one.contains(&instruction) { 1 } else { 2 }
@@ -948,13 +944,13 @@ fn decided(lane: Lane, profile: Profile) -> Set {
         Expected::Bits(bits) => Set::point(f32::from_bits(bits).into()),
         Expected::Zero => Set::ZERO,
         Expected::Within(set) => set,
-        // A NaN, or what is arithmetic's concern only.
+        // A NaN, or a value that only arithmetic doubts.
         Expected::Undecided(_) if lane.trust.is_decided(profile) => Set::point(lane.float().into()),
         Expected::Undecided(_) => Set::ANY,
     }
 }
 
-/// The instructions that give Booleans.
+/// The kinds of instructions with Boolean results.
 #[derive(Clone, Copy, Debug)]
 enum Form {
     Comparison,
@@ -1007,8 +1003,8 @@ impl From<bool> for Truth {
 }
 
 impl Expected {
-    /// What a set says of a component that is observed: bits if it is one float, nothing if it is
-    /// unbounded or holds NaN.
+    /// What a device must show of a component with that set: bits if it is one float, anything if
+    /// it is unbounded or holds NaN.
     pub(crate) fn of(set: Set, why: Why) -> Expected {
         match set.only() {
             Some(x) => Expected::Bits((x as f32).to_bits()),

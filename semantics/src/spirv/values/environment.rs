@@ -1,5 +1,5 @@
-//! What a dispatch or a draw is given, and what is observed of a dispatch: the same for every
-//! engine, the relation and the machines.
+//! The inputs of a dispatch or draw, and the observation of a dispatch. All engines use the same
+//! types.
 
 use crate::image;
 use crate::number::Profile;
@@ -10,43 +10,44 @@ use crate::raster;
 use crate::spirv::module::Module;
 use crate::spirv::value::Buffer;
 
-/// A place among the invocations of a dispatch.
+/// An invocation of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct InvocationId {
-    /// The workgroup, in the order of WorkgroupId: x fastest.
+    /// The index of the workgroup, in the order of WorkgroupId: x varies fastest.
     pub workgroup: u32,
-    /// The invocation in its workgroup: LocalInvocationIndex.
+    /// The index of the invocation in its workgroup: LocalInvocationIndex.
     pub local: u32,
 }
 
-/// What buffer accesses out of bounds do. Function, Private and Workgroup memory are never robust.
+/// What a buffer access out of bounds does. Function, Private and Workgroup memory are never
+/// robust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Robustness {
-    /// They are undefined behaviour.
+    /// It is undefined behaviour.
     #[default]
     None,
-    /// robustBufferAccess: loads give zero or what is somewhere in the buffer, stores may change
-    /// any byte of it or none.
+    /// robustBufferAccess: a load gives zero or some value of the buffer. A store changes any bytes
+    /// of the buffer, or none.
     Access1,
-    /// robustBufferAccess2: loads give zero, stores change nothing.
+    /// robustBufferAccess2: a load gives zero, and a store changes nothing.
     Access2,
 }
 
-/// Bounds on a run, so that any module ends in bounded time and memory.
+/// The bounds of a run. With them every module ends in bounded time and memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Instructions executed by all invocations together; past it the run is out of fuel.
+    /// The most instructions that all invocations execute. After these the run is out of fuel.
     pub instructions: u64,
-    /// Of these, instructions executed by the relation: its time is in proportion to them.
+    /// The most of these that the relation executes. Its time is proportional to them.
     pub by_relation: u64,
-    /// Turns of the lockstep machine, each one instruction for up to 64 invocations at once: its
-    /// time is in proportion to them.
+    /// The most turns of the lockstep machine. A turn is one instruction for up to 64 invocations,
+    /// and the machine's time is proportional to them.
     pub turns: u64,
-    /// Invocations of the dispatch.
+    /// The most invocations of the dispatch.
     pub invocations: u64,
-    /// Bytes of all memory that the module's variables take at once.
+    /// The most bytes that the module's variables take at once.
     pub memory: u64,
-    /// When the run ends at the latest, if at all. Where it ends by that is not the same each time.
+    /// The latest end of the run. A run that ends by it is not reproducible.
     pub time: Option<TimeLimit>,
 }
 
@@ -56,7 +57,7 @@ impl Default for Limits {
     }
 }
 
-/// So many instructions, as [`Limits::of_fuel`] has it, for callers that bound nothing else.
+/// The limits with so many instructions, as [`Limits::of_fuel`] sets them.
 impl From<u64> for Limits {
     fn from(fuel: u64) -> Limits {
         Limits::of_fuel(fuel)
@@ -64,7 +65,7 @@ impl From<u64> for Limits {
 }
 
 impl Limits {
-    /// So many instructions, whatever time either engine takes for them.
+    /// The default limits, except that each engine may execute so many instructions.
     pub fn of_fuel(instructions: u64) -> Limits {
         Limits { instructions, by_relation: instructions, turns: instructions, ..Limits::default() }
     }
@@ -74,7 +75,7 @@ impl Limits {
         self.instructions.min(self.by_relation)
     }
 
-    /// What is said of a run that is out of fuel.
+    /// The message for a run that is out of fuel.
     pub fn out_of_fuel(&self) -> String {
         let Limits { instructions, by_relation, turns, .. } = self;
         if by_relation.min(turns) >= instructions {
@@ -86,90 +87,91 @@ impl Limits {
     }
 }
 
-/// A 32-bit float of a buffer that may be any of a set, of which the buffer holds the definite one.
+/// A 32-bit float of a buffer that may be any of a set. The buffer holds the definite one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoundedFloat {
     /// The descriptor set of the buffer.
     pub set: u32,
-    /// The binding in it.
+    /// The binding of the buffer.
     pub binding: u32,
-    /// The first byte, a multiple of 4.
+    /// The offset in bytes, a multiple of 4.
     pub offset: u64,
-    /// What a device may hold there.
+    /// The floats that a device may hold there.
     pub allowed: Set,
 }
 
-/// An image behind a descriptor: sampled, storage, or with the sampler at the same place a combined
-/// one, as the module declares it.
+/// An image at a descriptor. The module declares whether it is a sampled image, a storage image or,
+/// with the sampler at the same descriptor, a combined image sampler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoundImage {
     /// The descriptor set.
     pub set: u32,
-    /// The binding in it.
+    /// The binding.
     pub binding: u32,
     /// The image.
     pub image: image::Image,
 }
 
-/// A sampler behind a descriptor.
+/// A sampler at a descriptor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundSampler {
     /// The descriptor set.
     pub set: u32,
-    /// The binding in it.
+    /// The binding.
     pub binding: u32,
     /// The sampler.
     pub sampler: image::Sampler,
 }
 
-/// What is bound while a dispatch or a draw runs, and what the environment says of accesses to it.
+/// The resources of a dispatch or draw, and how accesses to them behave.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Resources<'d> {
-    /// The bytes behind the descriptors, uniform and storage.
+    /// The uniform and storage buffers.
     pub buffers: &'d [Buffer],
-    /// The images behind the descriptors.
+    /// The images.
     pub images: &'d [BoundImage],
-    /// The samplers behind the descriptors.
+    /// The samplers.
     pub samplers: &'d [BoundSampler],
-    /// The push constants.
+    /// The bytes of the push constants.
     pub push_constants: &'d [u8],
     /// What buffer accesses out of bounds do.
     pub robustness: Robustness,
     /// What image accesses out of bounds do.
     pub image_robustness: image::Robustness,
-    /// Floats in the buffers of which a device may hold another; of a place that is no buffer's
-    /// nothing is said.
+    /// The floats in buffers that may differ between devices. Entries outside of the buffers have
+    /// no effect.
     pub bounded: &'d [BoundedFloat],
-    /// Under which profile floats are judged; by default that which the
-    /// module asks for ([`crate::spirv::module::Module::profile`]).
+    /// The profile that judges floats. Without one, the module's own
+    /// ([`crate::spirv::module::Module::profile`]).
     pub profile: Option<Profile>,
-    /// How precise a device samples; by default as little as
-    /// each format allows ([`image::Precision::least`]).
+    /// The precision of a device's samples. Without one, the least that each format allows
+    /// ([`image::Precision::least`]).
     pub precision: Option<image::Precision>,
-    /// How many invocations a subgroup has, where anything depends on it: a power of two up to 128.
-    /// Without a size, what is run for its values is run with several sizes.
+    /// The number of invocations of a subgroup, a power of two up to 128. Without one, a run that
+    /// depends on it is repeated with several sizes.
     pub subgroup_size: Option<u32>,
-    /// Which invocations of a workgroup are a subgroup.
+    /// How the invocations of a workgroup form subgroups.
     pub subgroup_mapping: SubgroupMapping,
 }
 
-/// Which invocations of a workgroup are a subgroup.
+/// How the invocations of a workgroup form subgroups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SubgroupMapping {
     /// Subgroup k has the local invocation indices from k times its size on.
     #[default]
     ByIndex,
-    /// Any: what depends on it is in doubt. The definite answer is that by indices.
+    /// In any way. Results that depend on it are in doubt, and the definite ones are those of
+    /// `ByIndex`.
     Any,
 }
 
 impl<'d> Resources<'d> {
-    /// Buffers, and nothing else.
+    /// Resources with these buffers and nothing else.
     pub fn of_buffers(buffers: &'d [Buffer]) -> Resources<'d> {
         Resources { buffers, ..Resources::default() }
     }
 
-    /// Under which profile an entry point of a module is judged.
+    /// The profile that judges floats of an entry point.
     pub fn profile(&self, module: &Module, entry: &str) -> Profile {
         let declared = || module.entry_point(entry).map_or(Profile::VulkanDefault, |entry| module.profile(entry));
         self.profile.unwrap_or_else(declared)
@@ -179,112 +181,113 @@ impl<'d> Resources<'d> {
 /// A compute dispatch.
 #[derive(Clone, Debug)]
 pub struct Dispatch<'d> {
-    /// The entry point.
+    /// The name of the entry point.
     pub entry: &'d str,
-    /// Workgroups in x, y and z.
+    /// The number of workgroups in x, y and z.
     pub groups: [u32; 3],
-    /// What is bound.
+    /// The resources.
     pub resources: Resources<'d>,
     /// The bounds of the run.
     pub limits: Limits,
 }
 
-/// When the next item of a vertex attribute is taken: VkVertexInputRate.
+/// When a vertex attribute advances: VkVertexInputRate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Rate {
-    /// For each vertex.
+    /// With each vertex.
     #[default]
     Vertex,
-    /// For each instance.
+    /// With each instance.
     Instance,
 }
 
-/// The data of one vertex attribute: Vulkan, Vertex Input Description.
+/// A vertex attribute with its data: Vulkan, Vertex Input Description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribute {
     /// The location of the input variable.
     pub location: u32,
     /// The format of an item.
     pub format: image::Format,
-    /// When the next item is taken.
+    /// When it advances to the next item.
     pub rate: Rate,
-    /// The first item's first byte.
+    /// The offset in bytes of the first item.
     pub offset: u64,
-    /// Bytes from one item to the next.
+    /// The bytes from one item to the next.
     pub stride: u64,
-    /// The vertex buffer.
+    /// The bytes of the vertex buffer.
     pub bytes: Vec<u8>,
 }
 
-/// What is assembled into triangles.
+/// The vertices of a draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vertices<'d> {
-    /// How vertices make triangles.
+    /// The primitives that the vertices form.
     pub topology: raster::Topology,
-    /// The indices; without them, vertices are numbered from `first`.
+    /// The indices of an indexed draw. Without them, vertices are numbered from `first`.
     pub indices: Option<&'d [u32]>,
-    /// The first vertex, or the place of the first index.
+    /// The first vertex, or the first element of `indices`.
     pub first: u32,
-    /// How many vertices or indices.
+    /// The number of vertices or indices.
     pub count: u32,
-    /// What is added to each index.
+    /// A number that is added to each index.
     pub vertex_offset: i32,
     /// The first instance.
     pub first_instance: u32,
-    /// How many instances.
+    /// The number of instances.
     pub instances: u32,
-    /// The attributes, each location once.
+    /// The attributes. No two have the same location.
     pub attributes: &'d [Attribute],
 }
 
-/// A colour attachment; of several samples, one of them.
+/// A colour attachment, or one sample of a multisampled one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColourTarget {
     /// The location of the output variable.
     pub location: u32,
-    /// Format and size, and what it holds before the draw.
+    /// Its format, its size, and its contents before the draw.
     pub image: image::Image,
 }
 
-/// The stencil attachment and its test, beside a depth attachment.
+/// A stencil attachment and its tests. It accompanies a depth attachment.
 #[derive(Clone, Debug)]
 pub struct StencilTarget {
-    /// What it holds before the draw; of the depth attachment's size.
+    /// Its contents before the draw. It has the size of the depth attachment.
     pub buffer: raster::StencilBuffer,
     /// The test of front-facing triangles.
     pub front: raster::StencilFace,
-    /// That of the others.
+    /// The test of back-facing triangles.
     pub back: raster::StencilFace,
 }
 
-/// The depth attachment and its test.
+/// A depth attachment and its test.
 #[derive(Clone, Debug)]
 pub struct DepthTarget {
-    /// Format and size, and what it holds before the draw.
+    /// Its format, its size, and its contents before the draw.
     pub buffer: raster::DepthBuffer,
-    /// How a fragment's depth is compared with what is stored.
+    /// The comparison of a fragment's depth with the stored one.
     pub compare: image::Compare,
-    /// Whether depths that pass are stored.
+    /// Whether a depth that passes is stored.
     pub writes: bool,
     /// The stencil attachment, if it is tested.
     pub stencil: Option<StencilTarget>,
 }
 
-/// A draw: two stages, and what is between them. Modules are given beside it, for they may be one
-/// or two.
+/// A draw with a vertex and a fragment stage. The modules are passed beside it, since the stages
+/// may be in one module or in two.
 #[derive(Clone, Debug)]
 pub struct Draw<'d> {
     /// The entry point of the vertex stage.
     pub vertex: &'d str,
     /// The entry point of the fragment stage.
     pub fragment: &'d str,
-    /// What is drawn.
+    /// The vertices.
     pub vertices: Vertices<'d>,
-    /// What is bound, for both stages.
+    /// The resources of both stages.
     pub resources: Resources<'d>,
-    /// Viewport, scissor, culling, and how precise a device rasterises.
+    /// Viewport, scissor, culling and blending, and the precision of a device's rasteriser.
     pub state: raster::State,
-    /// The colour attachments, each location once. All components are written.
+    /// The colour attachments. All components are written. Several attachments of one location are
+    /// its samples.
     pub targets: &'d [ColourTarget],
     /// The depth attachment, if there is one.
     pub depth: Option<&'d DepthTarget>,
@@ -293,13 +296,13 @@ pub struct Draw<'d> {
 }
 
 impl Dispatch<'_> {
-    /// The workgroup of that number as coordinates.
+    /// The WorkgroupId of the workgroup with that index.
     pub fn workgroup_id(&self, number: u32) -> [u32; 3] {
         let [x, y, _] = self.groups;
         [number % x.max(1), number / x.max(1) % y.max(1), number / x.max(1) / y.max(1)]
     }
 
-    /// How many workgroups there are, or the limit that they pass with so many invocations each.
+    /// The number of workgroups. An error if their invocations are more than the limit.
     pub fn workgroups(&self, invocations_each: u64) -> Result<u32, Limit> {
         let groups = self.groups.iter().map(|&g| u64::from(g)).try_fold(1u64, u64::checked_mul);
         let within = |&groups: &u64| groups.checked_mul(invocations_each).is_some_and(|n| n <= self.limits.invocations);
@@ -308,18 +311,18 @@ impl Dispatch<'_> {
     }
 }
 
-/// Bytes of a buffer that hold an undefined value when the dispatch ends.
+/// A range of bytes of a buffer with an undefined value at the end of the dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndefinedBytes {
     /// The first byte.
     pub start: u64,
-    /// One past the last.
+    /// The end, which is not in the range.
     pub end: u64,
     /// The index of the instruction that made the value.
     pub made_at: u32,
     /// The invocation that made it.
     pub made_by: InvocationId,
-    /// The stable id of its kind, as `spirv/op-undef`.
+    /// The stable id of the kind of undefined value, such as `spirv/op-undef`.
     pub kind: &'static str,
 }
 
@@ -328,58 +331,56 @@ pub struct UndefinedBytes {
 pub struct ObservedBuffer {
     /// The descriptor set.
     pub set: u32,
-    /// The binding in it.
+    /// The binding.
     pub binding: u32,
-    /// The bytes; those that are undefined mean nothing and are 0.
+    /// The bytes. Undefined ones are 0 and mean nothing.
     pub bytes: Vec<u8>,
-    /// Which bytes are undefined, ascending, apart from each other.
+    /// The undefined ranges, ascending and disjoint.
     pub undefined: Vec<UndefinedBytes>,
 }
 
-/// A component of neighbouring texels, row after row, that holds an undefined value when the
-/// dispatch ends.
+/// A component of successive texels with an undefined value at the end of the dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndefinedTexels {
     /// The component, from 0.
     pub component: u8,
     /// The first texel: y times the width, plus x.
     pub start: u64,
-    /// One past the last.
+    /// The end, which is not in the range.
     pub end: u64,
-    /// The index of the instruction that made the value and the invocation that executed it; `None`
-    /// where the image held it before.
+    /// The index of the instruction that made the value, and its invocation. `None` if the image
+    /// held it before.
     pub made: Option<(u32, InvocationId)>,
-    /// The stable id of its kind, as `spirv/undef`.
+    /// The stable id of the kind of undefined value, such as `spirv/undef`.
     pub kind: &'static str,
 }
 
-/// A storage image after the dispatch: level 0, the only one that instructions write.
+/// Level 0 of a storage image after the dispatch. Instructions write to no other level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedImage {
     /// The descriptor set.
     pub set: u32,
-    /// The binding in it.
+    /// The binding.
     pub binding: u32,
     /// The format.
     pub format: image::Format,
-    /// Width, height, and depth or number of layers in texels.
+    /// Width, height, and depth or number of layers, in texels.
     pub size: [u32; 3],
-    /// The texels, row after row, slice after slice; the bits of undefined components mean nothing
-    /// and are 0.
+    /// The texels by rows and slices. The bits of undefined components are 0 and mean nothing.
     pub bytes: Vec<u8>,
-    /// Which components are undefined: by component, ascending, apart from each other.
+    /// The undefined components, in ascending and disjoint ranges for each component.
     pub undefined: Vec<UndefinedTexels>,
 }
 
-/// What is observed of a dispatch.
+/// The observation of a dispatch.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Observation {
-    /// The storage buffers that the entry point names, in the order of the dispatch.
+    /// The storage buffers that the entry point uses, in the order of the dispatch.
     pub buffers: Vec<ObservedBuffer>,
-    /// The storage images that the entry point names, in the order of the dispatch.
+    /// The storage images that the entry point uses, in the order of the dispatch.
     pub images: Vec<ObservedImage>,
-    /// Instructions executed by all invocations: OpLabel, OpFunctionParameter, OpFunction and
-    /// OpFunctionEnd not counted, merges and OpVariable counted.
+    /// The instructions that all invocations executed. Merges and OpVariable count. OpLabel,
+    /// OpFunctionParameter, OpFunction and OpFunctionEnd do not.
     pub instructions: u64,
 }
 

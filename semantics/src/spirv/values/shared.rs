@@ -2,9 +2,9 @@
 //! scalars, or as the same bytes where they are Blocks, images as texels (SPIR-V §2.8, Vulkan,
 //! "Shader Resource Interface").
 //!
-//! Rules read it ([`Shared::load`]) and say what they do to it as [`Extent`]s; only the grid writes
-//! it ([`Shared::store`]). Bytes keep the origin of what is undefined in them, and the doubt that a
-//! device may hold other bits there.
+//! Rules read it ([`Shared::load`]) and return what they write as [`Extent`]s. Only the grid writes
+//! it ([`Shared::store`]). Bytes carry the origins of undefined values, and the doubt that a device
+//! may hold other bits there.
 
 mod images;
 
@@ -32,44 +32,44 @@ pub use images::{Images, Last, scalar as texel_scalar};
 /// A memory object that invocations share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ObjectId {
-    /// A buffer, by its place among [`Shared`]'s.
+    /// A buffer, by its index in [`Shared`].
     Buffer(u32),
-    /// Level 0 of an image, by its place among [`Images`]'s.
+    /// Level 0 of an image, by its index in [`Images`].
     Image(u32),
-    /// A Workgroup variable of one workgroup, by its place among the module's.
+    /// A Workgroup variable of one workgroup, by its index in the module.
     Workgroup {
         /// The workgroup.
         workgroup: u32,
-        /// Which of the module's.
+        /// The index of the variable.
         index: u32,
     },
 }
 
-/// One scalar's place in an object: bytes in a buffer, a texel's bytes in an image; in Workgroup
-/// memory without layout, eight times its number among the variable's scalars.
+/// The place of one scalar in an object: its bytes in a buffer, or the bytes of a texel. In
+/// Workgroup memory without layout, the offset is eight times the scalar's index in the variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
     /// The first byte.
     pub offset: u64,
-    /// How many.
+    /// The number of bytes.
     pub bytes: u8,
 }
 
-/// What an access touches: the place of each scalar, in order.
+/// The extent of an access: the place of each scalar, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// The object.
     pub object: ObjectId,
-    /// The id of the variable that names it.
+    /// The id of its variable.
     pub variable: u32,
-    /// Its storage class, as memory semantics divide them.
+    /// Its storage class, as memory semantics distinguish them.
     pub class: Class,
-    /// The places; none where the access is out of bounds and robustness has it touch nothing.
+    /// The places. None if the access is out of bounds and robustness makes it touch nothing.
     pub cells: SmallVec<[Cell; 2]>,
 }
 
 impl Extent {
-    /// The stretches of bytes that are touched: first byte and number.
+    /// The ranges of bytes: first byte and number.
     pub fn stretches(&self) -> SmallVec<[(u64, u64); 2]> {
         let mut stretches: SmallVec<[(u64, u64); 2]> = SmallVec::new();
         for cell in &self.cells {
@@ -81,30 +81,30 @@ impl Extent {
         stretches
     }
 
-    /// Whether a byte of both is the same.
+    /// Whether the two extents share a byte.
     pub fn overlaps(&self, other: &Extent) -> bool {
         let meets = |a: &Cell, b: &Cell| a.offset < b.offset + u64::from(b.bytes) && b.offset < a.offset + u64::from(a.bytes);
         self.object == other.object && self.cells.iter().any(|a| other.cells.iter().any(|b| meets(a, b)))
     }
 }
 
-/// A buffer and what is known about it.
+/// A buffer with its notes.
 #[derive(Clone, Debug)]
 struct Backing {
     object: Object,
-    /// Scalars of which more is known, or less, than that they hold these bits:
-    /// by their first bytes.
+    /// Notes on scalars whose bits do not imply what devices hold, by their first bytes.
     kept: BTreeMap<u64, Kept>,
-    /// Why a device may hold other bits anywhere, if so: as after a store out of bounds.
+    /// Why a device may hold other bits anywhere in the buffer, such as after a store out of
+    /// bounds.
     anywhere: Option<Why>,
-    /// Whether some variable that it backs can be written.
+    /// Whether some variable of the buffer can be written.
     written: bool,
-    /// Where several variables that are not all Aliased name it: what they accessed.
+    /// If several variables name the buffer that are not all Aliased: what they accessed.
     aliases: Option<Aliases>,
 }
 
-/// A scalar that a device may hold other bits of, or that a device may have computed together with
-/// what is made of it.
+/// A note on a scalar: a device may hold other bits, or may have computed it together with what is
+/// made of it.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::spirv) struct Kept {
     bytes: u8,
@@ -113,23 +113,23 @@ pub(in crate::spirv) struct Kept {
     open: Option<Why>,
 }
 
-/// The shared memory of one dispatch.
+/// The shared memory of a dispatch.
 #[derive(Clone, Debug)]
 pub struct Shared {
-    /// What the module asks its environment for: by it 32-bit scalars are decided.
+    /// The profile, which decides 32-bit floats.
     profile: Profile,
     backings: Vec<Backing>,
-    /// What floats are given as sets: by buffer and first byte.
+    /// The sets of floats that the dispatch starts with, by buffer and first byte.
     bounded: BTreeMap<(usize, u64), Set>,
-    /// The buffer behind a variable.
+    /// By variable: its buffer.
     backing_of: FxHashMap<u32, u32>,
-    /// The Workgroup variables: id, number of scalars, what they begin with.
+    /// The Workgroup variables: id, number of scalars, and initial contents.
     variables: Vec<(u32, usize, Option<Scalars>)>,
-    /// The contents of those of the workgroups that run.
+    /// Their contents, in each running workgroup.
     workgroups: FxHashMap<u32, Vec<Vec<Option<Scalar>>>>,
     variable_of: FxHashMap<u32, u32>,
-    /// The Workgroup variables that are Blocks, how many bytes they have together, and these of the
-    /// workgroups that run.
+    /// The Workgroup variables that are Blocks, the bytes that they have together, and these bytes
+    /// in each running workgroup.
     blocks: FxHashSet<u32>,
     block_bytes: u64,
     laid_out: FxHashMap<u32, Backing>,
@@ -137,22 +137,22 @@ pub struct Shared {
     numbers: FxHashMap<Origin, u32>,
     robustness: Robustness,
     images: Images,
-    /// The invocations that have synchronised with one whose control is in doubt: what they read of
-    /// memory that is written is in doubt too.
+    /// The invocations that have synchronised with one whose control flow is in doubt. What they
+    /// read of writable memory is in doubt too.
     doubtful_readers: FxHashSet<u32>,
 }
 
-/// Why a dispatch has no memory to run in.
+/// Why there is no memory for a dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// A resource that is not there or too short, in a sentence.
+    /// A resource is missing or too small. A sentence.
     Resource(String),
-    /// More than a limit.
+    /// A limit is exceeded.
     Limit(Limit),
 }
 
 impl Shared {
-    /// The memory that the dispatch gives to the variables that an entry point uses.
+    /// The memory for the variables that an entry point uses.
     pub fn new(module: &Module, used: &[&Variable], dispatch: &Dispatch<'_>) -> Result<Shared, Missing> {
         let mut shared = Shared {
             profile: dispatch.resources.profile(module, dispatch.entry),
@@ -165,7 +165,8 @@ impl Shared {
             blocks: FxHashSet::default(),
             block_bytes: 0,
             laid_out: FxHashMap::default(),
-            // Number 0 is that of what nothing has written, in Workgroup memory with a layout.
+            // Origin 0 is that of bytes that nothing has written, in Workgroup memory with a
+            // layout.
             origins: vec![Origin { kind: Unspecified::Uninitialised, instruction: 0, invocation: 0 }],
             numbers: FxHashMap::default(),
             robustness: dispatch.resources.robustness,
@@ -223,7 +224,7 @@ impl Shared {
             }
         }
         if !shared.blocks.is_empty() {
-            // All of them are one object.
+            // They all are one object.
             shared.variables.push((0, 0, None));
         }
         for (index, backing) in shared.backings.iter_mut().enumerate() {
@@ -234,15 +235,15 @@ impl Shared {
         Ok(shared)
     }
 
-    /// Records through which variable an access goes; the first byte, and the other variable, where
-    /// SPIR-V §2.18.2 forbids that both do.
+    /// Records the variable of an access. Returns the first byte and another variable, if SPIR-V
+    /// §2.18.2 forbids that both access it.
     pub fn alias(&mut self, extent: &Extent, writes: bool) -> Option<(u64, u32)> {
         let ObjectId::Buffer(index) = extent.object else { return None };
         let aliases = self.backings[index as usize].aliases.as_mut()?;
         extent.cells.iter().find_map(|cell| aliases.access(extent.variable, cell.offset, cell.bytes.into(), writes))
     }
 
-    /// The Workgroup variables of a workgroup come to be.
+    /// Creates the Workgroup variables of a workgroup.
     pub fn begin(&mut self, workgroup: u32) {
         let fresh = |(_, count, initial): &(u32, usize, Option<Scalars>)| match initial {
             None => vec![None; *count],
@@ -257,18 +258,18 @@ impl Shared {
         }
     }
 
-    /// The Workgroup variables of a workgroup cease to be.
+    /// Removes the Workgroup variables of a workgroup.
     pub fn end(&mut self, workgroup: u32) {
         self.workgroups.remove(&workgroup);
         self.laid_out.remove(&workgroup);
     }
 
-    /// How many Workgroup variables there are.
+    /// The number of Workgroup variables.
     pub fn workgroup_variables(&self) -> u32 {
         self.variables.len() as u32
     }
 
-    /// How many scalars the Workgroup variables of one workgroup have.
+    /// The number of scalars in the Workgroup variables of one workgroup.
     pub fn workgroup_scalars(&self) -> u64 {
         self.variables.iter().map(|(_, count, _)| *count as u64).sum::<u64>() + self.block_bytes.div_ceil(4)
     }
@@ -278,12 +279,12 @@ impl Shared {
         !self.blocks.is_empty()
     }
 
-    /// How many buffers there are, the push constants counted.
+    /// The number of buffers, including that of the push constants.
     pub fn buffers(&self) -> u32 {
         self.backings.len() as u32
     }
 
-    /// Whether an access to the object can race with anything.
+    /// Whether accesses to the object can race.
     pub fn is_written(&self, object: ObjectId) -> bool {
         match object {
             ObjectId::Buffer(index) => self.backings[index as usize].written,
@@ -297,36 +298,36 @@ impl Shared {
         &self.images
     }
 
-    /// How many buffers and images there are: objects of the whole dispatch.
+    /// The number of buffers and images, which the whole dispatch shares.
     pub fn objects(&self) -> u32 {
         self.buffers() + self.images.count()
     }
 
-    /// A device may hold other bits anywhere in the buffers and images that can be written, for
-    /// this reason.
+    /// Marks all writable buffers and images: a device may hold other bits anywhere, for this
+    /// reason.
     pub fn doubt_written(&mut self, why: Why) {
         self.backings.iter_mut().filter(|backing| backing.written).for_each(|backing| backing.anywhere = backing.anywhere.or(Some(why)));
         self.images.doubt_written(why);
     }
 
-    /// How many bytes the buffer behind a variable has.
+    /// The size in bytes of a variable's buffer.
     pub fn length(&self, variable: u32) -> Option<u64> {
         self.backing_of.get(&variable).map(|&index| self.backings[index as usize].object.length())
     }
 
-    /// From now on what the invocation reads of memory that is written is in doubt: a device's
-    /// control may have been elsewhere in an invocation that it has synchronised with, and may have
+    /// Marks an invocation: from now on what it reads of writable memory is in doubt. It has
+    /// synchronised with an invocation that may have taken another way on a device, and may have
     /// written anything there.
     pub fn put_in_doubt(&mut self, invocation: u32) {
         self.doubtful_readers.insert(invocation);
     }
 
-    /// Whether that is so.
+    /// Whether an invocation is marked so.
     pub fn is_doubtful_reader(&self, invocation: u32) -> bool {
         self.doubtful_readers.contains(&invocation)
     }
 
-    /// The buffer or Workgroup variable behind a variable, of that workgroup.
+    /// The buffer of a variable, or its object in that workgroup.
     pub fn object_of(&self, workgroup: u32, variable: u32) -> Option<ObjectId> {
         match self.variable_of.get(&variable) {
             Some(&index) => Some(ObjectId::Workgroup { workgroup, index }),
@@ -334,15 +335,15 @@ impl Shared {
         }
     }
 
-    /// What robustness makes of accesses out of bounds.
+    /// What accesses out of bounds do.
     pub fn robustness(&self) -> Robustness {
         self.robustness
     }
 
-    /// What an access of a workgroup's invocation to all that a pointer points to touches, and
-    /// whether it may: checked as a whole.
+    /// The extent of an access to all that a pointer points to, checked as a whole.
     ///
-    /// `aligned` is the Aligned operand, or 1. `None` where the pointer is not into shared memory.
+    /// `aligned` is the Aligned operand, or 1. `None` if the pointer does not point to shared
+    /// memory.
     pub fn extent(
         &self,
         module: &Module,
@@ -373,8 +374,9 @@ impl Shared {
         Some(laid_extent(module, object, extent, pointer, operation, aligned))
     }
 
-    /// The scalars at an extent of a value of that type; zeros in doubt where it touches nothing.
-    /// What nothing has written is made undefined by the instruction `at` of the invocation.
+    /// The scalars of a value at an extent. If the extent is empty they are zeros, in doubt unless
+    /// robustness is `Access2`. Unwritten ones are undefined, made by instruction `at` of the
+    /// invocation.
     pub fn load(&self, module: &Module, extent: &Extent, type_: u32, at: u32, invocation: u32) -> Scalars {
         let mut scalars = Scalars::new();
         let mut cells = extent.cells.iter();
@@ -394,8 +396,8 @@ impl Shared {
         scalars
     }
 
-    /// The integer in a cell; what nothing has written is undefined by that instruction and
-    /// invocation.
+    /// The integer at a place. If nothing was written there, it is undefined, made by that
+    /// instruction and invocation.
     pub fn held(&self, object: ObjectId, cell: Cell, (instruction, invocation): (u32, u32)) -> Scalar {
         let unwritten = Origin { kind: Unspecified::Uninitialised, instruction, invocation };
         self.scalar(object, cell, Type::Int { width: 8 * cell.bytes, signed: false }, unwritten)
@@ -410,7 +412,7 @@ impl Shared {
                 let found = self.workgroups.get(&workgroup).and_then(|all| all[index as usize].get((cell.offset / 8) as usize));
                 found.copied().flatten().unwrap_or_else(|| Scalar::undefined(unwritten))
             }
-            // Texels are read by [`Images::read`]; no pointer is into an image.
+            // [`Images::read`] reads texels, since no pointer points into an image.
             ObjectId::Image(_) => Scalar::undefined(unwritten),
             ObjectId::Buffer(index) => self.laid_scalar(&self.backings[index as usize], cell, type_, unwritten),
         }
@@ -431,8 +433,8 @@ impl Shared {
         }
     }
 
-    /// Writes scalars to the places of an extent. Nothing but a buffer that robustness protects is
-    /// written where there are no places.
+    /// Writes scalars to an extent. An empty extent writes nothing, but a robust buffer may change
+    /// anywhere.
     pub fn store(&mut self, extent: &Extent, scalars: &[Scalar]) {
         match extent.object {
             ObjectId::Workgroup { workgroup, .. } if self.laid_out.contains_key(&workgroup) => {
@@ -465,7 +467,7 @@ impl Shared {
         }
     }
 
-    /// A scalar as memory with a layout holds it.
+    /// The bits of a scalar in memory with a layout.
     fn contents(&mut self, scalar: &Scalar) -> Contents {
         match scalar.undefined {
             None => Contents::defined(scalar.bits),
@@ -480,13 +482,13 @@ impl Shared {
         })
     }
 
-    /// The bytes of a buffer at the end: each defined, or undefined with its origin.
+    /// The final bytes of a buffer, each defined or undefined with its origin.
     pub fn bytes(&self, buffer: usize) -> impl Iterator<Item = Result<u8, Origin>> {
         self.backings[buffer].object.bytes().map(|byte| byte.map_err(|number| self.origins[number as usize]))
     }
 
-    /// The stretches of a buffer that a device may hold other bits in: first byte,
-    /// number of bytes, why.
+    /// The ranges of a buffer in which a device may hold other bits: first byte, number of bytes,
+    /// and why.
     pub fn doubts(&self, buffer: usize) -> Vec<(u64, u64, Why)> {
         let backing = &self.backings[buffer];
         if let Some(why) = backing.anywhere {
@@ -495,21 +497,19 @@ impl Shared {
         backing.kept.iter().filter_map(|(&first, kept)| Some((first, kept.bytes.into(), kept.open?))).collect()
     }
 
-    /// The floats of a buffer that every device has as a zero, of one sign or the
-    /// other, by first byte.
+    /// The words of a buffer in which all devices have a zero of either sign, by first byte.
     pub fn zeros(&self, buffer: usize) -> impl Iterator<Item = u64> + '_ {
         self.backings[buffer].kept.keys().copied().filter(move |&at| self.is_zero(buffer, at))
     }
 
-    /// Whether every device has a zero in a word of a buffer, of one sign or the other.
+    /// Whether all devices have a zero of either sign in a word of a buffer.
     pub fn is_zero(&self, buffer: usize, offset: u64) -> bool {
         let bits = self.float(buffer, offset).map_or(1, |lane| lane.bits.into());
         self.backings[buffer].kept.get(&offset).is_some_and(|kept| kept.is_zero(bits))
     }
 
-    /// The 32 bits at a byte of a buffer as a float, with what is known of them: bits that nothing
-    /// more or less is known of are there on every device. `None` where some are undefined, or past
-    /// the end.
+    /// Four bytes of a buffer as a float, with its trust. Bits without a note are the same on all
+    /// devices. `None` if some are undefined or beyond the end.
     pub fn float(&self, buffer: usize, offset: u64) -> Option<Lane> {
         let backing = &self.backings[buffer];
         let cell = Cell { offset, bytes: 4 };
@@ -525,12 +525,12 @@ impl Shared {
         scalar.undefined.is_none().then(|| scalar.lane())
     }
 
-    /// The set that a float is given as, if it is given as one.
+    /// The set of a float, if the dispatch starts with one there.
     pub fn bounded(&self, buffer: usize, offset: u64) -> Option<Set> {
         self.bounded.get(&(buffer, offset)).copied()
     }
 
-    /// Gives each float that is given as a set a cell of a run over sets.
+    /// Gives a cell to each float that the dispatch starts with as a set.
     pub fn over(&mut self, sets: &mut Sets) -> Result<(), Unsettled> {
         let bounded: Vec<((usize, u64), Set)> = self.bounded.iter().map(|(&at, &set)| (at, set)).collect();
         for ((buffer, offset), set) in bounded {
@@ -541,39 +541,39 @@ impl Shared {
         Ok(())
     }
 
-    /// What the module asks its environment for.
+    /// The profile that judges floats.
     pub fn profile(&self) -> Profile {
         self.profile
     }
 }
 
 impl Kept {
-    /// A float that is given as a set.
+    /// A note on a float that is given as a set.
     pub(in crate::spirv) fn given(trust: Trust) -> Kept {
         Kept { bytes: 4, trust, open: Some(Why::Approximate) }
     }
 
-    /// What is known of it as a float.
+    /// The note as the trust of a float.
     pub(in crate::spirv) fn trust(&self) -> Trust {
         self.trust
     }
 
-    /// The same, where its cell is numbered anew.
+    /// The note with its cell renumbered.
     pub(in crate::spirv) fn trust_mut(&mut self) -> &mut Trust {
         &mut self.trust
     }
 
-    /// What a load of that type finds, where the bits by themselves are `exact`.
+    /// The scalar of a load of that type. `exact` is the one that the bits alone imply.
     pub(in crate::spirv) fn seen(self, type_: Type, exact: Scalar) -> Scalar {
         match (type_, self.open) {
             (Type::Float { width: 32 }, _) => Scalar { trust: self.trust, ..exact },
             (_, None) => exact,
-            // The bits are the same ones, whatever they are taken for.
+            // The bits are the same as any type.
             (_, Some(why)) => Scalar { trust: Trust { cell: self.trust.cell, ..exact.trust.in_doubt(why) }, ..exact },
         }
     }
 
-    /// What is worth keeping of a scalar that is written.
+    /// The note of a written scalar, if it needs one.
     pub(in crate::spirv) fn of(scalar: &Scalar, bytes: u8, profile: Profile) -> Option<Kept> {
         let trust = scalar.trust;
         let open = match trust.doubt {
@@ -585,12 +585,12 @@ impl Kept {
         (scalar.undefined.is_none() && (open.is_some() || made || kept.is_zero(scalar.bits))).then_some(kept)
     }
 
-    /// Whether it is a zero that may have either sign.
+    /// Whether it is a zero of either sign.
     pub(in crate::spirv) fn is_zero(self, bits: u64) -> bool {
         self.bytes == 4 && self.open.is_none() && !self.trust.zero_sign && bits << 33 == 0
     }
 
-    /// Some bytes of it.
+    /// Some of its bytes.
     fn part(self, bytes: u64) -> Option<Kept> {
         let why = self.open?;
         Some(Kept { bytes: bytes as u8, trust: self.trust.in_doubt(why), ..self })
@@ -598,24 +598,24 @@ impl Kept {
 }
 
 impl Backing {
-    /// The scalars of which a byte is among those of a cell. No scalar has more than 8.
+    /// The scalars that share a byte with a place. No scalar has more than 8 bytes.
     fn near(&self, cell: Cell) -> impl Iterator<Item = (u64, Kept)> + '_ {
         let near = self.kept.range(cell.offset.saturating_sub(7)..cell.offset + u64::from(cell.bytes));
         near.filter(move |(first, kept)| **first + u64::from(kept.bytes) > cell.offset).map(|(&first, &kept)| (first, kept))
     }
 
-    /// Why a device may hold other bits in a cell, if so.
+    /// Why a device may hold other bits at a place, if so.
     fn open(&self, cell: Cell) -> Option<Why> {
         self.anywhere.or_else(|| self.near(cell).find_map(|(_, kept)| kept.open))
     }
 
-    /// Writes a cell, which was checked when its extent was made.
+    /// Writes to a place, which was checked with its extent.
     fn put(&mut self, cell: Cell, scalar: &Scalar, contents: Contents, profile: Profile) {
         self.settle(cell, scalar, profile);
         let _ = self.object.store(cell.offset, cell.bytes, contents, contents.origin);
     }
 
-    /// What is known about the bytes of a cell that is written.
+    /// Replaces the notes on the bytes of a place that is written.
     fn settle(&mut self, cell: Cell, scalar: &Scalar, profile: Profile) {
         let end = cell.offset + u64::from(cell.bytes);
         if !self.kept.is_empty() {
@@ -637,7 +637,7 @@ impl Backing {
     }
 }
 
-/// What an access to memory with a layout touches, and whether it may.
+/// The extent of an access to memory with a layout, checked.
 fn laid_extent(
     module: &Module,
     object: &Object,
@@ -661,8 +661,7 @@ fn laid_extent(
             Err(fault) => reach = reach.and(Err(fault)),
         }
     });
-    // A vector without extent has no bytes; what has no place in the layout
-    // was refused at load.
+    // A vector without extent has no bytes. Loading refused whatever has no place in the layout.
     if visited.is_none() || matches!(reach, Ok(Reach::Outside)) {
         extent.cells.clear();
     }
@@ -673,7 +672,7 @@ fn in_doubt(scalar: Scalar, why: Why) -> Scalar {
     Scalar { trust: scalar.trust.in_doubt(why), ..scalar }
 }
 
-/// The scalars that a variable of that type begins with.
+/// The initial scalars of a variable of that type.
 fn initial(module: &Module, type_: u32, constant: u32) -> Scalars {
     let mut flat = Vec::new();
     module.constant_scalars(constant, &mut flat);
@@ -684,7 +683,7 @@ fn initial(module: &Module, type_: u32, constant: u32) -> Scalars {
     scalars
 }
 
-/// The buffer that backs a variable, by its place among those of the dispatch.
+/// The index of a variable's buffer in the dispatch.
 fn buffer_of(module: &Module, variable: &Variable, needed: u64, buffers: &[Buffer]) -> Result<u32, Missing> {
     let id = variable.id;
     let Some((set, binding)) = module.descriptor(id) else {
@@ -700,14 +699,14 @@ fn buffer_of(module: &Module, variable: &Variable, needed: u64, buffers: &[Buffe
     }
 }
 
-/// How many elements a runtime array at an address has, in an object of so
-/// many bytes (Vulkan, OpArrayLength).
+/// The number of elements of a runtime array at an address, in an object of that size in bytes
+/// (Vulkan, OpArrayLength).
 pub fn runtime_length(module: &Module, address: &Address, bytes: u64) -> Option<u64> {
     let Some(Type::RuntimeArray { stride, .. }) = module.types().get(address.type_) else { return None };
     Some(bytes.saturating_sub(address.offset).checked_div(u64::from(stride)).unwrap_or(0))
 }
 
-/// Whether the type of a variable is an array of blocks: one descriptor for each.
+/// Whether a variable is an array of blocks, which has a descriptor for each.
 pub fn is_descriptor_array(module: &Module, variable: &Variable) -> bool {
     let block = |type_: u32| {
         let decorated = |d: Decoration| module.decoration(type_, WHOLE, d).is_some();

@@ -1,9 +1,9 @@
-//! Operations of one component each, and dot products, where results may be rewritten: what
-//! [`Sets::widen`] gives of them, without its lists of operands.
+//! Fast paths of [`Sets::widen`] for operations on one component and for dot products, in
+//! environments where results may be rewritten.
 //!
-//! Most signs are plain: the difference is greater than a bound of its error that costs no division
-//! and no set ([`Polynomial::is_plainly_negative`]). Where it is so, a comparison is decided and
-//! Abs, Min and Max are one of their operands. What is not plain goes the general way.
+//! The sign of a difference is *plain* if the difference exceeds a bound on its error that needs
+//! neither a division nor a set ([`Polynomial::is_plainly_negative`]). A plain sign decides a
+//! comparison, and which operand Abs, Min or Max returns. Everything else takes the general path.
 
 use smallvec::SmallVec;
 
@@ -15,20 +15,20 @@ use super::{CellId, Content, Made, Rules, Sets, Unsettled};
 use crate::number::rules::doubt_of_rounded;
 use crate::number::{Lane, Op, Trust, Why, apply, composite, scalar, trust};
 
-/// How many quotients are kept.
+/// The most quotients in the table.
 const QUOTIENTS: usize = 1 << 11;
 
-/// The quotient of two floats without cells, and which of the run's floats it is. It has a bound.
+/// A bounded quotient of two floats without cells: its operands and the index of its float.
 #[derive(Clone, Debug)]
 pub(super) struct Quotient {
     operands: [Lane; 2],
     float: u32,
 }
 
-/// A float that is open, in a cell of its own.
+/// An open float with its own cell.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Open {
-    /// The definite one; not zero, nor a NaN.
+    /// The definite value, neither zero nor a NaN.
     pub(crate) value: f32,
     doubt: Option<Why>,
     cell: CellId,
@@ -41,7 +41,7 @@ impl Open {
     }
 }
 
-/// What a comparison of different numbers comes out as, by whether the first one is the less.
+/// The result of a comparison of two different numbers, given whether the first is less.
 #[inline(always)]
 fn holds(op: Op, is_below: bool) -> bool {
     match op {
@@ -52,7 +52,7 @@ fn holds(op: Op, is_below: bool) -> bool {
 }
 
 impl Rules {
-    /// Whether no test has planted another rule for what is told here by itself.
+    /// Whether these fast paths apply: no test has planted another rule for them.
     pub(super) fn are_usual(&self) -> bool {
         let usual = Rules::default();
         std::ptr::fn_addr_eq(self.polynomials, usual.polynomials)
@@ -63,8 +63,8 @@ impl Rules {
 }
 
 impl Sets {
-    /// What is known of an operand by its value and its trust, if that is noted: its polynomial,
-    /// why it is in doubt, and whether it is open.
+    /// An operand's polynomial, why it is in doubt, and whether it is open. `noted` is its trust,
+    /// if that differs from [`Trust::of_exact`].
     #[inline(always)]
     fn part(&self, value: f32, noted: Option<&Trust>) -> Option<(Polynomial, Option<Why>, bool)> {
         let Some(trust) = noted else { return Some((Polynomial::leaf(value), None, false)) };
@@ -79,8 +79,8 @@ impl Sets {
         Some((polynomial, trust.doubt, true))
     }
 
-    /// [`Sets::simple`] where an operand is open and the result is plain. Operands are values and
-    /// what is noted of their trust, if that is not [`Trust::of_exact`]. `None` if it is not plain.
+    /// Computes what [`Sets::simple`] does if an operand is open and the result is plain, and
+    /// `None` otherwise. Operands are values with the trust that differs from [`Trust::of_exact`].
     #[inline(always)]
     pub(crate) fn plainly(&mut self, op: Op, x: (f32, Option<&Trust>), y: (f32, Option<&Trust>)) -> Option<Open> {
         let ((p, p_doubt, p_open), (q, q_doubt, q_open)) = (self.part(x.0, x.1)?, self.part(y.0, y.1)?);
@@ -96,7 +96,7 @@ impl Sets {
                     _ => a * b,
                 };
                 let polynomial = rewriting::simple(op, p, q);
-                // The sign of a zero has rules of its own.
+                // The general path has the rules for the sign of a zero.
                 if value == 0.0 || value.is_nan() || !polynomial.is_bounded() {
                     return None;
                 }
@@ -123,8 +123,8 @@ impl Sets {
         }
     }
 
-    /// What a comparison of two floats comes out as, where an operand is open and that is plain;
-    /// operands as for [`Sets::plainly`]. With the trust, of one that may come out either way.
+    /// Compares two floats if an operand is open and the result is plain, and returns `None`
+    /// otherwise. Operands are those of [`Sets::plainly`]. The result has a trust if it is open.
     #[inline(always)]
     pub(crate) fn compared_plainly(&mut self, op: Op, x: (f32, Option<&Trust>), y: (f32, Option<&Trust>)) -> Option<(bool, Option<Trust>)> {
         let ((p, p_doubt, p_open), (q, q_doubt, q_open)) = (self.part(x.0, x.1)?, self.part(y.0, y.1)?);
@@ -143,12 +143,12 @@ impl Sets {
             return None;
         }
         if !difference.is_bounded() {
-            // As `compared_moved` does: each side by itself and the error of moving terms, without
-            // the divisors that leave the difference without a bound.
+            // Like `compared_moved`: the errors of both sides and of moving terms, without the
+            // divisors that leave the difference unbounded.
             let moved = p.plain_error()? + q.plain_error()? + (p + q).plain_error()? + 4.0 * LOST;
             return ((p.value - q.value).abs() > moved).then(|| (holds(op, p.value < q.value), None));
         }
-        // What may be moved of polynomials says no more than their difference.
+        // Moving terms of polynomials gives no more than their difference does.
         if !difference.is_plainly_open() {
             return None;
         }
@@ -157,8 +157,8 @@ impl Sets {
         Some((scalar::comparison(op, x.0, y.0), Some(Trust { doubt, zero_sign: true, grid: None, cell: Some(cell) })))
     }
 
-    /// A dot product of floats, where an operand is open and the result is plain; operands as for
-    /// [`Sets::plainly`].
+    /// Computes a dot product if an operand is open and the result is plain, and returns `None`
+    /// otherwise. Operands are those of [`Sets::plainly`].
     #[inline]
     pub(crate) fn dot_plainly<'a>(&mut self, pairs: impl Iterator<Item = [(f32, Option<&'a Trust>); 2]>) -> Option<Open> {
         let (mut sum, mut doubt, mut any_open): (Option<(f32, Polynomial)>, _, _) = (None, None, false);
@@ -170,7 +170,7 @@ impl Sets {
             sum = Some(sum.map_or(term, |(value, of)| (value + term.0, of + term.1)));
         }
         let (value, polynomial) = sum?;
-        // Without a fault it is a matter of certificates.
+        // Without a doubt the result may have a certificate, which the general path finds.
         let is_plain = any_open && self.is_usual && doubt.is_some() && value != 0.0 && !value.is_nan() && polynomial.is_bounded();
         if !is_plain {
             return None;
@@ -179,7 +179,7 @@ impl Sets {
         Some(Open { value, doubt, cell })
     }
 
-    /// Whether [`Sets::simple`] computes such an operation.
+    /// Whether [`Sets::simple`] computes this operation.
     pub(crate) fn is_simple(&self, op: Op) -> bool {
         use Op::{Abs, Add, Div, Equal, GreaterThan, GreaterThanEqual, LessThan, LessThanEqual, Max, Min, Mul, Negate, NotEqual, Sub};
         let arithmetic = matches!(op, Add | Sub | Mul | Div | Negate | Abs | Min | Max);
@@ -187,8 +187,8 @@ impl Sets {
         self.rewrites() && (arithmetic || compares)
     }
 
-    /// [`Sets::apply`] of a simple operation on one component of each operand; of an operation of
-    /// one operand, twice the same. A comparison that comes out one way is decided.
+    /// Does what [`Sets::apply`] does for a simple operation on one component. An operation with
+    /// one operand gets it twice. A comparison with one possible result is decided.
     #[inline(always)]
     pub(crate) fn simple(&mut self, op: Op, x: Lane, y: Lane) -> Result<Lane, Unsettled> {
         let result = apply::simple(op, x, y);
@@ -208,7 +208,7 @@ impl Sets {
         lane.trust.grid.is_some_and(|grid| grid.leaf)
     }
 
-    /// [`Sets::widen`] of the one result.
+    /// Takes the general path, [`Sets::widen`].
     #[cold]
     #[inline(never)]
     fn widened(&mut self, op: Op, x: Lane, y: Lane, mut result: Lane) -> Result<Lane, Unsettled> {
@@ -228,15 +228,15 @@ impl Sets {
         Ok(result)
     }
 
-    /// Whether x < y, if that is plain by the polynomial of the difference.
+    /// Whether x < y, if the sign of the difference is plain.
     #[inline(always)]
     fn is_plainly_below(&self, x: Lane, y: Lane) -> Option<bool> {
         self.is_usual.then_some(())?;
         self.polynomial(x)?.compared_with(self.polynomial(y)?).is_plainly_negative()
     }
 
-    /// The one that Abs, Min or Max choose, if that is plain: it is the result, with all that is
-    /// known of it, or its negation is.
+    /// Computes Abs, Min or Max. If the sign is plain, the result is one of the operands or its
+    /// negation, with all that is known of it.
     #[inline(always)]
     fn chosen(&mut self, op: Op, x: Lane, y: Lane, mut result: Lane) -> Result<Lane, Unsettled> {
         let (chosen, negated) = match (op, self.is_plainly_below(x, if op == Op::Abs { Lane::exact(0.0) } else { y })) {
@@ -260,8 +260,8 @@ impl Sets {
         let (Some(p), Some(q), true) = (self.polynomial(x), self.polynomial(y), self.is_usual) else {
             return self.widened(Op::Div, x, y, result);
         };
-        // Those of floats without cells come again and again, as pixels' centres over the size of
-        // the picture, and are looked up.
+        // Quotients of floats without cells repeat, such as pixel centres over the picture's size.
+        // A table holds them.
         let (key, operands, is_kept) = ((x.bits, y.bits), [x, y], x.trust.cell.is_none() && y.trust.cell.is_none());
         if is_kept && let Some(kept) = self.quotients.get(&key).filter(|kept| kept.operands == operands) {
             let float = kept.float;
@@ -299,7 +299,7 @@ impl Sets {
     fn compared(&mut self, op: Op, x: Lane, y: Lane, mut result: Lane) -> Result<Lane, Unsettled> {
         let truth = match self.is_plainly_below(x, y) {
             Some(is_below) => Truth::from(holds(op, is_below)),
-            // No branch narrows what it compares.
+            // No branch narrows the operands here.
             None => self.compared_rewritten(op.instruction(), x, y),
         };
         if truth != Truth::BOTH {
@@ -309,7 +309,7 @@ impl Sets {
         Ok(result)
     }
 
-    /// [`Sets::apply`] of a dot product, where results may be rewritten.
+    /// Does what [`Sets::apply`] does for a dot product.
     pub(crate) fn dot(&mut self, x: &[Lane], y: &[Lane]) -> Result<Lane, Unsettled> {
         let mut result = composite::dot(x, y);
         let args = [(x, 1), (y, 1)];
@@ -354,7 +354,7 @@ mod tests {
         Op::NotEqual,
     ];
 
-    /// A constant, or an input that devices may have differently.
+    /// A constant, or an input with several possible values.
     fn input(random: &mut Random, sets: &mut Sets) -> Lane {
         const STRANGE: [f32; 8] = [0.0, -0.0, 1e-40, f32::INFINITY, f32::NAN, f32::MAX, 2.0, 1e-20];
         let bits = random.bits();
@@ -371,8 +371,8 @@ mod tests {
         sets.any_of(value, set, Why::Interpolated).expect("room for a cell")
     }
 
-    /// What is known of a lane. Of what a comparison may move, the values mean nothing: they are
-    /// left out.
+    /// All that is known of a lane, as text. The values of the polynomials in [`Moved`] mean
+    /// nothing and are left out.
     fn known(sets: &Sets, lane: Lane) -> String {
         let Passed { set, polynomial, moved } = sets.passable(lane);
         let moved = format!("{moved:?}")
@@ -383,7 +383,7 @@ mod tests {
         format!("{:x} {doubt:?} {zero_sign} {grid:?} {set} {} {polynomial:?} {moved}", lane.bits, sets.operand(lane).set)
     }
 
-    /// A lane's value, and its trust if that does not follow from the value.
+    /// A lane's value, and its trust if the value does not imply it.
     fn noted(lane: &Lane) -> (f32, Option<&Trust>) {
         (lane.float(), Some(&lane.trust).filter(|trust| **trust != Trust::of_exact(lane.float())))
     }
@@ -399,8 +399,8 @@ mod tests {
         }
     }
 
-    /// Whether operations on what came of others give what [`Sets::apply`] does; and how many were
-    /// of open operands.
+    /// Compares random chains of operations with [`Sets::apply`]. Returns how many operands were
+    /// open.
     fn as_in_general(simple: Simple, cases: u64) -> Result<u64, String> {
         let mut open = 0;
         for case in 0..cases {
@@ -452,7 +452,7 @@ mod tests {
         }
     }
 
-    /// The operation that is planted in the place of another.
+    /// Plants the operation `to` in the place of `from`.
     fn instead(sets: &mut Sets, op: Op, [from, to]: [Op; 2], [x, y]: [Lane; 2]) -> Result<Lane, Unsettled> {
         let result = sets.simple(op, x, y)?;
         let planted = if op == from { sets.simple(to, x, y)?.trust.cell } else { result.trust.cell };
@@ -478,7 +478,7 @@ mod tests {
         }
     }
 
-    /// Of numbers with the same bits, what is known of their quotients is not the same.
+    /// Quotients of the same bits differ if more is known of one operand.
     #[test]
     fn quotients_are_looked_up_by_all_that_they_depend_on() {
         let mut sets = Sets::before(Exploration::under(Profile::VulkanDefault));
@@ -502,7 +502,7 @@ mod tests {
             different.insert(found);
         }
         assert!(different.len() >= 7, "{different:?}");
-        // Of cells that are dropped, none is looked up.
+        // The table is empty after cells were dropped.
         let [two, three, five] = [2.0, 3.0, 5.0].map(Lane::exact);
         let divided = |sets: &mut Sets, y| {
             let quotient = sets.simple(Op::Div, two, y).expect("room for a cell");

@@ -1,9 +1,9 @@
-//! The fragment stage: triangles in order, quad after quad; what the invocations of a quad are
-//! given (Vulkan, Rasterization). Covered or not, each quad has four invocations; helpers write
-//! nothing. What is done with what they leave is in [`operations`].
+//! The fragment stage: triangles in order, quad by quad, and the inputs of each invocation (Vulkan,
+//! Rasterization). A quad always has four invocations. Those without a fragment are helpers and
+//! write nothing. [`operations`] handles their outputs.
 //!
-//! Quads run side by side, but fragments reach the attachments in the order of triangles and,
-//! within one, of quads: rasterisation order.
+//! Quads run side by side. Their fragments reach the attachments in rasterisation order: by
+//! triangle, then by quad.
 
 mod explore;
 mod inner;
@@ -39,23 +39,24 @@ pub(super) use interface::Interface;
 pub(super) use judged::Judged;
 pub(super) use operations::Ended;
 
-/// The most quads whose fragments wait for those before them.
+/// The most quads that wait for earlier ones to be written.
 const WAITING: usize = 1 << 12;
 
-/// A quad that runs or has run.
+/// A quad that has started and is not written yet.
 #[derive(Clone, Debug)]
 struct Running {
     at: [u32; 2],
     triangle: u32,
     roles: [Role; 4],
     samples: [Samples; 4],
-    /// The edges that the centres lie on, where nothing else decides who has the fragments.
+    /// By lane: the edge through the pixel's centre, if it alone decides which triangle has the
+    /// fragment.
     edges: [Option<Edge>; 4],
-    /// The depths of the samples; without a depth attachment one for all.
+    /// By lane: the depths of the samples, or one depth for all without a depth attachment.
     depths: [Depths; 4],
-    /// Whether its triangle is front-facing, and whether every device says so.
+    /// Whether the triangle is front-facing, and whether all devices agree.
     front: (bool, bool),
-    /// What its invocations are given, where they may be run again over sets.
+    /// The inputs, if the quad may run again over sets.
     begun: Option<Box<Begun>>,
 }
 
@@ -65,37 +66,37 @@ impl Running {
     }
 }
 
-/// What reaches the attachments next.
+/// An entry of the queue to the attachments.
 #[derive(Clone, Copy, Debug)]
 enum Queued {
-    /// A quad, by its workgroup.
+    /// A quad, by its number.
     Quad(u32),
-    /// A triangle of which nothing is known.
+    /// A triangle of unknown shape.
     Unknown,
 }
 
-/// A triangle that is rasterised.
+/// The triangle that is rasterised.
 struct Current {
     triangle: Box<Triangle>,
-    /// What is added to the depths of its fragments.
+    /// The depth bias of its fragments.
     bias: Option<Inexact>,
     number: u32,
     front_certain: bool,
-    /// The rows of its vertices, the provoking one first.
+    /// The rows of its vertices. The provoking vertex comes first.
     rows: [u32; 3],
     walk: raster::Walk,
-    /// A quad that is shaded once for each sample, and the next sample.
+    /// With sample shading: the current quad and its next sample.
     pending: Option<(raster::Quad, u32)>,
 }
 
-/// The quad that begins.
+/// The inputs of a quad.
 #[derive(Clone, Debug)]
 struct Begun {
     fragments: [Fragment; 4],
-    /// The sample that it is for, if it is shaded for each; then also what its pixels are given
-    /// wherever a device interpolates.
+    /// With sample shading: the sample, and the fragments at other points of the pixels where a
+    /// device may interpolate.
     sample: Option<(u32, Box<[Fragment; 4]>)>,
-    /// What rasterisation alone says of the samples.
+    /// By lane: the samples that rasterisation covers, before any test.
     covered: [Samples; 4],
     rows: [u32; 3],
     front_certain: bool,
@@ -103,7 +104,7 @@ struct Begun {
     samples: [Samples; 4],
 }
 
-/// The fragments of a draw and its attachments.
+/// The fragment stage of a draw, with its attachments.
 pub(super) struct Fragments<'m, 'd> {
     module: &'m Module,
     draw: &'d Draw<'d>,
@@ -111,24 +112,24 @@ pub(super) struct Fragments<'m, 'd> {
     interface: Interface<'m>,
     vertices: Vertices<'d, 'd>,
     vertex_profile: Profile,
-    /// How many invocations there may be.
+    /// The most invocations.
     bound: u64,
-    /// The next triangle, over all instances.
+    /// The number of the next triangle, over all instances.
     next: u64,
     current: Option<Current>,
     begun: Option<Box<Begun>>,
     running: FxHashMap<u32, Running>,
     left: FxHashMap<u32, [Left; 4]>,
     queue: VecDeque<Queued>,
-    /// Whether a quad has begun that may write memory which invocations share, and that a device
-    /// may not have; until someone takes note.
+    /// Whether a quad that some device may lack has started and may write shared memory. The reader
+    /// resets it.
     written_in_doubt: bool,
-    /// Whether what a device may do differently is kept.
+    /// Whether differences between devices are recorded.
     keeps_doubt: bool,
-    /// The inputs, if quads inside of triangles are run as [`InnerQuad`]s, and those that run.
+    /// The inputs of [`InnerQuad`]s, if such quads are allowed, and the ones that run.
     inner_inputs: Option<inner::Inputs<'m>>,
     inner: Vec<InnerQuad>,
-    /// What runs quads over sets, if they are.
+    /// The means to run quads over sets, in a run over sets.
     explorer: Option<Explorer<'m>>,
     targets: Vec<Target>,
     depth: Option<DepthBuffer>,
@@ -136,8 +137,8 @@ pub(super) struct Fragments<'m, 'd> {
 }
 
 impl Begun {
-    /// A component of FragCoord. Where a quad is shaded for one sample, x and y are its; no clause
-    /// says so of the others (Vulkan, Built-In Variables, FragCoord).
+    /// A component of FragCoord. With sample shading, x and y are those of the sample. No clause
+    /// says so of z and w (Vulkan, Built-In Variables, FragCoord).
     fn coordinate(&self, lane: usize, component: usize) -> Inexact {
         let own = self.fragments[lane].coordinate[component];
         match &self.sample {
@@ -146,8 +147,8 @@ impl Begun {
         }
     }
 
-    /// An attribute by its values at the vertices. One without the decoration Sample may be
-    /// interpolated anywhere in the pixel.
+    /// An interpolated input, from its values at the vertices. Without the decoration Sample, a
+    /// device may interpolate anywhere in the pixel.
     fn interpolated(&self, lane: usize, corners: [f32; 3], (how, at_sample): (Interpolation, bool)) -> Inexact {
         let own = self.fragments[lane].interpolate(corners, how);
         match &self.sample {
@@ -157,13 +158,13 @@ impl Begun {
     }
 }
 
-/// A Boolean that depends on coverage, if that is not certain.
+/// A Boolean that is in doubt if devices may cover other samples.
 fn boolean(value: bool, certain: bool) -> Scalar {
     let scalar = exact(Type::Bool, value.into());
     if certain { scalar } else { Scalar { trust: scalar.trust.in_doubt(Why::Coverage), ..scalar } }
 }
 
-/// A conditional answer: the value where every device has it.
+/// A float that is in doubt unless all devices have the same.
 fn scalar_of(inexact: Inexact) -> Scalar {
     let value = exact(Type::Float { width: 32 }, u64::from((inexact.value as f32).to_bits()));
     let certain = inexact.allowed.low == inexact.allowed.high && !inexact.allowed.nan;
@@ -204,20 +205,19 @@ impl<'m, 'd> Fragments<'m, 'd> {
         }
     }
 
-    /// The same with definite values alone: what a device may do differently is not kept, but for
-    /// what is undefined there.
+    /// Drops what devices may do differently. Only undefined values are still recorded.
     pub(super) fn without_doubt(mut self) -> Self {
         self.keeps_doubt = false;
         self.targets.iter_mut().for_each(Target::forget_doubt);
         self
     }
 
-    /// Whether its quads may be run over sets.
+    /// Whether quads may run over sets.
     pub(super) fn is_explored(&self) -> bool {
         self.explorer.is_some()
     }
 
-    /// Quads that there may be at most.
+    /// An upper bound on the number of quads.
     pub(super) fn quads(&self) -> u32 {
         let area = &self.draw.state.area;
         let side = |from: u32, to: u32| u64::from(to.div_ceil(2).saturating_sub(from / 2));
@@ -234,7 +234,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
         self.triangles_each() * u64::from(self.draw.vertices.instances)
     }
 
-    /// The next triangle's vertices, the provoking one first.
+    /// The vertices of the next triangle. The provoking vertex comes first.
     fn assemble(&mut self) -> Option<[u32; 3]> {
         let (each, count) = (self.triangles_each(), self.draw.vertices.count as usize);
         if self.next >= self.triangles() {
@@ -247,8 +247,8 @@ impl<'m, 'd> Fragments<'m, 'd> {
         Some(corners.map(|corner| self.vertices.rows.get(first + corner).copied().unwrap_or(0)))
     }
 
-    /// Sets a triangle up; one whose position a device may have elsewhere is unknown, if what
-    /// devices may do is kept.
+    /// Sets up a triangle. Its shape is unknown if differences are recorded and a device may have
+    /// another position.
     fn set_up(&self, rows: [u32; 3]) -> Result<Setup, raster::StateError> {
         let position = |row: u32| {
             let mut position = [0.0; 4];
@@ -271,13 +271,13 @@ impl<'m, 'd> Fragments<'m, 'd> {
         Setup::new(self.rules, &self.draw.state, rows.map(position))
     }
 
-    /// A quad of the current triangle, tested early where the stage asks for it; whether any of its
-    /// invocations is for a fragment. It is for all samples, or for one.
+    /// Starts a quad of the current triangle, after the early tests. It is for all samples, or for
+    /// the sample `only`. Returns false if no invocation has a fragment.
     fn quad(&mut self, workgroup: u32, quad: raster::Quad, only: Option<u32>) -> bool {
         self.begins_inside(workgroup, &quad) || self.begins(workgroup, quad, only)
     }
 
-    /// The same of a quad whatever its place in its triangle.
+    /// Starts an ordinary quad, as [`Fragments::quad`] does.
     fn begins(&mut self, workgroup: u32, quad: raster::Quad, only: Option<u32>) -> bool {
         let Some(current) = &self.current else { return false };
         let (at, count) = ([quad.x, quad.y], self.draw.state.samples);
@@ -350,14 +350,14 @@ impl<'m, 'd> Fragments<'m, 'd> {
         true
     }
 
-    /// An edge of a triangle, by its first vertex.
+    /// The edge of a triangle that starts at the given corner.
     fn edge(&self, current: &Current, first: usize) -> Edge {
         let mut ends = [first, (first + 1) % 3].map(|corner| {
             let mut position = [0; 4];
             position.iter_mut().zip(self.vertices.left(current.rows[corner])).for_each(|(to, scalar)| *to = scalar.bits as u32);
             position
         });
-        // The triangle is to the right or to the left, as it turns and as the edge is turned round.
+        // The side depends on the triangle's winding and on whether the ends were swapped.
         let turned = ends[0] > ends[1];
         if turned {
             ends.reverse();
@@ -373,7 +373,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
             Source::Coordinate(component) => scalar_of(begun.coordinate(lane, component)),
             Source::Front => boolean(fragment.front, begun.front_certain),
             Source::Sample(type_) => exact(type_, begun.sample.as_ref().map_or(0, |(sample, _)| (self.rules.sample_id)(*sample)).into()),
-            // That a device has its samples there is an assumption (Vulkan, Standard Sample
+            // It is an assumption that a device has its samples there (Vulkan, Standard Sample
             // Locations).
             Source::SamplePosition(component) => {
                 let (count, sample) = (self.draw.state.samples, begun.sample.as_ref().map_or(0, |(sample, _)| *sample));
@@ -381,9 +381,9 @@ impl<'m, 'd> Fragments<'m, 'd> {
                 exact(Type::Float { width: 32 }, at.to_bits().into())
             }
             Source::Helper => boolean(role.is_helper(), sure),
-            // A sample is covered for this invocation, or it is not; nothing says so of one that
-            // rasterisation covers and an early test takes away
-            // (Vulkan, Built-In Variables, SampleMask).
+            // The mask holds the sample if it is covered for this invocation. No clause says so of
+            // a sample that is rasterised and then removed by an early test (Vulkan, Built-In
+            // Variables, SampleMask).
             Source::Mask(type_) => {
                 let samples = (0..).zip(&begun.samples[lane]);
                 let bits = samples.filter(|(_, role)| !role.is_helper()).fold(0u64, |bits, (sample, _): (u32, _)| bits | 1 << sample);
@@ -396,14 +396,14 @@ impl<'m, 'd> Fragments<'m, 'd> {
                 let unknown = Scalar::undefined(unwritten);
                 super::interface::of_subgroups(self.draw, built_in, component, lane as u32).unwrap_or(unknown)
             }
-            // Where a primitive is no point it is undefined (Vulkan, Built-In Variables).
+            // It is undefined unless the primitive is a point (Vulkan, Built-In Variables).
             Source::PointCoordinate(component) => match fragment.point {
                 Some(coordinate) => scalar_of(coordinate[component]),
                 None => Scalar::undefined(Origin { kind: Unspecified::PointCoord, ..unwritten }),
             },
             Source::Vertices(place, how, at_sample) => {
                 let corners = begun.rows.map(|row| self.vertices.left(row)[4 + place]);
-                // A point has the values of its vertex.
+                // All of a point has the outputs of its vertex.
                 let how = if fragment.point.is_some() { Interpolation::Flat } else { how };
                 let floats = corners.map(|s| f32::from_bits(s.bits as u32));
                 let inexact = match how {
@@ -416,8 +416,8 @@ impl<'m, 'd> Fragments<'m, 'd> {
         }
     }
 
-    /// A scalar that is interpolated so between what the vertices leave; flat, it is the first of
-    /// those.
+    /// An input from the outputs of three vertices, which is undefined or in doubt if they are. A
+    /// flat one is that of the first vertex.
     fn interpolated(&self, corners: &[Scalar; 3], how: Interpolation, inexact: Inexact, unwritten: Origin) -> Scalar {
         let seen = if how == Interpolation::Flat { &corners[..1] } else { &corners[..] };
         if let Some(origin) = seen.iter().find_map(|scalar| scalar.undefined) {
@@ -437,20 +437,20 @@ impl<'m, 'd> Fragments<'m, 'd> {
         doubt.map_or(found, |why| Scalar { trust: found.trust.in_doubt(why), ..found })
     }
 
-    /// What devices may interpolate, if what the vertices leave is known.
+    /// The range of an interpolated input, if the vertices' outputs are decided.
     fn bound_of(&self, corners: &[Scalar; 3], inexact: Inexact) -> Option<Interval> {
         let is_open = |s: &Scalar| matches!(s.lane().judge(self.vertex_profile), Expected::Undecided(_));
         if corners.iter().any(is_open) { None } else { Some(inexact.allowed) }
     }
 
-    /// The attachments after all fragments.
+    /// The attachments after the draw.
     pub(super) fn finish(mut self) -> (Vec<targets::ObservedTarget>, Option<DepthBuffer>, Option<StencilBuffer>) {
         self.commit();
         (self.targets.into_iter().map(Target::observed).collect(), self.depth, self.stencil)
     }
 }
 
-/// One of the relation's, by its number.
+/// An invocation that the relation has run, and its number.
 struct Related<'f, 'm>(&'f Finished<'m>, u32);
 
 impl Ended for Related<'_, '_> {
@@ -474,7 +474,7 @@ impl Ended for Related<'_, '_> {
 }
 
 impl<'m> Fragments<'m, '_> {
-    /// Whether another quad begins, that of a number; what this costs is taken from the fuel.
+    /// Starts the quad of that number, if there is one. Takes the cost from `fuel`.
     pub(super) fn advance(&mut self, workgroup: u32, fuel: &mut u64) -> Result<Begin, Outcome<Observation>> {
         if self.advances_inside(workgroup, fuel) {
             return Ok(Begin::Begins);
@@ -495,7 +495,7 @@ impl<'m> Fragments<'m, '_> {
                 }
             }
             if self.keeps_doubt && !self.inner.is_empty() {
-                // They may need their triangle when they have ended.
+                // Inner quads may become ordinary ones, which need their triangle.
                 return Ok(Begin::NotYet);
             }
             self.current = None;
@@ -525,7 +525,7 @@ impl<'m> Fragments<'m, '_> {
                     let (walk, front_certain) = (triangle.walk(), triangle.front_certain);
                     let bias = match (self.draw.state.depth_bias.filter(|_| triangle.is_polygon()), &self.depth) {
                         (Some(_), Some(depth)) => triangle.depth_bias(depth.format()),
-                        // What a depth attachment resolves is not known without one.
+                        // The resolution of a depth attachment that is missing is unknown.
                         (Some(_), None) => Some(Inexact { value: 0.0, allowed: Interval::ANY }),
                         (None, _) => None,
                     };
@@ -535,8 +535,8 @@ impl<'m> Fragments<'m, '_> {
         }
     }
 
-    /// The next quad of the current triangle, if a place that is left has one, and the sample that
-    /// it is for, if it is for one.
+    /// The next quad of the current triangle, with its sample under sample shading. The quad is
+    /// `None` if the walk has only moved.
     #[expect(clippy::type_complexity, reason = "a quad, and a sample")]
     fn next_quad(&mut self, fuel: &mut u64) -> Result<Option<(Option<raster::Quad>, Option<u32>)>, Outcome<Observation>> {
         let (each_sample, samples) = (self.interface.each_sample, self.draw.state.samples);
@@ -554,12 +554,12 @@ impl<'m> Fragments<'m, '_> {
         Ok(Some((quad, Some(0))))
     }
 
-    /// Whether a lane of the quad that begins is a helper invocation, by the definite answer.
+    /// Whether a lane of the starting quad is a helper invocation in the definite run.
     pub(super) fn begins_as_helper(&self, lane: usize) -> bool {
         self.begun.as_ref().is_none_or(|begun| begun.roles[lane].is_helper())
     }
 
-    /// The inputs of a lane of the quad that begins, the invocation of that number.
+    /// The inputs of a lane of the starting quad, which is the invocation of that number.
     pub(super) fn inputs(&self, lane: usize, number: u32) -> impl Iterator<Item = (&'m Variable, Scalars)> {
         let begun = self.begun.iter().flat_map(|begun| self.interface.inputs.iter().map(move |input| (begun, input)));
         begun.map(move |(begun, (variable, sources))| {
@@ -568,7 +568,7 @@ impl<'m> Fragments<'m, '_> {
         })
     }
 
-    /// All invocations of a quad have ended.
+    /// Keeps the outputs of a quad whose invocations have all ended.
     pub(super) fn ended(&mut self, workgroup: u32, members: &[impl Ended; 4]) {
         let Some(quad) = self.running.get(&workgroup) else { return };
         let left = [0, 1, 2, 3].map(|lane| self.leaves(quad, lane, &members[lane]));

@@ -1,6 +1,6 @@
-//! The interface of stages: which scalar of which variable stands at which location and component
-//! (Vulkan, Shader Interfaces: Location and Component Assignment, Interface Matching), and what a
-//! stage does beside computing its outputs.
+//! The interfaces of stages: the location and component of each scalar of each variable (Vulkan,
+//! Shader Interfaces: Location and Component Assignment, Interface Matching). And the effects of a
+//! stage beside its outputs.
 
 use rspirv::spirv::{BuiltIn, Decoration, GlslStd450Op as Glsl, StorageClass};
 
@@ -19,10 +19,10 @@ use crate::spirv::types::Type;
 use crate::spirv::value::Scalar;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The most scalars of one interface variable.
+/// The most scalars of an interface variable.
 const MAX_SCALARS: u64 = 1 << 12;
 
-/// Where a scalar of an interface variable comes from or goes to.
+/// Where one scalar of an interface variable stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// A component of a location.
@@ -44,13 +44,13 @@ pub(super) struct Part {
     pub(super) place: Place,
     /// A scalar type.
     pub(super) type_: Type,
-    /// How it is interpolated as an input of a fragment stage.
+    /// Its interpolation as an input of a fragment stage.
     pub(super) how: Interpolation,
-    /// Whether it is interpolated at the sample.
+    /// Whether it has the decoration Sample.
     pub(super) at_sample: bool,
 }
 
-/// The scalars of an interface variable, in the order that memory holds them.
+/// The scalars of an interface variable, in memory order.
 pub(super) fn parts(module: &Module, variable: &Variable) -> Result<Vec<Part>, Refused> {
     let types = module.types();
     if types.scalars(variable.type_) > MAX_SCALARS {
@@ -95,7 +95,7 @@ struct Walk<'m> {
     module: &'m Module,
     variable: u32,
     parts: Vec<Part>,
-    /// The next component that is given out.
+    /// The next component of the location.
     slot: Slot,
     how: Interpolation,
     at_sample: bool,
@@ -146,7 +146,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What has a location of its own.
+    /// Whatever has a location of its own.
     fn row(&mut self, scalar: Option<Type>, count: u32) -> Result<(), Refused> {
         let Some(type_ @ (Type::Int { width: 32, .. } | Type::Float { width: 32 })) = scalar else {
             return unsupported(format!("an interface variable of other than 32-bit numbers (%{})", self.variable));
@@ -164,8 +164,8 @@ impl Walk<'_> {
     }
 }
 
-/// What a built-in of subgroups holds in one of its components, in a lane of the quad or in a
-/// vertex: which subgroup that is in is in doubt. `None` for another built-in.
+/// A component of a built-in of subgroups, in a lane of a quad or in a vertex. It is in doubt,
+/// since a device may form subgroups otherwise. `None` for other built-ins.
 pub(super) fn of_subgroups(draw: &Draw<'_>, built_in: BuiltIn, component: u32, lane: u32) -> Option<Scalar> {
     let given = draw.resources.subgroup_size;
     let words = grid::subgroup_built_in(built_in, Agent { workgroup: 0, local: lane }, given.unwrap_or(grid::MAX_SIZE))?;
@@ -178,8 +178,8 @@ pub(super) fn of_subgroups(draw: &Draw<'_>, built_in: BuiltIn, component: u32, l
     Some(Scalar { trust: scalar.trust.in_doubt(doubt), ..scalar })
 }
 
-/// Whether the part of a variable that is this built-in is used at all: a block of built-ins is
-/// often declared whole.
+/// Whether the stage uses this built-in of a variable. A block of built-ins is often declared
+/// whole.
 pub(super) fn is_touched(module: &Module, variable: &Variable, built_in: BuiltIn) -> bool {
     let member = (0..module.types().members(variable.type_).len() as u32).find(|&m| module.built_in(variable.type_, m) == Some(built_in));
     let Some(member) = member else { return true };
@@ -196,21 +196,21 @@ pub(super) fn is_touched(module: &Module, variable: &Variable, built_in: BuiltIn
     })
 }
 
-/// What the functions below an entry point may do beside computing values.
+/// The effects of an entry point, with all functions that it calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Effects {
-    /// They may write what invocations share.
+    /// It may write memory that invocations share.
     pub(super) writes: bool,
-    /// They may change what invocations share by what it held: by an atomic operation, or by a load
-    /// and a store of the same variable.
+    /// What it writes to shared memory may depend on its contents: by an atomic operation, or by a
+    /// load and a store of one variable.
     pub(super) updates: bool,
-    /// They may tell helper invocations from others.
+    /// It may distinguish helper invocations.
     pub(super) sees_helpers: bool,
-    /// They may discard the invocation.
+    /// It may discard the invocation.
     pub(super) discards: bool,
 }
 
-/// The effects of an entry point; scopes that no stage of a draw has are refused.
+/// The effects of an entry point. Refuses scopes that no stage of a draw has.
 pub(super) fn effects(module: &Module, entry: &EntryPoint) -> Result<Effects, Refused> {
     let mut effects = Effects::default();
     let shared = |id: u32| {
@@ -273,7 +273,7 @@ pub(super) fn effects(module: &Module, entry: &EntryPoint) -> Result<Effects, Re
             return unsupported(format!("{} with the scope Workgroup in a draw", i.name()));
         }
     }
-    // A pointer that a function is given may lead anywhere.
+    // A pointer parameter may point anywhere.
     let anywhere = |id: &u32| shared(*id) && module.variable(*id).is_none();
     effects.updates |=
         stored.iter().any(|id| shared(*id) && loaded.contains(id)) || stored.iter().any(anywhere) || loaded.iter().any(anywhere);

@@ -1,5 +1,5 @@
-//! A draw by relation and lockstep machine together: the machine runs the quads that it can judge,
-//! the relation the rest of them and samples (see [`By::machine`]).
+//! A draw by relation and lockstep machine together. The machine runs the quads that it can judge.
+//! The relation runs the others, and samples (see [`By::machine`]).
 
 use super::fragment::{Explorer, Judged};
 use super::{Before, By, DrawObservation, before, dispatch};
@@ -13,7 +13,7 @@ use crate::spirv::step::Sink;
 
 pub use crate::spirv::lockstep::FragmentProgram as Machine;
 
-/// The draw with its fragment stage on the lockstep machine, if that can judge it.
+/// Runs a draw with its fragment stage on the lockstep machine, if that can judge it.
 pub(super) fn run(
     (vertex, fragment): (&Module, &Module),
     entries: (&EntryPoint, &EntryPoint),

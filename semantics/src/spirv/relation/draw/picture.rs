@@ -1,7 +1,7 @@
-//! A draw with its fragment stage on the lockstep machine, and its vertex stage too where nothing
-//! of it is undefined and no order of vertices counts. Rasterisation and attachments are the
-//! relation's own; only invocations are run by columns, 64 vertices or 16 quads at a time. Quads
-//! reach the attachments in their order.
+//! A draw with its fragment stage on the lockstep machine, with definite values. The vertex stage
+//! runs there too if none of its outputs is undefined and the order of vertices does not matter.
+//! Rasterisation and attachments are those of the relation. The machine runs 64 vertices or 16
+//! quads at a time. Quads reach the attachments in order.
 
 use super::fragment::{Ended, Fragments};
 use super::targets::DefiniteTarget;
@@ -21,20 +21,20 @@ use crate::spirv::step::Relation;
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::{Undefined, Unspecified};
 
-/// What the lockstep machine shows of a draw: definite values, and what is undefined. What a device
-/// may do differently it does not know, so a picture is to be looked at, or held against the
-/// relation's definite values; devices are judged by [`super::run`].
+/// The result of a draw on the lockstep machine: definite values, and the undefined ones. It says
+/// nothing of what devices may do differently. So it serves to look at, or to compare with the
+/// relation's definite values. [`super::run`] judges devices.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
-    /// The colour attachments, in the order of the draw's.
+    /// The colour attachments, in the draw's order.
     pub targets: Vec<DefiniteTarget>,
-    /// The definite depths, row after row, if there is a depth attachment.
+    /// The definite depths by rows, if there is a depth attachment.
     pub depth: Option<Vec<f64>>,
-    /// The storage buffers, as [`DrawObservation::buffers`] has them.
+    /// The storage buffers, as in [`DrawObservation::buffers`].
     pub buffers: Vec<ObservedBuffer>,
-    /// The storage images, likewise.
+    /// The storage images, as in [`DrawObservation::images`].
     pub images: Vec<ObservedImage>,
-    /// Instructions executed by all invocations of both stages, helpers among them.
+    /// The executed instructions of both stages, including those of helpers.
     pub instructions: u64,
 }
 
@@ -116,8 +116,8 @@ fn drawn(
     }))
 }
 
-/// Every vertex on the machine. None if that does not do it, or where something is undefined: the
-/// relation tells what.
+/// Runs all vertices on the machine. `None` if the machine does not run the stage, or if a value is
+/// undefined; the relation then says where.
 fn shaded(vertices: &mut Vertices<'_, '_>, program: &FragmentProgram, dispatch: &Dispatch<'_>) -> Option<Observation> {
     if program.refused(dispatch).is_some() {
         return None;
@@ -146,7 +146,7 @@ fn shaded(vertices: &mut Vertices<'_, '_>, program: &FragmentProgram, dispatch: 
     (bytes && vertices.is_defined()).then_some(observed)
 }
 
-/// All quads, in their order.
+/// Runs all quads, in order.
 fn all(module: &Module, fragments: &mut Fragments<'_, '_>, quads: &mut Quads<'_>, mut fuel: u64) -> Result<(), Outcome<Picture>> {
     let (mut first, mut more) = (0, true);
     while more {
@@ -219,7 +219,7 @@ fn ending(fragments: &Fragments<'_, '_>, module: &Module, broken: Broken) -> Out
     }
 }
 
-/// A lane that has ended.
+/// A finished lane.
 struct Lane<'q, 'p> {
     quads: &'q Quads<'p>,
     lane: usize,

@@ -1,6 +1,6 @@
-//! Colour attachments: what each component of a texel holds, and what a conforming device may hold
-//! instead (Vulkan, Fragment Output Interface; Texel Output Format Conversion). Blending is off and
-//! all components are written.
+//! Colour attachments: the definite code of each component of a texel, and the codes that a
+//! conforming device may hold instead (Vulkan, Fragment Output Interface; Blending; Texel Output
+//! Format Conversion).
 
 use rustc_hash::FxHashMap;
 
@@ -17,28 +17,27 @@ use crate::undefined::Unspecified;
 /// What a conforming device may show in a component of a texel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Component {
-    /// This code.
+    /// Exactly this code.
     Exactly(u64),
-    /// One of these codes, of which the best one is in the image: conversion to the format may
-    /// round either way.
+    /// One of these codes. Conversion to the format may round either way. The image holds the best
+    /// one.
     OneOf(Codes),
-    /// One of these 32-bit floats, as runs over sets have it; what the image has
-    /// is the definite answer.
+    /// One of these 32-bit floats. The image holds the definite one.
     Within(Set),
-    /// That is not decided, for this reason; what the image has is the definite answer.
+    /// Not decided, and why. The image holds the definite code.
     Undecided(Why),
-    /// Any code: an undefined value.
+    /// Any code, since the value is undefined.
     Undefined(MadeBy),
 }
 
-/// Where the undefined value of a component comes from.
+/// The origin of an undefined component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MadeBy {
-    /// What made it.
+    /// The kind of undefined value.
     pub kind: Unspecified,
-    /// The index of the instruction of the fragment stage, and the invocation: which quad, which of
-    /// its lanes. `None` where no instruction did: the attachment was not written before the draw,
-    /// or the stage has no output there.
+    /// The index of the instruction in the fragment stage, and the invocation (quad and lane).
+    /// `None` if no instruction made it: the attachment was not written before the draw, or the
+    /// stage has no such output.
     pub instruction: Option<(u32, InvocationId)>,
 }
 
@@ -49,14 +48,15 @@ pub struct ObservedTarget {
     pub location: u32,
     /// The definite texels.
     pub image: Image,
-    /// The components that are not exact, by 4 times the texel's place and the component.
+    /// The components that are not exact. The key is 4 times the index of the texel, plus the
+    /// component.
     inexact: FxHashMap<u64, Component>,
-    /// Those whose definite answer is an undefined value, likewise.
+    /// The components whose definite value is undefined, with the same keys.
     undefined: FxHashMap<u64, MadeBy>,
 }
 
 impl ObservedTarget {
-    /// What a device may show in a component of the texel at a pixel; `None` where there is none.
+    /// What a device may show in a component at a pixel. `None` if there is no such component.
     pub fn component(&self, x: u32, y: u32, component: usize) -> Option<Component> {
         let channel = self.image.format().channels().get(component)?;
         let index = self.image.index(0, x.into(), y.into())?;
@@ -65,14 +65,14 @@ impl ObservedTarget {
         Some(self.inexact.get(&(4 * index as u64 + component as u64)).cloned().unwrap_or(exactly))
     }
 
-    /// What made the undefined value of a component of the texel at a pixel, where the definite
-    /// answer is one: a device may have another fragment there, or none.
+    /// The origin of a component whose definite value is undefined. A device may still have another
+    /// fragment there, or none.
     pub fn undefined(&self, x: u32, y: u32, component: usize) -> Option<MadeBy> {
         let index = self.image.index(0, x.into(), y.into())?;
         self.undefined.get(&(4 * index as u64 + component as u64)).copied()
     }
 
-    /// Every component that is not exact: pixel, component, and what a device may show. By rows.
+    /// All components that are not exact, by rows: pixel, component, and what a device may show.
     pub fn inexact(&self) -> Vec<([u32; 2], usize, &Component)> {
         let width = self.image.size(0).map_or(1, |[width, _]| u64::from(width));
         let mut all: Vec<_> = self.inexact.iter().map(|(&at, c)| (at, c)).collect();
@@ -82,70 +82,69 @@ impl ObservedTarget {
     }
 }
 
-/// A colour attachment after a draw, as far as an engine knows that does not know what devices may
-/// do differently: definite texels, and which components are undefined.
+/// A colour attachment after a draw by an engine without sets: definite texels, and the undefined
+/// components.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefiniteTarget {
     /// The location of the output variable.
     pub location: u32,
     /// The definite texels.
     pub image: Image,
-    /// The components that are undefined, by 4 times the texel's place and the component.
+    /// The undefined components. The key is 4 times the index of the texel, plus the component.
     undefined: FxHashMap<u64, MadeBy>,
 }
 
 impl DefiniteTarget {
-    /// One of which every component is defined.
+    /// An attachment without undefined components.
     pub fn defined(location: u32, image: Image) -> DefiniteTarget {
         DefiniteTarget { location, image, undefined: FxHashMap::default() }
     }
 
-    /// What made the undefined value of a component of the texel at a pixel; `None`
-    /// where it is defined.
+    /// The origin of an undefined component at a pixel. `None` if it is defined.
     pub fn undefined(&self, x: u32, y: u32, component: usize) -> Option<MadeBy> {
         let index = self.image.index(0, x.into(), y.into())?;
         self.undefined.get(&(4 * index as u64 + component as u64)).copied()
     }
 
-    /// How many components of texels are undefined.
+    /// The number of undefined components.
     pub fn undefined_count(&self) -> usize {
         self.undefined.len()
     }
 }
 
 impl From<ObservedTarget> for DefiniteTarget {
-    /// What is left of it without doubt.
+    /// Drops what devices may show instead.
     fn from(target: ObservedTarget) -> DefiniteTarget {
         DefiniteTarget { location: target.location, image: target.image, undefined: target.undefined }
     }
 }
 
-/// Who has a fragment.
+/// Which devices have a fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
-    /// Every device.
+    /// All devices.
     Sure,
-    /// The definite answer has it, and a device may not.
+    /// The definite run has it. A device may lack it.
     Here,
-    /// The definite answer has it not, and a device may.
+    /// The definite run lacks it. A device may have it.
     Elsewhere,
-    /// Any device may have it or not: its coverage is an undefined value.
+    /// Any device may have it or lack it: its coverage depends on an undefined value.
     Open(Origin),
 }
 
-/// What a fragment writes to a component: the output's scalar, nothing where there is no output, or
-/// what is not known.
+/// A fragment's value for a component: the scalar of the output, nothing if the stage has no output
+/// there, or an unknown value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Written {
     Scalar(Scalar),
-    /// One of a bounded set of floats, with the definite answer.
+    /// One of a bounded set of floats, with the definite one.
     Within(Scalar, Set),
     Nothing,
     Unknown(Why),
 }
 
 impl Written {
-    /// The definite bits, and the one span of floats that it may be, if it is one.
+    /// The definite bits and the set, if the set is one span.
     fn span(&self, profile: Profile) -> Option<(u32, Span)> {
         match self {
             Written::Scalar(scalar) => Some((scalar.bits as u32, decided(scalar, profile)?)),
@@ -155,7 +154,7 @@ impl Written {
     }
 }
 
-/// The float that a scalar is, if every device shows the same bits.
+/// The value of a float that is the same on all devices.
 #[inline]
 pub(super) fn decided(scalar: &Scalar, profile: Profile) -> Option<Span> {
     match scalar.lane().judge(profile) {
@@ -164,33 +163,33 @@ pub(super) fn decided(scalar: &Scalar, profile: Profile) -> Option<Span> {
     }
 }
 
-/// The edge of a triangle that a pixel's centre lies on: the positions of its ends in one order,
-/// and on which side of it the triangle is.
+/// A triangle's edge through a pixel's centre: its end positions in a fixed order, and the side on
+/// which the triangle lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Edge {
     pub(super) ends: [[u32; 4]; 2],
     pub(super) side: bool,
 }
 
-/// Half of what every device has of the two triangles at an edge: the first one's.
+/// The first of two fragments from both sides of an edge. Every device has one of the two.
 #[derive(Clone, Debug)]
 struct Half {
     edge: Edge,
-    /// What the first has written, component by component.
+    /// The components that this fragment wrote.
     shown: [Option<Component>; 4],
 }
 
 /// The components of an attachment that are not exact.
 #[derive(Clone, Debug)]
 struct Inexact {
-    /// By 4 times the texel's place and the component.
+    /// The key is 4 times the index of the texel, plus the component.
     shown: FxHashMap<u64, Component>,
-    /// By texel, which of its components are among them. Most are not, and are not looked for.
+    /// By texel: the set of its components with an entry. It saves most lookups.
     of_texels: Vec<u8>,
 }
 
 impl Inexact {
-    /// None of so many texels.
+    /// No entries, for so many texels.
     fn none_of(texels: usize) -> Inexact {
         Inexact { shown: FxHashMap::default(), of_texels: vec![0; texels] }
     }
@@ -217,7 +216,7 @@ impl Inexact {
         }
     }
 
-    /// Undefined values alone stay.
+    /// Drops all entries but undefined values.
     fn keep_undefined(&mut self) {
         let of_texels = &mut self.of_texels;
         self.shown.retain(|key, component| {
@@ -228,19 +227,19 @@ impl Inexact {
     }
 }
 
-/// An attachment while a draw goes on.
+/// An attachment during a draw.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
-    /// By texel, where the last fragment was on an edge.
+    /// By texel: the last fragment, if it was on an edge.
     halves: FxHashMap<usize, Half>,
     location: u32,
     format: Format,
     width: u32,
     texels: Vec<u8>,
     inexact: Inexact,
-    /// What made the undefined values among the definite answers.
+    /// The origins of components whose definite value is undefined.
     undefined: FxHashMap<u64, MadeBy>,
-    /// Whether components are kept that are not exact and not undefined.
+    /// Whether inexact components are recorded that are not undefined.
     keeps_doubt: bool,
     image: Image,
 }
@@ -269,15 +268,15 @@ impl Target {
         Target { halves, location, format, width, texels, inexact, undefined, keeps_doubt: true, image }
     }
 
-    /// From now on only undefined components are kept beside the definite ones.
+    /// Records only undefined components from now on.
     pub(super) fn forget_doubt(&mut self) {
         self.keeps_doubt = false;
         self.inexact.keep_undefined();
     }
 
-    /// Writes a fragment's components to a pixel, which is one of the attachment's, or blends them
-    /// with what it holds. Where the fragment is on an edge, and the one before it on the other
-    /// side of the same edge, every device has one of the two, and what was there before is gone.
+    /// Writes a fragment to a pixel of the attachment, or blends it. If this fragment and the last
+    /// one lie on both sides of one edge, every device has one of the two, and nothing remains of
+    /// what was there before.
     pub(super) fn write(
         &mut self,
         [x, y]: [u32; 2],
@@ -345,8 +344,9 @@ impl Target {
         }
     }
 
-    /// The same of a fragment that every device has, not blended and on no edge: by the only code
-    /// of a component, or by its definite code and what a device may show.
+    /// Writes a fragment that every device has, without blending and on no edge. `only` gives the
+    /// code of a component that has only one. Otherwise `shown` gives the definite code and what a
+    /// device may show.
     pub(super) fn write_for_sure(
         &mut self,
         pixel: [u32; 2],
@@ -373,7 +373,7 @@ impl Target {
         self.texels[texel * size..(texel + 1) * size].copy_from_slice(&code_of_all.to_le_bytes()[..size]);
     }
 
-    /// The place of a pixel's texel, and the code of all that it holds; none if there is none.
+    /// The index of a pixel's texel, and its bits. `None` outside of the attachment.
     fn texel(&self, [x, y]: [u32; 2]) -> Option<(usize, u128)> {
         let size = self.format.bytes();
         let texel = y as usize * self.width as usize + x as usize;
@@ -382,7 +382,7 @@ impl Target {
         Some((texel, u128::from_le_bytes(bytes)))
     }
 
-    /// What every device shows of a component now, by its key.
+    /// Records what devices show of a component.
     fn show(&mut self, key: u64, shown: Component) {
         match &shown {
             Component::Undefined(made) => drop(self.undefined.insert(key, *made)),
@@ -397,7 +397,7 @@ impl Target {
         }
     }
 
-    /// The same where that is the definite code alone.
+    /// Records that a component is exact.
     #[inline]
     fn show_exactly(&mut self, key: u64) {
         if !self.undefined.is_empty() {
@@ -406,9 +406,9 @@ impl Target {
         self.inexact.remove(key);
     }
 
-    /// [`Target::write`] of the fragments of quads, those whose lanes stay, by the bits of each
-    /// component in all lanes, where only definite texels are kept and what is written is defined.
-    /// False, and nothing is done, if it is not so.
+    /// Writes the fragments of quads with definite values only. `stays` is the set of lanes with
+    /// fragments. `bits` gives a component in all lanes. Returns false, and writes nothing, if
+    /// inexact components are recorded here or a component has no defined code.
     pub(super) fn write_quads<const LANES: usize>(
         &mut self,
         quads: impl Iterator<Item = [u32; 2]>,
@@ -420,9 +420,10 @@ impl Target {
         !self.keeps_doubt && self.write_codes(quads, stays, codes).is_some()
     }
 
-    /// The same of fragments that every device has, by the codes of each component in all lanes,
-    /// and the lanes in which every device has these. Gives the lanes that are written: where this
-    /// is so of all components. `None`, and nothing is done, if one has no codes.
+    /// Writes the fragments of quads that every device has. `codes_of` gives the codes of a
+    /// component in all lanes, and the set of lanes in which every device has that code. Returns
+    /// the set of lanes written: those in which this holds for all components. `None`, and nothing
+    /// is written, if a component has no codes.
     pub(super) fn write_codes<const LANES: usize>(
         &mut self,
         quads: impl Iterator<Item = [u32; 2]>,
@@ -430,7 +431,7 @@ impl Target {
         codes_of: impl Fn(usize, Channel) -> Option<([u64; LANES], u64)>,
     ) -> Option<u64> {
         let size = self.format.bytes();
-        // By halves of 64 bits: no channel is in both.
+        // Two halves of 64 bits. No channel is in both.
         let (mut codes, mut kept, mut written) = ([[0u64; LANES]; 2], [u64::MAX; 2], stays);
         for (component, &channel) in self.format.channels().iter().enumerate() {
             let (lanes, told) = codes_of(component, channel)?;
@@ -469,8 +470,8 @@ impl Target {
         Some(written)
     }
 
-    /// What is written to a texel of these bits where components are blended with it, and what made
-    /// it if the definite answer is an undefined value.
+    /// What blending leaves in a texel with these bits: by component the definite code, what a
+    /// device may show, and the origin of an undefined definite value.
     fn blended(
         &self,
         (blend, rules): (Blend, &raster::Rules),
@@ -483,7 +484,7 @@ impl Target {
         let held = [0, 1, 2, 3].map(|c: u64| self.undefined.get(&(4 * place as u64 + c)).copied());
         let source = [0, 1, 2, 3].map(|c: usize| Blended::of_written(written[c], profile));
         let destination = [0, 1, 2, 3].map(|c: usize| match channel(c) {
-            // Conversion to RGBA.
+            // A missing component reads as 0, alpha as 1 (Conversion to RGBA).
             None => Blended::exactly(if c == 3 { 1.0 } else { 0.0 }),
             Some(channel) => {
                 let code = (texel >> channel.offset) as u64 & mask(channel.width);
@@ -514,21 +515,21 @@ impl Target {
     }
 
     pub(super) fn observed(mut self) -> ObservedTarget {
-        // The texels are as many as they were.
+        // The number of texels has not changed.
         let _ = self.image.fill(0, &self.texels);
         ObservedTarget { location: self.location, image: self.image, inexact: self.inexact.shown, undefined: self.undefined }
     }
 }
 
-/// A component of a fragment, or of an attachment, that is blended.
+/// A component of a fragment or of an attachment, as an operand of blending.
 struct Blended {
     /// The definite value.
     value: f64,
-    /// What a device may have.
+    /// The values that a device may have.
     allowed: Interval,
-    /// Why it is not known what a device has, if so.
+    /// Why these are not known, if so.
     doubt: Option<Why>,
-    /// What made it, if it is an undefined value.
+    /// The origin, if the value is undefined.
     undefined: Option<MadeBy>,
 }
 
@@ -541,7 +542,7 @@ impl Blended {
         Blended { doubt: Some(why), allowed: Interval::ANY, ..Blended::exactly(value) }
     }
 
-    /// What a fragment writes.
+    /// A component of a fragment.
     fn of_written(written: Written, profile: Profile) -> Blended {
         let undefined = |made| Blended { undefined: Some(made), ..Blended::unknown(0.0, Why::Domain) };
         let (scalar, set) = match written {
@@ -565,7 +566,7 @@ impl Blended {
         }
     }
 
-    /// What an attachment holds: a code, and what a device may hold instead.
+    /// A component of an attachment: its code, and what a device may hold instead.
     fn of_held((numeric, width): (Numeric, u8), code: u64, held: Component) -> Blended {
         let value = unpack(numeric, width, code);
         let number = |code: u64| Interval::point(unpack(numeric, width, code));
@@ -585,7 +586,7 @@ impl Blended {
     }
 }
 
-/// Whether a device may show all that the other component may be, and that is a set of codes.
+/// Whether `set` holds all codes that `other` may be.
 fn admits(set: &Component, other: &Component) -> bool {
     match (set, other) {
         (Component::Exactly(a), Component::Exactly(b)) => a == b,
@@ -599,7 +600,7 @@ fn admits(set: &Component, other: &Component) -> bool {
     }
 }
 
-/// Where a device may have either.
+/// What a device may show if it has either of the two.
 fn either(old: Component, new: Component) -> Component {
     match (old, new) {
         (old, new) if admits(&old, &new) => old,
@@ -610,7 +611,7 @@ fn either(old: Component, new: Component) -> Component {
     }
 }
 
-/// Replaces what is not kept of a little-endian number of N bytes.
+/// Overwrites the bits outside of `kept` in a little-endian number of N bytes.
 fn put<const N: usize>(held: &mut [u8], kept: u64, bits: u64) {
     let Some(held) = held.first_chunk_mut::<N>() else { return };
     let mut all = [0; 8];
@@ -619,8 +620,8 @@ fn put<const N: usize>(held: &mut [u8], kept: u64, bits: u64) {
     held.copy_from_slice(&all.to_le_bytes()[..N]);
 }
 
-/// What made the definite answer, if that is an undefined value, after a fragment: what made the
-/// one before, and the one that the fragment writes, which may be another code.
+/// The origin of the definite value after a fragment, if that value is undefined. `changes` says
+/// whether the fragment writes another code.
 fn definitely(presence: Presence, old: Option<MadeBy>, new: Option<MadeBy>, changes: bool) -> Option<MadeBy> {
     match presence {
         Presence::Sure | Presence::Here => new,
@@ -634,7 +635,7 @@ fn made_by(origin: Origin) -> MadeBy {
     MadeBy { kind: origin.kind, instruction: Some((origin.instruction, invocation)) }
 }
 
-/// The definite code of what is written to a component, and what a device may show.
+/// The definite code of a component, and what a device may show.
 pub(super) fn assess(numeric: Numeric, channel: Channel, written: &Written, profile: Profile) -> (Option<u64>, Component) {
     let (scalar, set) = match written {
         Written::Scalar(scalar) => (scalar, None),
@@ -673,10 +674,10 @@ pub(super) fn assess(numeric: Numeric, channel: Channel, written: &Written, prof
     (Some(best), shown)
 }
 
-/// What a device may hold in a component that any float of a set is written to.
+/// What a device may hold if it writes any float of a set.
 fn within(numeric: Numeric, width: u8, set: Set, best: u64) -> Component {
     if numeric == Numeric::Float && width == 32 {
-        // A subnormal may be flushed where it is written.
+        // A write may flush a subnormal.
         let least = f64::from(f32::MIN_POSITIVE);
         let small = |span: &Span| span.low < least && span.high > -least;
         return Component::Within(if set.spans().iter().any(small) { set.union(Set::ZERO) } else { set });
@@ -691,7 +692,7 @@ fn within(numeric: Numeric, width: u8, set: Set, best: u64) -> Component {
     }
 }
 
-/// Whether an output of that component type may be written to an attachment of a format.
+/// Whether an output of that type may be written to an attachment of the format.
 pub(super) fn fits(format: Format, component: ComponentType) -> bool {
     match format.numeric() {
         Numeric::Uint => component == ComponentType::U32,

@@ -1,5 +1,5 @@
-//! The vertex stage: one invocation for each vertex of an instance, its attributes fetched and
-//! converted (Vulkan, Fixed-Function Vertex Processing), and what it leaves for primitives.
+//! The vertex stage: one invocation for each vertex of an instance, its attributes (Vulkan,
+//! Fixed-Function Vertex Processing), and its outputs.
 
 use rspirv::spirv::{BuiltIn, StorageClass};
 use rustc_hash::FxHashMap;
@@ -24,18 +24,18 @@ use crate::spirv::types::Type;
 use crate::spirv::value::{Scalar, Scalars};
 use crate::undefined::{Site, Ub, Undefined};
 
-/// Where a scalar of an input comes from.
+/// The source of one scalar of an input.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     VertexIndex,
     InstanceIndex,
     /// A component of a built-in of subgroups.
     Subgroup(BuiltIn, u32),
-    /// Component of an attribute, by its place among those of the draw; as that type.
+    /// A component of an attribute, by the attribute's index in the draw, as that type.
     Attribute(usize, u32, Type),
 }
 
-/// A scalar that the vertex stage leaves.
+/// One scalar of an output.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Output<'m> {
     pub(super) slot: Slot,
@@ -49,14 +49,14 @@ pub(super) struct Output<'m> {
 pub(super) struct Interface<'m> {
     inputs: Vec<(&'m Variable, Vec<Source>)>,
     position: Option<(&'m Variable, usize)>,
-    /// PointSize, where points are drawn.
+    /// PointSize, if points are drawn.
     size: Option<(&'m Variable, usize)>,
-    /// The scalars at locations.
+    /// The outputs with locations.
     pub(super) outputs: Vec<Output<'m>>,
 }
 
 impl<'m> Interface<'m> {
-    /// Of the variables that the vertex stage uses, with the attributes of a draw.
+    /// The interface of the variables that the stage uses, with the attributes of a draw.
     pub(super) fn new(module: &'m Module, variables: &[&'m Variable], draw: &Draw<'_>) -> Result<Interface<'m>, Refused> {
         let mut interface = Interface { inputs: Vec::new(), position: None, size: None, outputs: Vec::new() };
         for &variable in variables {
@@ -99,7 +99,7 @@ impl<'m> Interface<'m> {
     }
 }
 
-/// The attribute for a slot, whose format must be of the type's kind of numbers.
+/// The attribute at a location. Its format must have numbers of the input's kind.
 fn attribute(attributes: &[Attribute], slot: Slot, type_: Type, variable: u32) -> Result<Source, Refused> {
     let Some(at) = attributes.iter().position(|a| a.location == slot.location) else {
         return unsupported(format!("no vertex attribute at location {} for %{variable}", slot.location));
@@ -117,7 +117,7 @@ fn attribute(attributes: &[Attribute], slot: Slot, type_: Type, variable: u32) -
     Ok(Source::Attribute(at, slot.component, type_))
 }
 
-/// A component of an item of an attribute; `None` where the item is beyond the buffer's end.
+/// A component of one item of an attribute. `None` if the item is beyond the buffer's end.
 fn fetch(attribute: &Attribute, item: u32, component: u32, type_: Type) -> Option<Scalar> {
     let format = attribute.format;
     let first = u64::from(item).checked_mul(attribute.stride)?.checked_add(attribute.offset)?;
@@ -137,36 +137,36 @@ fn fetch(attribute: &Attribute, item: u32, component: u32, type_: Type) -> Optio
     };
     let scalar = exact(type_, bits);
     let why = if numeric == Numeric::Float { Why::Subnormal } else { Why::Approximate };
-    // A NaN reaches the program as it is, or not: arithmetic will say.
+    // A NaN may reach the program unchanged or not. Arithmetic on it is in doubt.
     let certain = allowed.low >= allowed.high;
     Some(if certain { scalar } else { Scalar { trust: scalar.trust.in_doubt(why), ..scalar } })
 }
 
-/// What stands for a component that the format does not have: (0, 0, 0, 1).
+/// A component that the format lacks: (0, 0, 0, 1).
 fn missing(component: u32, type_: Type) -> Scalar {
     let one = if matches!(type_, Type::Float { .. }) { u64::from(1f32.to_bits()) } else { 1 };
     exact(type_, if component == 3 { one } else { 0 })
 }
 
-/// The vertices of a draw, and what their invocations leave.
+/// The vertices of a draw, and the outputs of their invocations.
 #[derive(Clone, Debug)]
 pub(super) struct Vertices<'m, 'd> {
     module: &'m Module,
     draw: &'d Draw<'d>,
     interface: Interface<'m>,
-    /// The vertices with their instances that are shaded.
+    /// The shaded vertices, with their instances.
     shaded: Vec<[u32; 2]>,
-    /// Instance after instance: which of those shaded each vertex of the draw is.
+    /// By instance and vertex of the draw: the index of the shaded vertex.
     pub(super) rows: Vec<u32>,
-    /// What the invocation that begins is given.
+    /// The inputs of the starting invocation.
     begun: Vec<(&'m Variable, Scalars)>,
-    /// By shaded vertex: the position, the scalars at locations, and the size of a point.
+    /// By shaded vertex: the position, the outputs with locations, and the size of a point.
     left: Vec<Scalar>,
 }
 
 impl<'m, 'd> Vertices<'m, 'd> {
-    /// The vertices of a draw. A vertex that an instance has twice is shaded once: nothing tells
-    /// how often devices do.
+    /// The vertices of a draw. A vertex that occurs twice in an instance is shaded once. No clause
+    /// says how often a device shades it.
     pub(super) fn new(module: &'m Module, draw: &'d Draw<'d>, interface: Interface<'m>) -> Result<Self, Refused> {
         let from = &draw.vertices;
         let all = u64::from(from.count).checked_mul(from.instances.into()).filter(|&all| all <= draw.limits.invocations);
@@ -200,18 +200,18 @@ impl<'m, 'd> Vertices<'m, 'd> {
         Ok(Vertices { module, draw, interface, shaded, rows, begun: Vec::new(), left })
     }
 
-    /// How many invocations there are.
+    /// The number of invocations.
     pub(super) fn invocations(&self) -> u32 {
         self.shaded.len() as u32
     }
 
-    /// What a shaded vertex left: its position, and the scalars at locations.
+    /// The outputs of a shaded vertex: its position, then the outputs with locations.
     pub(super) fn left(&self, row: u32) -> &[Scalar] {
         let width = 5 + self.interface.outputs.len();
         &self.left[row as usize * width..][..width - 1]
     }
 
-    /// The size of the point that a shaded vertex is.
+    /// The size of the point at a shaded vertex.
     pub(super) fn size(&self, row: u32) -> Scalar {
         let width = 5 + self.interface.outputs.len();
         self.left[row as usize * width + width - 1]
@@ -232,8 +232,8 @@ impl<'m, 'd> Vertices<'m, 'd> {
                 match (fetch(attribute, item, component, type_), self.draw.resources.robustness) {
                     (Some(scalar), _) => Ok(scalar),
                     (None, Robustness::None) => Err((attribute.location, item)),
-                    // The last component may be 0 or 1, and without robustBufferAccess2 all may be
-                    // anything in the buffer.
+                    // The last component may be 0 or 1. Without robustBufferAccess2 each component
+                    // may be anything in the buffer.
                     (None, _) => Ok(Scalar { trust: Trust::CERTAIN.in_doubt(Why::Domain), ..exact(type_, 0) }),
                 }
             }
@@ -242,23 +242,23 @@ impl<'m, 'd> Vertices<'m, 'd> {
 }
 
 impl<'m> Vertices<'m, '_> {
-    /// What the invocation of a vertex is given for an input.
+    /// The scalars of an input, for a vertex.
     fn given(&self, at: [u32; 2], sources: &[Source]) -> Result<Scalars, (u32, u32)> {
         sources.iter().map(|&source| self.input(at, source)).collect()
     }
 
-    /// What the invocation of a shaded vertex is given; none if an attribute has not that much.
+    /// The inputs of a shaded vertex. `None` if an attribute has too few items.
     pub(super) fn inputs(&self, vertex: u32) -> Option<Vec<(&'m Variable, Scalars)>> {
         let at = *self.shaded.get(vertex as usize)?;
         self.interface.inputs.iter().map(|(variable, sources)| Some((*variable, self.given(at, sources).ok()?))).collect()
     }
 
-    /// Whether every shaded vertex has left defined outputs.
+    /// Whether all outputs of all shaded vertices are defined.
     pub(super) fn is_defined(&self) -> bool {
         self.left.iter().all(|scalar| scalar.undefined.is_none())
     }
 
-    /// Keeps what the invocation of a shaded vertex leaves in each output.
+    /// Keeps the outputs of a shaded vertex.
     pub(super) fn leave(&mut self, vertex: u32, mut output: impl FnMut(&Variable) -> Scalars) {
         let mut held: Option<(u32, Scalars)> = None;
         let mut scalar = |variable: &Variable, index: usize| {

@@ -1,8 +1,8 @@
-//! What an access to shared memory is held against: races with others, and aliasing of variables.
+//! Checks of an access to shared memory: races with other accesses, and aliasing variables.
 //!
-//! Whether there is a race the shadow says, and the full detector where atomics or fences
-//! synchronise. Where a report is wanted of what was found before, the full detector runs beside
-//! the shadow, and says which two accesses they were.
+//! The shadow detects races. If atomics or fences synchronise, the full detector does. In the
+//! second run that reports an error, the full detector runs beside the shadow to name both
+//! accesses.
 
 use super::super::column;
 use super::super::program::{Code, Program};
@@ -45,7 +45,7 @@ pub(super) struct Seen {
 }
 
 impl Warp {
-    /// Notes an access of an atomic, where that is wanted.
+    /// Records an access of an atomic, if that is wanted.
     fn note(&self, code: &Code, group: &mut Group, lane: usize, seen: Seen, kind: Kind) {
         let (Some(atomics), true) = (&mut group.atomics, matches!(kind, Kind::Atomic { .. })) else { return };
         let agent = Agent { workgroup: group.number, local: self.first + lane as u32 };

@@ -1,15 +1,17 @@
-//! What a device may show where the bits are not all: trust and sets beside columns, lane by lane.
+//! Runs over sets on the lockstep machine: what a conforming device may show beside the definite
+//! bits.
 //!
-//! A note is kept for a lane of a register whose [`Trust`] does not follow from its bits. Where a
-//! code meets no note and makes none, it works on whole columns as it does without. Otherwise each
-//! lane is computed by itself, by the functions of [`operation`](crate::spirv::operation)
-//! and [`Sets`], which the relation uses too. What moves values moves their notes.
+//! Columns hold definite bits. A *note* holds what the bits do not imply: the [`Trust`] of one lane
+//! of one register, and through it the cell with the set of values. A scalar is *open* if devices
+//! may have different values. An instruction without noted operands and results works on whole
+//! columns. Otherwise it computes lane by lane with the functions of
+//! [`operation`](crate::spirv::operation) and [`Sets`], as the relation does. Copies copy notes.
 //!
-//! In a draw a lane that comes to a branch or an OpSelect whose condition is open goes both ways,
-//! one after the other: first as its definite bits say, and the other way later, from where it
-//! parted. In a dispatch [`Parting`] says what becomes of it. What sets cannot tell is left to the
-//! relation: an open number that is no float, an undefined value that decides something, and
-//! undefined behaviour.
+//! In a draw, a lane that reaches a branch or an OpSelect with an open condition takes both ways.
+//! It takes the way of the definite bits first. The other way waits in a pool and starts later from
+//! the branch. In a dispatch, [`Parting`] says what happens instead. The machine leaves a lane to
+//! the relation where sets cannot tell: an open integer, an undefined value that decides something,
+//! or undefined behaviour.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -28,67 +30,66 @@ use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::Ub;
 use rspirv::spirv::Op as Core;
 
-/// The bytes that notes may take.
+/// The most bytes that notes may take.
 const MOST: usize = 1 << 28;
-/// How many cells there may be before those that nothing holds are dropped.
+/// The number of cells at which unreferenced ones are dropped.
 const CELLS: usize = 1 << 14;
-/// How many ways one lane may go.
+/// The most ways of one lane, and the most open conditions that it may meet.
 pub(in crate::spirv) const WAYS: u32 = 64;
 
-/// Which ways a lane goes at the open branches that it comes to, in order.
+/// The decisions of a lane at its open conditions, in order.
 type Ways = SmallVec<[bool; 8]>;
 
-/// A lane of a quad, by the quad's number and its place there.
+/// A lane of a quad: the quad's number and the lane's index in the quad.
 pub(in crate::spirv) type Tag = (u32, u8);
 
-/// A way that a lane has not gone.
+/// A way that still has to run.
 #[derive(Clone, Debug)]
 struct Pending {
     tag: Tag,
-    /// The ways at the branches so far, this one among them.
+    /// The decisions so far, including the one at which this way begins.
     ways: Ways,
-    /// What the lane holds where it parted.
+    /// The state of the lane at that point.
     from: Held,
 }
 
-/// What a lane holds before a code of a block, or at its end.
+/// The state of a lane before a code of a block, or at the block's end.
 #[derive(Clone, Debug)]
 struct Held {
     at: Place,
-    /// By [`Lasting::held_at`]: bits, or whether it is true.
+    /// In the order of [`Lasting::held_at`]: bits, or 0 or 1 for a Boolean.
     words: Vec<u32>,
-    /// The undefined ones, and who made them, if that is known.
+    /// The undefined registers, each with the origin of its value if that is known.
     undefined: Vec<(Kept, Option<Origin>)>,
     notes: Vec<(Kept, Trust)>,
 }
 
-/// What becomes of a lane whose condition is open, and of others when one is left to the relation.
+/// How a run treats a lane with an open condition, and a lane that the relation has to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Parting {
-    /// It goes its other way later. The lanes of a quad count together: one that is left takes the
-    /// others with it.
+    /// The lane takes both ways. If one lane is left to the relation, so is its quad.
     Quads,
-    /// It goes its other way later, and is by itself.
+    /// The lane takes both ways. Lanes are independent.
     Ways,
-    /// It is left, and is by itself.
+    /// The lane is left to the relation. Lanes are independent.
     Never,
-    /// It goes the way that the sets decide on. A lane that is left takes all others with it.
+    /// The lane takes the way that the sets decide. If one lane is left to the relation, all are.
     Decides,
 }
 
-/// Which registers are needed again where. Constants, which nothing writes, are none of them.
+/// Which registers are live where. Constants are not listed, since nothing writes to them.
 #[derive(Clone, Debug)]
 struct Lasting {
-    /// The registers whose contents may outlive a block.
+    /// The registers that may be live at the end of a block.
     blocks: Vec<Kept>,
-    /// By block: those that it makes before it reads them, and that no other one names.
+    /// By block: the registers that only this block uses, and writes before it reads them.
     own: Vec<Vec<Kept>>,
-    /// How many codes each block has.
+    /// The number of codes of each block.
     codes: Vec<u32>,
 }
 
 impl Lasting {
-    /// The registers whose contents may be needed from there on.
+    /// The registers that may be live from that place on.
     fn held_at(&self, (block, code): Place) -> impl Iterator<Item = Kept> {
         let is_within = code < self.codes[block as usize];
         let own = if is_within { &self.own[block as usize][..] } else { &[] };
@@ -96,68 +97,67 @@ impl Lasting {
     }
 }
 
-/// What becomes of the notes at a code.
+/// How the notes of a code's operands affect it and its results.
 #[derive(Clone, Debug)]
 enum Plan {
-    /// Nothing comes of it but what moves.
+    /// It copies values, and their notes with them.
     Moves,
     /// It computes floats or Booleans.
     Computes {
         site: u32,
-        /// Whether no float is among its operands and results, so that without notes
-        /// columns do it.
+        /// Whether no operand and no result is a float. Then lanes without notes need only columns.
         plain: bool,
     },
     /// It reads texels.
     Image,
-    /// It takes differences in quads.
+    /// It is a derivative.
     Derivative,
     /// It accesses memory that invocations share.
     Shared(Access),
-    /// It reads and writes these, of which none may be noted.
+    /// It reads and writes these registers. A lane with a noted operand is left to the relation.
     Columns { reads: SmallVec<[u32; 3]>, writes: SmallVec<[u32; 2]> },
 }
 
-/// What is known of the scalars of a warp beside their bits.
+/// What is known of a warp's scalars beside their bits.
 #[derive(Clone, Debug)]
 pub(in crate::spirv) struct Ledger {
     /// The cells of all lanes.
     pub(in crate::spirv) sets: Sets,
     plans: Vec<Plan>,
-    /// Where the notes of sets and of local memory begin.
+    /// The indices of the first set register and of the first scalar of local memory.
     first_set: usize,
     first_local: usize,
-    /// By register: which lanes have a note.
+    /// By register: the lanes that have a note.
     noted: Vec<Lanes>,
     notes: Vec<[Trust; LANES]>,
-    /// What is known of memory that invocations share, in a dispatch.
+    /// The notes of shared memory, in a dispatch.
     pub(super) memory: SharedNotes,
     pub(super) parting: Parting,
     /// The lanes that are left to the relation.
     pub(super) left: Lanes,
-    /// Those that have come to an open branch or an open selection, and those of them that have
-    /// come to a branch.
+    /// The lanes that have met an open condition, and those of them that met it at a branch rather
+    /// than at an OpSelect.
     pub(super) parted: Lanes,
     pub(super) branched: Lanes,
-    /// Those of which not all ways will be gone.
+    /// The lanes with ways that will not run, because there are too many.
     pub(super) unsettled: Lanes,
     tags: [Tag; LANES],
     ways: Vec<Ways>,
     met: [u32; LANES],
-    /// Ways that lanes have not gone.
+    /// The ways that still have to run.
     pool: Vec<Pending>,
-    /// Where the ways of this run begin in the pool.
+    /// The length of the pool when this run began.
     before: usize,
-    /// What those that are gone held, to be filled again.
+    /// States of finished ways, whose memory the next ones use again.
     spare: Vec<Held>,
     lasting: Lasting,
-    /// Cells that nothing holds are dropped where there are so many.
+    /// The number of cells at which unreferenced ones are dropped next.
     full: usize,
 }
 
 impl Program {
-    /// What becomes of notes at each code; none where the program has one that is not judged.
-    /// Memory that invocations share is judged in a dispatch alone.
+    /// The plan of each code. `None` if some code cannot run over sets. `of_dispatch` admits
+    /// accesses to shared memory.
     fn plans(&self, of_dispatch: bool) -> Option<Vec<Plan>> {
         let index = |(is_set, register): (bool, u32)| if is_set { self.columns + register } else { register };
         let plan = |code: &Code| {
@@ -192,7 +192,7 @@ impl Program {
                 _ if of_dispatch && let Some(access) = self.access(code) => Plan::Shared(access),
                 Op::StoreBuffer | Op::StoreBuffer16 | Op::StoreBuffer8 => return None,
                 Op::LoadShared | Op::LoadSharedSet | Op::StoreShared | Op::StoreSharedSet => return None,
-                // Whether the quad is together for certain is for the relation.
+                // Only the relation knows whether a device has the quad together.
                 Op::Demote | Op::IsHelper | Op::Group => return None,
                 _ => columns(),
             })
@@ -204,7 +204,7 @@ impl Program {
 impl Program {
     fn lasting(&self) -> Lasting {
         let mut named: FxHashMap<(bool, u32), (u32, bool)> = FxHashMap::default();
-        // A variable with an initializer begins as a constant does.
+        // A variable with an initializer starts like a constant.
         let mut written: FxHashSet<(bool, u32)> = FxHashSet::default();
         let mut name = |register: (bool, u32), block: u32, makes: bool| {
             let (first, lasts) = named.entry(register).or_insert((block, !makes));
@@ -225,7 +225,7 @@ impl Program {
             Kept::Local(_) => None,
         };
         written.extend(self.moves.iter().flat_map(|step| kept(step.to)).filter_map(register));
-        // What edges copy, what branches are on, and where calls return to.
+        // Operands of phis, conditions of branches and return addresses of calls.
         let mut lasts: Vec<(bool, u32)> = named.iter().filter(|(_, (_, lasts))| *lasts).map(|(&register, _)| register).collect();
         let slots = self.moves.iter().flat_map(|step| [step.to, step.from]).flat_map(kept);
         let interface = self.interface.iter().flat_map(|held| held.cells.iter().map(|&cell| super::quads::kept_in(cell)));
@@ -262,8 +262,8 @@ impl Program {
 }
 
 impl Ledger {
-    /// Before a run that judges a program: a fragment stage, or a dispatch on so many warps. None
-    /// if it is not judged here, or would need too much memory.
+    /// Prepares runs of a fragment stage, or of a dispatch with so many warps. `None` if the
+    /// program cannot run over sets, or if the notes would take too much memory.
     pub(super) fn new(program: &Program, exploration: Exploration, warps: Option<usize>) -> Option<Ledger> {
         let registers = (program.columns + program.sets + program.local) as usize;
         if registers.saturating_mul(size_of::<[Trust; LANES]>()).saturating_mul(warps.unwrap_or(1)) > MOST {
@@ -293,7 +293,7 @@ impl Ledger {
         })
     }
 
-    /// Before the lanes are given their inputs.
+    /// Resets the notes, before the lanes get their inputs.
     pub(super) fn begin(&mut self, parting: Parting) {
         self.noted.fill(0);
         self.ways.iter_mut().for_each(Ways::clear);
@@ -303,27 +303,27 @@ impl Ledger {
         self.sweep();
     }
 
-    /// Drops no cell from now on, if others than this warp hold some.
+    /// Keeps all cells from now on if other warps refer to some.
     pub(super) fn keep_all(&mut self, others_hold: bool) {
         self.full = if others_hold { usize::MAX } else { CELLS };
     }
 
-    /// Which lane of which quad a lane is.
+    /// Sets which lane of which quad a lane is.
     pub(super) fn tag(&mut self, lane: usize, tag: Tag) {
         self.tags[lane] = tag;
     }
 
-    /// How many ways are to be gone.
+    /// The number of ways that still have to run.
     pub(super) fn pending(&self) -> usize {
         self.pool.len()
     }
 
-    /// Whose ways this run has put in the pool.
+    /// The lanes of the ways that this run has added to the pool.
     pub(super) fn parted_now(&self) -> impl Iterator<Item = Tag> {
         self.pool[self.before..].iter().map(|pending| pending.tag)
     }
 
-    /// Ways of some lanes are not gone; of which quads, once for each way.
+    /// Removes the ways of some lanes from the pool. Returns the quad of each removed way.
     pub(super) fn drop_ways(&mut self, is_dropped: impl Fn(Tag) -> bool) -> Vec<u32> {
         let dropped = self.pool.extract_if(.., |pending| is_dropped(pending.tag));
         let dropped = dropped.map(|pending| pending.tag.0).collect();
@@ -354,13 +354,13 @@ impl Ledger {
         self.noted[at] &= !lanes;
     }
 
-    /// The note of a lane, if there is one.
+    /// The note of a lane, if it has one.
     pub(super) fn noted_trust(&self, kept: Kept, lane: usize) -> Option<Trust> {
         let at = self.at(kept);
         (self.noted[at] >> lane & 1 == 1).then(|| self.notes[at][lane])
     }
 
-    /// The notes of lanes move from one register to another.
+    /// Copies the notes of some lanes from one register to another.
     fn move_notes(&mut self, to: Kept, from: Kept, lanes: Lanes) {
         let (to, from) = (self.at(to), self.at(from));
         if to == from {
@@ -374,7 +374,7 @@ impl Ledger {
         }
     }
 
-    /// Drops cells that no note holds, if there are many.
+    /// Drops unreferenced cells, if there are many.
     fn sweep(&mut self) {
         if self.sets.cells() < self.full {
             return;
@@ -391,8 +391,8 @@ impl Ledger {
         self.full = (2 * self.sets.cells()).max(CELLS);
     }
 
-    /// Which way a lane goes whose condition is open; `holds` is the definite way. And whether it
-    /// goes the other one later.
+    /// Decides for a lane with an open condition, whose definite value is `holds`. Returns the
+    /// decision, and whether the other way has to run later.
     fn part(&mut self, lane: usize, holds: bool) -> (bool, bool) {
         let met = self.met[lane] as usize;
         self.met[lane] += 1;
@@ -408,7 +408,7 @@ impl Ledger {
         (holds, true)
     }
 
-    /// The other way of the last branch that a lane has come to is to be gone.
+    /// Adds the other way at the lane's last decision to the pool.
     fn postpone(&mut self, lane: usize, from: Held) {
         let mut ways = self.ways[lane].clone();
         if let Some(last) = ways.last_mut() {
@@ -419,14 +419,14 @@ impl Ledger {
 }
 
 impl Warp {
-    /// [`Warp::execute`] where what a device may show is kept.
+    /// [`Warp::execute`] over sets.
     pub(super) fn judge(&mut self, number: usize, code: &Code, shared: &Shared<'_>, group: &mut super::Group) -> Done {
         if let Op::Narrow | Op::Widen = code.op {
             return self.execute(code, shared, group);
         }
         let Some(mut ledger) = self.ledger.take() else { return Ok(()) };
         let mut done = Ok(());
-        // Lanes that go on from blocks of their own keep what other lanes make before these.
+        // Lanes that resume in different blocks must not overwrite each other.
         let code = &Code { masked: code.masked || ledger.parting == Parting::Ways, ..*code };
         while self.active != 0 {
             done = match &ledger.plans[number] {
@@ -456,7 +456,7 @@ impl Warp {
                     }
                     let (writes, mut written) = (writes.clone(), self.active);
                     if matches!(code.op, Op::Undefine | Op::UndefineSet) && code.a != NONE {
-                        // The other lanes keep what they have.
+                        // The other lanes keep their values.
                         written &= self.sets[code.a as usize];
                     }
                     let done = self.execute(code, shared, group);
@@ -467,7 +467,7 @@ impl Warp {
             match &done {
                 Err(Broken::Undefined(met)) => {
                     if met.ub == Ub::DataRace {
-                        // Nothing is known of any part: what is kept of accesses sees it once.
+                        // The race makes the whole run unknown, and is reported once.
                         ledger.memory.stopped = Some(Unsettled::Reached("a way that races with another".into()));
                     }
                     self.leave(&mut ledger, 1 << (met.invocation - self.number));
@@ -480,7 +480,7 @@ impl Warp {
         done
     }
 
-    /// Leaves lanes to the relation, and those that count with them.
+    /// Leaves lanes to the relation, and with them the lanes that [`Parting`] ties to them.
     pub(super) fn leave(&mut self, ledger: &mut Ledger, lanes: Lanes) {
         let mut lanes = lanes;
         match ledger.parting {
@@ -495,15 +495,15 @@ impl Warp {
         self.drop_lanes(lanes);
     }
 
-    /// Before a block: cells are dropped.
+    /// Drops unreferenced cells, before a block.
     pub(super) fn sweep(&mut self) {
         if let Some(ledger) = &mut self.ledger {
             ledger.sweep();
         }
     }
 
-    /// Before a block ends: lanes that it has no way for are left, and the set of a condition is
-    /// that of the ways that lanes go. Gives that.
+    /// Resolves a block's condition. Leaves the lanes that cannot go on to the relation. Returns
+    /// the lanes in which the condition counts as true.
     pub(super) fn judged_end(&mut self, end: &End) -> Option<Lanes> {
         let mut ledger = self.ledger.take()?;
         let mut ways = None;
@@ -527,9 +527,9 @@ impl Warp {
         ways
     }
 
-    /// Where a condition holds, open lanes going one way, and the other later: from a code of the
-    /// block, by its number there, or from its end. The next use of the condition may be of another
-    /// evaluation, and is open again.
+    /// The lanes in which a condition counts as true, with a decision for each open lane. The other
+    /// way starts at the given code of the block, or at the block's end. The condition stays open:
+    /// its next use may be another evaluation.
     fn ways(&mut self, ledger: &mut Ledger, condition: u32, code: Option<u32>) -> Lanes {
         let mut truth = self.sets[condition as usize];
         let noted = ledger.noted(Kept::Set(condition)) & self.active;
@@ -549,8 +549,8 @@ impl Warp {
         truth
     }
 
-    /// Where a condition holds that is noted in some lanes, as the sets decide. Lanes for which
-    /// they do not are left.
+    /// The lanes in which a condition counts as true, where the sets decide the noted lanes. Leaves
+    /// the undecided lanes to the relation.
     fn decided(&mut self, ledger: &mut Ledger, condition: u32, noted: Lanes) -> Lanes {
         let (mut truth, mut left) = (self.sets[condition as usize], 0);
         for lane in column::lanes(noted) {
@@ -577,7 +577,7 @@ impl Warp {
         truth
     }
 
-    /// What a lane holds there, where it is.
+    /// The state of a lane at that place.
     fn hold(&self, ledger: &mut Ledger, lane: usize, at: Place) -> Held {
         let nothing = || Held { at, words: Vec::new(), undefined: Vec::new(), notes: Vec::new() };
         let mut held = ledger.spare.pop().unwrap_or_else(nothing);
@@ -600,7 +600,8 @@ impl Warp {
         held
     }
 
-    /// Gives the lanes from 0 on ways of the pool, to go on where they parted. Whose each is.
+    /// Gives ways of the pool to the lanes from 0 on, to resume where they began. Returns their
+    /// lanes and quads.
     pub(super) fn take_ways(&mut self) -> Vec<Tag> {
         let Some(mut ledger) = self.ledger.take() else { return Vec::new() };
         let some = ledger.pool.split_off(ledger.pool.len().saturating_sub(LANES));
@@ -610,7 +611,7 @@ impl Warp {
         for (lane, Pending { tag, ways, from }) in some.into_iter().enumerate() {
             whose.push(tag);
             ledger.tags[lane] = tag;
-            // It comes to where it parted again, and knows its way.
+            // It meets the condition again, and its decision is known by then.
             (ledger.met[lane], ledger.ways[lane]) = (ways.len() as u32 - 1, ways);
             self.put_back(&mut ledger, lane, &from);
             self.wait_at(from.at, 1 << lane);
@@ -650,14 +651,14 @@ impl Warp {
                 self.execute(code, shared, group)
             }
             Op::Select | Op::SelectSet => {
-                // An undefined condition chooses an undefined value.
+                // An undefined condition selects an undefined value.
                 let (before, undefined) = (self.sets[code.c as usize], self.sets_undefined[code.c as usize]);
                 let active = self.active;
                 self.activate(active & !undefined);
                 let truth = self.ways(ledger, code.c, Some(number));
                 self.activate(active & !ledger.left);
                 let chosen = [(code.a, truth & !undefined), (code.b, !truth & !undefined)];
-                // The other operand is often the result's register.
+                // The result's register is often that of the other operand.
                 let target = kept(is_set, code.d);
                 for (from, lanes) in chosen {
                     ledger.move_notes(target, kept(is_set, from), lanes & self.active);
@@ -695,14 +696,15 @@ impl Warp {
         self.calculator.planted.is_some() || self.calculator.arithmetic.planted.is_some()
     }
 
-    /// The active lanes in which the bits of the operands tell all of a result: none of them is
-    /// noted, and Booleans come of Booleans, or a number is converted that the other type has.
+    /// The active lanes in which the operands' bits determine the result and its trust. No operand
+    /// is noted there. The code has no floats, or it converts a number that the other type
+    /// represents exactly.
     fn told_by_bits(&self, code: &Code, plain: bool, noted: Lanes, undefined: Lanes) -> Lanes {
         let fits = |fits: &dyn Fn(u32) -> bool| {
             let column = &self.columns[code.a as usize];
             column::lanes(self.active & !noted & !undefined).filter(|&lane| fits(column[lane])).fold(0, |set, lane| set | 1 << lane)
         };
-        // A zero that was an integer has no sign that a device must keep.
+        // No sign is required of a zero that was an integer.
         let is_exact = |magnitude: u32| (1..=1 << 24).contains(&magnitude);
         let is_within = |float: f32, low: f32, high: f32| float.is_normal() && low < float && float < high;
         match code.op {
@@ -716,8 +718,8 @@ impl Warp {
         }
     }
 
-    /// An instruction that computes: by columns in the lanes where nothing is noted and nothing
-    /// will be, and one by one in the others.
+    /// Computes an instruction: by columns in the lanes where neither operands nor results have
+    /// notes, and one by one in the others.
     fn judged_site(
         &mut self,
         ledger: &mut Ledger,
@@ -739,7 +741,7 @@ impl Warp {
             }
             self.activate(told);
             let done = self.execute(&Code { masked: true, ..*code }, shared, group);
-            // What behaves as undefined is left, and the rest comes here again.
+            // A lane with undefined behaviour is dropped, and the code runs again for the rest.
             self.activate(if done.is_ok() { others } else { told | others });
             done?;
             let done = self.judged_lanes_of(ledger, site, undefined);
@@ -749,9 +751,9 @@ impl Warp {
         self.judged_lanes_of(ledger, site, undefined)
     }
 
-    /// An instruction that computes, one active lane after the other.
+    /// Computes an instruction for one active lane after the other.
     fn judged_lanes_of(&mut self, ledger: &mut Ledger, site: &Site, undefined: Lanes) -> Done {
-        // What an operation of lanes gives, of operands that are all defined.
+        // The operation, if it is one on floats and Booleans and no test has planted a bug.
         let by_lanes = match site.operation.op {
             Some(op) if !self.is_planted() && site.args.iter().all(|(shape, _)| shape.is_lanes()) => Some(op),
             _ => None,
@@ -765,7 +767,7 @@ impl Warp {
         match (by_lanes, words, site.args.as_slice(), site.to.as_slice()) {
             (Some(op), Some((x, y)), _, &[to]) if undefined & self.active == 0 && ledger.sets.is_simple(op) => {
                 use number::Op::{Abs, Add, Max, Min, Mul, Sub};
-                // The most frequent operations, each compiled by itself.
+                // The most frequent operations, each specialised.
                 let others = match (op, to) {
                     (Add, Slot::Word(to)) => {
                         self.told_plainly(ledger, to, |sets, of, lane| sets.plainly(Add, of.register(x, lane), of.register(y, lane)))
@@ -832,7 +834,8 @@ impl Warp {
             _ => {
                 let operands = || site.args.iter().flat_map(|(_, slots)| slots).copied();
                 let noted = operands().flat_map(kept).fold(undefined, |set, kept| set | ledger.noted(kept));
-                // The last lane whose results have no cells, of operands as their bits say.
+                // The last lane with unnoted operands and results without cells: the same bits give
+                // the same.
                 let mut like: Option<(usize, SmallVec<[u64; 4]>)> = None;
                 for lane in column::lanes(self.active) {
                     let bits = (noted >> lane & 1 == 0).then(|| operands().map(|slot| self.bits(slot, lane)).collect());
@@ -858,12 +861,12 @@ impl Warp {
         Ok(())
     }
 
-    /// Whether a lane is defined and no set is noted of it.
+    /// Whether a lane is defined and refers to no cell.
     fn has_no_cell(&self, ledger: &Ledger, kept: Kept, lane: usize) -> bool {
         !self.is_undefined(kept, lane) && ledger.noted_trust(kept, lane).is_none_or(|trust| trust.cell.is_none())
     }
 
-    /// What one lane of a register holds, and is noted of it, is another one's too. It is defined.
+    /// Copies a defined lane of a register to another lane, with its note.
     fn copy_lane(&mut self, ledger: &mut Ledger, slot: Slot, from: usize, to: usize) {
         self.put(slot, to, self.bits(slot, from));
         for kept in kept(slot) {
@@ -874,8 +877,8 @@ impl Warp {
         }
     }
 
-    /// Computes floats and their trust into a register, in the active lanes where the result is
-    /// plain. Returns the lanes where it is not.
+    /// Computes an operation in the active lanes in which it is simple enough for `tell`. Returns
+    /// the other lanes.
     #[inline(always)]
     fn told_plainly(&mut self, ledger: &mut Ledger, to: u32, tell: impl Fn(&mut Sets, Floats<'_>, usize) -> Option<Open>) -> Lanes {
         let Ledger { sets, noted, notes, .. } = ledger;
@@ -895,7 +898,7 @@ impl Warp {
         others
     }
 
-    /// Compares floats of two registers, where that is plain. Returns the lanes where it is not.
+    /// Compares two registers in the lanes in which that is simple. Returns the other lanes.
     fn compared_plainly(&mut self, ledger: &mut Ledger, op: number::Op, [x, y]: [u32; 2], to: u32) -> Lanes {
         let at = ledger.at(Kept::Set(to));
         let Ledger { sets, noted, notes, .. } = ledger;
@@ -921,9 +924,9 @@ impl Warp {
         others
     }
 
-    /// The differences in quads of a column, as the relation has them. Gives the lanes that are
-    /// left to it: of quads that are not whole, or with an undefined operand, or of which a lane
-    /// may have come here by another way.
+    /// Computes a derivative of a column as the relation does. Returns the lanes that are left to
+    /// it. Their quad is not whole, an operand is undefined, or a lane may have arrived by another
+    /// way.
     fn judged_derivative(&mut self, ledger: &mut Ledger, code: &Code) -> Lanes {
         let (kind, arithmetic) = (code.c as usize % 4, self.calculator.arithmetic);
         let undefined = self.undefined[code.a as usize] & self.active;
@@ -934,7 +937,7 @@ impl Warp {
                 let mut of_rows = |[to, from]: [usize; 2]| difference(&arithmetic, &mut ledger.sets, values[to], values[from]);
                 let result = match [[3, 2], [3, 1]].get(kind) {
                     None => of_rows(own),
-                    // The other row's or column's too.
+                    // A device may use the difference of the other row or column.
                     Some(&other) => {
                         let both = of_rows(own).and_then(|own| Ok((own, of_rows(other)?)));
                         both.and_then(|(own, other)| either(&mut ledger.sets, own, other))
@@ -949,7 +952,7 @@ impl Warp {
         self.active & !here
     }
 
-    /// A scalar of an operand.
+    /// An operand's scalar in a lane.
     fn scalar_in(&self, ledger: &Ledger, of: Component, slot: Slot, lane: usize, instruction: u32) -> Scalar {
         let exact = Scalar::exact(of, self.bits(slot, lane));
         let undefined = kept(slot).find(|&kept| self.is_undefined(kept, lane)).map(|kept| self.origin(kept, lane, instruction));
@@ -957,7 +960,7 @@ impl Warp {
         Scalar { undefined, trust: noted.unwrap_or(exact.trust), ..exact }
     }
 
-    /// A float of 32 bits that is defined.
+    /// A defined 32-bit float.
     #[inline(always)]
     pub(super) fn float_in(&self, ledger: &Ledger, slot: Slot, lane: usize) -> Lane {
         let Slot::Word(column) = slot else { return Lane::exact(0.0) };
@@ -968,7 +971,7 @@ impl Warp {
         }
     }
 
-    /// A float or Boolean that is defined.
+    /// A defined float or Boolean.
     fn lane_in(&self, ledger: &Ledger, slot: Slot, lane: usize) -> Lane {
         match slot {
             Slot::Truth(set) => {
@@ -979,7 +982,7 @@ impl Warp {
         }
     }
 
-    /// Puts a float or Boolean in its place; one that is decided to be true or false has no note.
+    /// Writes a float or Boolean with its note. A decided Boolean needs none.
     #[inline(always)]
     fn put_lane(&mut self, ledger: &mut Ledger, slot: Slot, lane: usize, result: Lane) {
         match slot {
@@ -999,8 +1002,8 @@ impl Warp {
         }
     }
 
-    /// One lane of an operation on floats and Booleans that are all defined. None if a result is
-    /// not, or that is not to be told here.
+    /// Computes one lane of an operation on defined floats and Booleans. `None` if a result is
+    /// undefined, or needs [`Warp::judged_lane`].
     fn judged_lanes(&mut self, ledger: &mut Ledger, site: &Site, op: number::Op, lane: usize) -> Option<()> {
         let of = |slots: &Slots| -> number::Lanes { slots.iter().map(|&slot| self.lane_in(ledger, slot, lane)).collect() };
         let args: SmallVec<[number::Lanes; 3]> = site.args.iter().map(|(_, slots)| of(slots)).collect();
@@ -1028,7 +1031,7 @@ impl Warp {
         Some(())
     }
 
-    /// Whether an operation of these gives defined results.
+    /// Whether the operation's results are defined for these operands.
     fn is_specified(&self, op: number::Op, args: &[number::Lanes], columns: usize) -> bool {
         let Some(first) = args.first() else { return false };
         let floats = |lanes: &[Lane]| -> SmallVec<[f32; 16]> { lanes.iter().map(|lane| lane.float()).collect() };
@@ -1041,7 +1044,7 @@ impl Warp {
         })
     }
 
-    /// Puts a scalar in its place, with a note if its trust is not that of its bits.
+    /// Writes a scalar, with a note if its bits do not imply its trust.
     pub(super) fn put_scalar(&mut self, ledger: &mut Ledger, of: Component, slot: Slot, lane: usize, scalar: Scalar) {
         if let Some(origin) = scalar.undefined {
             self.put_undefined(slot, lane, origin);
@@ -1056,7 +1059,7 @@ impl Warp {
         }
     }
 
-    /// One lane of an instruction. None if that is not to be told here.
+    /// Computes one lane of any instruction. `None` if the lane has to be left to the relation.
     fn judged_lane(&mut self, ledger: &mut Ledger, site: &Site, lane: usize) -> Option<()> {
         let profile = ledger.sets.profile();
         let scalars: SmallVec<[Scalars; 3]> = (site.args.iter())
@@ -1079,7 +1082,7 @@ impl Warp {
         }
         let mut results = self.calculator.compute(site.operation, &args, &site.results, place).ok()?;
         if results.iter().any(is_open) {
-            // Two results, of which one may be an integer.
+            // One of two results may be an integer, which has no set.
             let [result] = site.results.as_slice() else { return None };
             if result.is_lanes() && site.args.iter().all(|(shape, _)| shape.is_lanes()) {
                 widen(ledger, site, &scalars, &mut results)?;
@@ -1104,7 +1107,7 @@ impl Warp {
         Some(())
     }
 
-    /// The notes of the copies of an edge, as if all were copied at once.
+    /// Copies notes along an edge, as if all copies happened at once.
     pub(super) fn cross_notes(&mut self, moves: &[Move], overlaps: bool) {
         let active = self.active;
         let Some(ledger) = &mut self.ledger else { return };
@@ -1122,7 +1125,7 @@ impl Warp {
         }
     }
 
-    /// Notes what is not told by the bits of an input of that type.
+    /// Notes the trust of an input, if its bits do not imply it.
     pub(super) fn note_input(&mut self, kept: Kept, lane: usize, of: Component, scalar: &Scalar) {
         let Some(ledger) = &mut self.ledger else { return };
         let plain = [Trust::CERTAIN, Scalar::exact(of, scalar.bits).trust].contains(&scalar.trust);
@@ -1133,7 +1136,7 @@ impl Warp {
     }
 }
 
-/// The floats of registers, and what is noted of their trust.
+/// Access to the floats of registers and to their notes.
 #[derive(Clone, Copy)]
 struct Floats<'r> {
     columns: &'r [Column],
@@ -1157,8 +1160,8 @@ impl<'r> Floats<'r> {
     }
 }
 
-/// A difference in a quad. Nothing that is declared holds it to a zero's sign, or to more than
-/// finite numbers.
+/// A difference of two lanes of a quad. No float control that a module declares applies to it, so
+/// zeros may have either sign and infinities are in doubt.
 fn difference(arithmetic: &Arithmetic, sets: &mut Sets, to: Lane, from: Lane) -> Result<Lane, Unsettled> {
     let operands = [to, from].map(|lane| [lane]);
     let tuples = [&operands[0], &operands[1]].map(|lanes| Tuple { lanes, columns: 1 });
@@ -1173,7 +1176,7 @@ fn difference(arithmetic: &Arithmetic, sets: &mut Sets, to: Lane, from: Lane) ->
     Ok(result)
 }
 
-/// The first of two differences, where a device may have either.
+/// Either of two differences: the first is definite, and a device may have the second.
 fn either(sets: &mut Sets, first: Lane, second: Lane) -> Result<Lane, Unsettled> {
     let unknown = Trust::CERTAIN.in_doubt(Why::Derivative);
     let trust = Trust::selected(unknown, true, first.trust, second.trust, first.bits == second.bits);
@@ -1188,7 +1191,7 @@ fn either(sets: &mut Sets, first: Lane, second: Lane) -> Result<Lane, Unsettled>
     Ok(result)
 }
 
-/// What a component may be as an operand: an undefined value is anything.
+/// A component as an operand of floats. An undefined value may be any float.
 fn lane_of(scalar: &Scalar) -> Lane {
     match scalar.undefined {
         None => scalar.lane(),
@@ -1196,7 +1199,7 @@ fn lane_of(scalar: &Scalar) -> Lane {
     }
 }
 
-/// Gives cells to the results that are not decided.
+/// Gives cells to the undecided results.
 fn widen(ledger: &mut Ledger, site: &Site, args: &[Scalars], results: &mut Scalars) -> Option<()> {
     let operands: SmallVec<[number::Lanes; 3]> = args.iter().map(|scalars| scalars.iter().map(lane_of).collect()).collect();
     let operands: SmallVec<[(&[Lane], usize); 3]> =
@@ -1209,7 +1212,7 @@ fn widen(ledger: &mut Ledger, site: &Site, args: &[Scalars], results: &mut Scala
     Some(())
 }
 
-/// The type of integer that an instruction converts floats to, if it does: whether it is signed.
+/// For a conversion from float to integer: whether the integer is signed.
 fn converts_to(instruction: number::Instruction) -> Option<bool> {
     match instruction {
         number::Instruction::Core(opcode) if opcode == Core::ConvertFToS as u16 => Some(true),
@@ -1218,8 +1221,8 @@ fn converts_to(instruction: number::Instruction) -> Option<bool> {
     }
 }
 
-/// An open float as an integer of that width: its bits, if all that the float may be has one whole
-/// part, which the integer can be.
+/// An open float, converted to an integer of that width. `None` unless all floats of its set
+/// convert to one integer in range.
 fn converted(sets: &Sets, signed: bool, width: u8, float: Lane) -> Option<u64> {
     let (limit, set) = (f64::from(width), sets.operand(float).set);
     let (low, high) = if signed { (-(limit - 1.0).exp2(), (limit - 1.0).exp2()) } else { (-1.0, limit.exp2()) };

@@ -1,8 +1,8 @@
-//! Image instructions lane by lane, with what devices may show: texels and samples over the
-//! intervals of their coordinates.
+//! Image instructions over sets, lane by lane: texels and samples over the intervals of their
+//! coordinates.
 //!
-//! The level of detail of a sample in a quad is not kept. Where it says which texels are read, and
-//! where not all lanes of the quad are there by their definite ways, the quad is the relation's.
+//! Sets do not cover the level of detail of a sample. A quad is left to the relation if the level
+//! decides which texels are read, or if not all lanes of the quad arrive by their definite ways.
 
 use smallvec::SmallVec;
 
@@ -36,7 +36,7 @@ fn celled(ledger: &mut Ledger, scalar: Scalar, allowed: impl Fn() -> Set) -> Sca
 }
 
 impl Warp {
-    /// Which lanes cannot be judged.
+    /// Runs an image instruction. Returns the lanes that are left to the relation.
     ///
     /// # Errors
     /// Undefined behaviour, as [`Warp::image`].
@@ -44,7 +44,7 @@ impl Warp {
         let access = &shared.program.images[code.c as usize];
         self.chooses(code, access, shared)?;
         let Some((_, held)) = shared.images.image(access) else { return Err(nothing_bound(code, shared)) };
-        // The definite ways of all lanes of a quad.
+        // The lanes of quads whose lanes are all here by their definite ways.
         let together = if ledger.parting == Parting::Quads { whole(self.active) & whole(self.active & !ledger.parted) } else { 0 };
         let mut lost = 0;
         for lane in column::lanes(self.active) {
@@ -105,7 +105,7 @@ impl Warp {
         (!numeric.is_integer() || all.iter().all(decided)).then_some(all)
     }
 
-    /// What a float may be, and whether it is the same however it is rewritten.
+    /// The range of a float, and whether all rewritings give the same.
     fn inexact(&self, ledger: &Ledger, slot: Slot, lane: usize) -> (Inexact, bool) {
         let float = self.float_in(ledger, slot, lane);
         let (value, certified) = (f64::from(float.float()), float.trust.grid.is_some());
@@ -215,7 +215,7 @@ impl Warp {
         (!format.numeric().is_integer() || !found.iter().any(is_open)).then_some(found)
     }
 
-    /// Whether the derivatives of a coordinate in the quad are the same however they are rewritten.
+    /// Whether the derivatives of a coordinate in the quad are the same in all rewritings.
     fn differences_are_certified(&self, ledger: &Ledger, coordinate: &Slots, directions: usize, lane: usize) -> bool {
         let first = lane / 4 * 4;
         coordinate.iter().take(directions).all(|&slot| {
@@ -229,7 +229,7 @@ impl Warp {
     }
 }
 
-/// A component of what is sampled.
+/// A component of a sample.
 fn component(ledger: &mut Ledger, found: &Sampled, format: Format, c: usize, compares: bool, certified: bool) -> Scalar {
     // Zeros of floats may have either sign, and filters sum; all other zeros are what they are.
     let zero_sign = format.numeric() != Numeric::Float || compares || c >= format.channels().len();

@@ -1,10 +1,9 @@
-//! A dispatch over sets, part by part: each invocation or, where they meet at barriers, each
-//! workgroup runs by itself on the memory that the dispatch is given. What it has written is taken
-//! back when it has ended.
+//! A dispatch over sets, part by part. A part is an invocation or, if invocations meet at barriers,
+//! a workgroup. Each part runs alone on the initial memory. Its writes are undone when it has
+//! ended.
 //!
-//! The shadow of races is kept for all parts and all of their ways: it says where one of them
-//! accesses what another one writes. Ways of one part follow each other there as if a barrier lay
-//! between them.
+//! One race shadow serves all parts and all their ways. It detects where one part accesses what
+//! another writes. The ways of one part count as separated by a barrier.
 
 use std::sync::atomic::Ordering::Relaxed as R;
 
@@ -25,39 +24,39 @@ use crate::spirv::shared::Kept;
 use crate::spirv::types::Type;
 use crate::spirv::value::Scalar;
 
-/// What the scalars are that an instruction loads or stores.
+/// The scalars that an instruction loads or stores.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Types {
     floats: bool,
     others: bool,
 }
 
-/// An access to memory that invocations share.
+/// An access to shared memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Access {
-    /// A load of 32 bits of a buffer.
+    /// A load of 32 bits from a buffer.
     Load(Types),
     /// A store of 32 bits to a buffer.
     Store(Types),
-    /// A load of Workgroup memory.
+    /// A load from Workgroup memory.
     LoadShared,
-    /// A store to it.
+    /// A store to Workgroup memory.
     StoreShared,
 }
 
-/// A word of a buffer, by its memory and its number there.
+/// A word of a buffer: the buffer's memory and the word's index.
 type Word = (u32, u32);
 
-/// What is known of the memory that invocations share beside its bits.
+/// What is known of shared memory beside its bits.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SharedNotes {
-    /// What the dispatch is given as sets.
+    /// The sets that the dispatch starts with.
     given: FxHashMap<Word, Set>,
     buffers: FxHashMap<Word, Kept>,
     words: FxHashMap<u32, Trust>,
-    /// What has been written: the bits before, and by which invocation of the workgroup.
+    /// The written words: their bits before, and the writing invocation of the workgroup.
     written: FxHashMap<Word, (u32, u32)>,
-    /// Why the sets know no way to go on.
+    /// Why the run cannot go on over sets, if so.
     pub(super) stopped: Option<Unsettled>,
 }
 
@@ -69,13 +68,13 @@ impl SharedNotes {
         self.stopped = None;
     }
 
-    /// Visits the cells that are held here.
+    /// Visits the cells that these notes refer to.
     pub(super) fn cells(&mut self, visit: &mut dyn FnMut(&mut CellId)) {
         let kept = self.buffers.values_mut().map(|kept| kept.trust_mut());
         kept.chain(self.words.values_mut()).filter_map(|trust| trust.cell.as_mut()).for_each(visit);
     }
 
-    /// What is known of a word of a buffer.
+    /// The note of a word of a buffer.
     fn of(&mut self, sets: &mut Sets, word: Word, bits: u32) -> Result<Option<Kept>, Unsettled> {
         if let Some(&kept) = self.buffers.get(&word) {
             return Ok(Some(kept));
@@ -92,7 +91,7 @@ impl SharedNotes {
 }
 
 impl Program {
-    /// What a code accesses of memory that invocations share, if it is of those that are judged.
+    /// The access of a code to shared memory, if it can run over sets.
     pub(super) fn access(&self, code: &Code) -> Option<Access> {
         match code.op {
             Op::LoadBuffer => Some(Access::Load(self.accessed(code.at, false)?)),
@@ -103,7 +102,7 @@ impl Program {
         }
     }
 
-    /// What the instruction at that index loads or stores.
+    /// The scalars that the instruction at that index loads or stores.
     fn accessed(&self, at: u32, stores: bool) -> Option<Types> {
         let i = self.module.instructions().get(at as usize)?;
         let operands = i.operands(self.module.words());
@@ -125,8 +124,8 @@ impl Program {
     }
 }
 
-/// The sets and notes that all warps of a workgroup have together are the first one's, lent to the
-/// one that runs; once more, and it has them back.
+/// Lends the sets and notes that all warps of a workgroup share to the warp that runs. The first
+/// warp owns them. A second call gives them back.
 pub(super) fn lend(warps: &mut [Warp], at: usize) {
     let Ok([first, other]) = warps.get_disjoint_mut([0, at]) else { return };
     if let (Some(first), Some(other)) = (&mut first.ledger, &mut other.ledger) {
@@ -136,7 +135,7 @@ pub(super) fn lend(warps: &mut [Warp], at: usize) {
 }
 
 impl Warp {
-    /// An access to memory that invocations share, with what is noted of it.
+    /// An access to shared memory, with its notes.
     pub(super) fn judged_access(
         &mut self,
         ledger: &mut Ledger,
@@ -166,7 +165,7 @@ impl Warp {
                 for lane in column::lanes(self.active) {
                     let bits = self.columns[code.d as usize][lane];
                     let noted = ledger.noted_trust(register, lane);
-                    // Of a float without a note the bits tell what a device may make of it.
+                    // The bits of a float without a note imply its trust.
                     let trust = noted.or_else(|| types.floats.then(|| Trust::of_exact(f32::from_bits(bits)))).unwrap_or(Trust::CERTAIN);
                     let scalar = Scalar { bits: bits.into(), trust, undefined: None };
                     let kept = Kept::of(&scalar, 4, ledger.sets.profile()).filter(|_| !self.is_undefined(register, lane));
@@ -228,38 +227,37 @@ impl Warp {
 
 /// A word that a part has written.
 pub(in crate::spirv) struct Written {
-    /// Which of the dispatch's buffers.
+    /// The index of the buffer in the dispatch.
     pub(in crate::spirv) buffer: usize,
-    /// The first byte.
+    /// The offset of its first byte.
     pub(in crate::spirv) offset: u64,
-    /// What it holds as a float; none where some of it is undefined.
+    /// The word as a float. `None` if some of it is undefined.
     pub(in crate::spirv) float: Option<Lane>,
-    /// Whether every device has a zero there, of one sign or the other.
+    /// Whether all devices have a zero there, of either sign.
     pub(in crate::spirv) is_zero: bool,
 }
 
 /// A part of a dispatch: a workgroup, or one of its invocations.
 pub(in crate::spirv) type Part = (u32, Option<u32>);
 
-/// A dispatch under way that runs part by part.
+/// A dispatch that runs part by part.
 pub(in crate::spirv) struct Piecewise<'p> {
     shared: Shared<'p>,
     warps: Vec<Warp>,
-    /// Where the phases of the next way of a workgroup begin.
+    /// The first barrier phase of the next way of a workgroup.
     phases: Phases,
     exploration: Exploration,
 }
 
 impl Program {
-    /// Before the first part of a dispatch, a workgroup or else an invocation; none if it is not
-    /// judged here.
+    /// Prepares a dispatch. `None` if it cannot run over sets part by part.
     pub(in crate::spirv) fn piecewise<'p>(
         &'p self,
         dispatch: &'p Dispatch<'p>,
         exploration: Exploration,
         by_workgroup: bool,
     ) -> Option<Piecewise<'p>> {
-        // Of Workgroup memory that no barrier orders, invocations by themselves have none.
+        // Parts that are single invocations cannot share Workgroup memory.
         let unjudged = self.subgroups || self.synchronises || self.laid_out || self.granule != 4 || self.shared > 0 && !by_workgroup;
         if unjudged || dispatch.resources.robustness != Robustness::None || self.refused(dispatch, 0).is_some() {
             return None;
@@ -268,7 +266,7 @@ impl Program {
         if shared.buffers.any_doubly_named() {
             return None;
         }
-        // Invocations by themselves take turns on one warp.
+        // Invocations by themselves share one warp.
         let count = if by_workgroup { self.invocations().div_ceil(LANES as u64) as usize } else { 1 };
         let mut warps = Vec::new();
         for _ in 0..count {
@@ -287,26 +285,26 @@ impl Program {
 }
 
 impl Piecewise<'_> {
-    /// How many invocations run side by side.
+    /// The number of parts that run side by side.
     pub(in crate::spirv) const SIDE_BY_SIDE: u32 = LANES as u32;
 
     fn ledger(&mut self, warp: usize) -> &mut Ledger {
         self.warps[warp].ledger.as_mut().expect("every warp has one, from its beginning")
     }
 
-    /// The sets of the last run side by side.
+    /// The sets of the last run.
     pub(in crate::spirv) fn take_sets(&mut self) -> Sets {
         let fresh = Sets::before(self.exploration);
         std::mem::replace(&mut self.ledger(0).sets, fresh)
     }
 
-    /// Instructions executed.
+    /// The number of executed instructions.
     pub(in crate::spirv) fn executed(&self) -> u64 {
         self.shared.executed.load(R)
     }
 
-    /// Whether a part that another engine runs accesses a byte that others write, or writes one
-    /// that they access.
+    /// Whether a part that another engine runs may race: it accesses a byte that others write, or
+    /// writes one that they access.
     pub(in crate::spirv) fn conflicts(&self, (workgroup, local): Part, buffer: u32, byte: u64, writes: bool) -> bool {
         let each = self.shared.program.invocations() as u32;
         let invocation = workgroup * each + local.unwrap_or(0);
@@ -315,18 +313,18 @@ impl Piecewise<'_> {
         self.shared.shadow.touch(buffer as usize, byte as u32 / 4 * 4, 4, who, touch, true)
     }
 
-    /// Before a run of so many instructions.
+    /// Sets the most instructions of the next run.
     fn begin(&mut self, fuel: u64) {
         self.shared.fuel = self.executed().saturating_add(fuel);
         self.shared.turned.store(0, R);
         self.ledger(0).memory.clear();
     }
 
-    /// Runs the invocations of a workgroup from one on, each a part, as many as there are lanes.
-    /// Returns what each has written, and those that are left: of these that counts for nothing.
+    /// Runs as many invocations of a workgroup as there are lanes, each as a part. Returns what
+    /// each has written, and the lanes left to the relation, whose writes do not count.
     ///
     /// # Errors
-    /// The time is over, or one of them races with another part.
+    /// The time is over, or a part races with another.
     pub(in crate::spirv) fn side_by_side(
         &mut self,
         workgroup: u32,
@@ -351,7 +349,7 @@ impl Piecewise<'_> {
         }
     }
 
-    /// Runs some of so many invocations of a workgroup from one on.
+    /// Runs some invocations of a workgroup, from the given one on.
     fn lanes(&mut self, workgroup: u32, first: u32, count: u32, of: Lanes, parting: Parting) -> Result<(), Broken> {
         let Piecewise { shared, warps, .. } = self;
         let (program, warp) = (shared.program, &mut warps[0]);
@@ -367,10 +365,11 @@ impl Piecewise<'_> {
         }
     }
 
-    /// One way of a part: what it has written; none if it is left to another engine.
+    /// Runs one way of a part. Returns what it has written. `None` if the part is left to another
+    /// engine.
     ///
     /// # Errors
-    /// The sets know no way to go on, or the time is over.
+    /// The run cannot go on over sets, or the time is over.
     pub(in crate::spirv) fn way(&mut self, part: Part, sets: &mut Sets, fuel: u64) -> Result<Option<Vec<Written>>, Unsettled> {
         self.begin(fuel);
         std::mem::swap(&mut self.ledger(0).sets, sets);
@@ -394,7 +393,7 @@ impl Piecewise<'_> {
         }
     }
 
-    /// All invocations of a workgroup.
+    /// Runs all invocations of a workgroup.
     fn together(&mut self, workgroup: u32) -> Result<(), Broken> {
         let program = self.shared.program;
         let many = self.warps.len() > 1;
@@ -411,7 +410,7 @@ impl Piecewise<'_> {
         ended
     }
 
-    /// What has been written, by whom; the buffers are as before.
+    /// Returns the written words with their writers, and restores the buffers.
     fn take_back(&mut self) -> Vec<(u32, Written)> {
         let Piecewise { shared, warps, .. } = self;
         let Some(ledger) = warps[0].ledger.as_mut() else { return Vec::new() };

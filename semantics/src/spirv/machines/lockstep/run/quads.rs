@@ -1,9 +1,8 @@
-//! The fragment stage of a draw: 16 quads to a warp, in the order of their numbers, so that lane l
-//! of quad q is invocation 4·q + l.
+//! The fragment stage of a draw on the lockstep machine. A warp holds 16 quads in the order of
+//! their numbers. Lane l of quad q is invocation 4·q + l.
 //!
-//! Derivatives (SPIR-V §3.3.16; Vulkan, Derivative Operations) need no waiting: the lanes at the
-//! least block run together, so all lanes of a quad that come to a dynamic instance are active
-//! there at once, and those that are not active never come to it.
+//! Derivatives (SPIR-V §3.3.16; Vulkan, Derivative Operations) never wait. The lanes at the least
+//! block run together, so all lanes of a quad that reach a dynamic instance reach it at once.
 
 use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Cell, Code, FragmentProgram, InterfaceVariable, Program};
@@ -17,14 +16,14 @@ use crate::spirv::operation::Scalar as Component;
 use crate::spirv::value::{Origin, Scalar};
 use crate::undefined::Unspecified;
 
-/// How many quads run side by side.
+/// The number of quads side by side.
 const QUADS: u32 = LANES as u32 / 4;
 
-/// By what a derivative is: for each lane of a quad, of which two the difference is taken.
+/// By kind of derivative and lane: which two lanes of the quad are subtracted.
 pub(super) const DIFFERENCES: [[[usize; 2]; 4]; 4] =
     [[[1, 0]; 4], [[2, 0]; 4], [[1, 0], [1, 0], [3, 2], [3, 2]], [[2, 0], [3, 1], [2, 0], [3, 1]]];
 
-/// The differences that derivatives of that kind are.
+/// Computes the derivatives of one kind.
 fn subtract<const KIND: usize>(to: &mut Column, values: &Column) {
     for (to, values) in to.as_chunks_mut::<4>().0.iter_mut().zip(values.as_chunks::<4>().0) {
         let floats = values.map(f32::from_bits);
@@ -32,15 +31,15 @@ fn subtract<const KIND: usize>(to: &mut Column, values: &Column) {
     }
 }
 
-/// The lanes of the quads that are whole in the set.
+/// The lanes of those quads of which all four lanes are in the set.
 pub(super) fn whole(set: Lanes) -> Lanes {
     let pairs = set & set >> 1;
     (pairs & pairs >> 2 & 0x1111_1111_1111_1111) * 0xf
 }
 
 impl Warp {
-    /// Column d := the differences in quads of a. Of a quad that is not whole they are undefined,
-    /// and where an operand is.
+    /// Column d := the derivatives of a. A lane is undefined if its quad is not whole or if an
+    /// operand is undefined.
     pub(super) fn derivative(&mut self, code: &Code) {
         let differences = &DIFFERENCES[code.c as usize % 4];
         let (values, doubtful) = (self.columns[code.a as usize], self.undefined[code.a as usize]);
@@ -50,8 +49,7 @@ impl Warp {
             origins.push((lane, self.made(Unspecified::DivergentDerivative, code.at, lane)));
         }
         if doubtful & self.active != 0 {
-            // Where a derivative may be another row's or column's too, it is undefined
-            // if that one is.
+            // If a device may use the difference of another row or column, both must be defined.
             let other: &[[usize; 2]] = [&[[3, 2]][..], &[[3, 1]], &[], &[]][code.c as usize % 4];
             for lane in column::lanes(self.active & !parted) {
                 let read = [differences[lane % 4]].into_iter().chain(other.iter().copied()).flatten().map(|of| lane / 4 * 4 + of);
@@ -69,7 +67,7 @@ impl Warp {
         Origin { kind, instruction, invocation: self.number + lane as u32 }
     }
 
-    /// Of the lanes, only the first so many run.
+    /// Activates only the first so many lanes.
     fn narrow(&mut self, program: &Program, count: u32) {
         self.all = if count as usize >= LANES { !0 } else { (1 << count) - 1 };
         self.start(program.entry);
@@ -93,7 +91,7 @@ impl Warp {
         }
     }
 
-    /// What a cell of that type holds.
+    /// The scalar in a cell, of that type.
     fn left(&self, lane: usize, cell: Cell, of: Component, unwritten: Origin) -> Scalar {
         let kept = kept_in(cell);
         let bits = match cell {
@@ -120,7 +118,7 @@ pub(super) fn kept_in(cell: Cell) -> Kept {
     }
 }
 
-/// A fragment stage under way.
+/// A run of a fragment stage.
 pub(in crate::spirv) struct Quads<'p> {
     shared: Shared<'p>,
     warp: Warp,
@@ -128,13 +126,13 @@ pub(in crate::spirv) struct Quads<'p> {
 }
 
 impl FragmentProgram {
-    /// What is refused before anything runs.
+    /// Why the stage cannot run with these resources, if so.
     pub(in crate::spirv) fn refused(&self, dispatch: &Dispatch<'_>) -> Option<Outcome<Observation>> {
         self.program.refused(dispatch, 0)
     }
 
-    /// Before the first quad. Of the dispatch only resources and limits count. `exact` counts steps
-    /// and finds both accesses of a race, among so many quads.
+    /// Prepares a run. It uses the resources and limits of the dispatch. With `exact` it counts
+    /// steps and finds both accesses of a race among that many quads.
     pub(in crate::spirv) fn quads<'p>(&'p self, dispatch: &'p Dispatch<'p>, exact: bool, quads: u32) -> Quads<'p> {
         let topology = Topology::new(quads, 4, 1).ok().filter(|_| exact);
         Quads {
@@ -156,10 +154,10 @@ impl FragmentProgram {
 }
 
 impl Quads<'_> {
-    /// How many quads run side by side.
+    /// The number of quads side by side.
     pub(in crate::spirv) const SIDE_BY_SIDE: u32 = QUADS;
 
-    /// The quads from that number on are to run.
+    /// Resets the lanes, for the quads from that number on.
     pub(in crate::spirv) fn begin(&mut self, first: u32) {
         self.group.number = first;
         self.warp.begin(self.shared.program, &self.shared, &self.group, 0, LANES as u32);
@@ -168,12 +166,12 @@ impl Quads<'_> {
         }
     }
 
-    /// Makes the lane a helper invocation.
+    /// Makes a lane a helper invocation.
     pub(in crate::spirv) fn help(&mut self, lane: usize) {
         self.warp.helpers |= 1 << lane;
     }
 
-    /// Gives the lane an input. One that the stage does not use is nowhere.
+    /// Gives an input to a lane, if the stage uses it.
     pub(in crate::spirv) fn give(&mut self, lane: usize, variable: u32, scalars: &[Scalar]) {
         let Some(held) = held(self.shared.program, variable) else { return };
         for ((&cell, &of), scalar) in held.cells.iter().zip(&held.types).zip(scalars) {
@@ -186,7 +184,7 @@ impl Quads<'_> {
         held(self.shared.program, variable).and_then(|held| held.read.get(index)).copied().unwrap_or(false)
     }
 
-    /// Gives the lane one scalar of an input, likewise.
+    /// Gives one scalar of an input to a lane, if the stage uses it.
     pub(in crate::spirv) fn give_one(&mut self, lane: usize, variable: u32, index: usize, scalar: &Scalar) {
         let held = held(self.shared.program, variable).and_then(|held| held.cells.get(index).zip(held.types.get(index)));
         if let Some((&cell, &of)) = held {
@@ -194,7 +192,7 @@ impl Quads<'_> {
         }
     }
 
-    /// Gives each lane of a quad its bits of one scalar of an input; every device has these bits.
+    /// Gives one scalar of an input to the four lanes of a quad: bits that every device has.
     #[inline(always)]
     pub(in crate::spirv) fn give_four(&mut self, quad: u32, variable: u32, index: usize, bits: [u32; 4]) {
         let Some(&cell) = held(self.shared.program, variable).and_then(|held| held.cells.get(index)) else { return };
@@ -214,28 +212,28 @@ impl Quads<'_> {
         }
     }
 
-    /// Takes a scalar of an input that nothing reads for given in all lanes.
+    /// Marks a scalar of an input as defined in all lanes, which the stage does not read.
     pub(in crate::spirv) fn give_unread(&mut self, variable: u32, index: usize) {
         if let Some(&cell) = held(self.shared.program, variable).and_then(|held| held.cells.get(index)) {
             *self.warp.undefined_mut(kept_in(cell)) = 0;
         }
     }
 
-    /// What one scalar of an output variable holds in the lanes of a quad that have ended; `None`
-    /// if one of them has an undefined value there, or nothing.
+    /// One scalar of an output in the four lanes of a finished quad. `None` if it is undefined in a
+    /// lane or does not exist.
     pub(in crate::spirv) fn left_of_four(&self, quad: u32, variable: u32, index: usize) -> Option<[u32; 4]> {
         let (column, undefined) = self.column_of(variable, index)?;
         (undefined >> (4 * quad) & 0xf == 0).then_some(column.as_chunks::<4>().0[quad as usize])
     }
 
-    /// The same in all lanes of the first quads, so many of them; beyond these any bits.
+    /// The same in all lanes of the first quads. Other lanes hold any bits.
     pub(in crate::spirv) fn left_of_all(&self, quads: u32, variable: u32, index: usize) -> Option<Column> {
         let (column, undefined) = self.column_of(variable, index)?;
         (undefined & lanes_of(quads) == 0).then_some(*column)
     }
 
-    /// What one scalar of an output variable holds in all lanes that have ended, and the lanes in
-    /// which every device has that, by its bits.
+    /// One scalar of an output in all finished lanes, and the set of lanes in which it is defined
+    /// and its bits imply its trust.
     pub(in crate::spirv) fn exact_of_all(&self, variable: u32, index: usize) -> Option<(&Column, Lanes)> {
         let (column, undefined) = self.column_of(variable, index)?;
         let cell = *held(self.shared.program, variable)?.cells.get(index)?;
@@ -243,8 +241,8 @@ impl Quads<'_> {
         Some((column, !(undefined | noted)))
     }
 
-    /// The column of a scalar of an output variable, and the lanes whose value is undefined; `None`
-    /// if it has none.
+    /// The column of one scalar of an output, and the set of lanes in which it is undefined. `None`
+    /// if there is no such column.
     fn column_of(&self, variable: u32, index: usize) -> Option<(&Column, Lanes)> {
         match *held(self.shared.program, variable)?.cells.get(index)? {
             Cell::Word(column) => Some((&self.warp.columns[column as usize], self.warp.undefined[column as usize])),
@@ -253,15 +251,16 @@ impl Quads<'_> {
         }
     }
 
-    /// The lanes of the first quads, so many of them, that are neither discarded nor helpers.
+    /// The lanes of the first quads that are neither discarded nor helper invocations.
     pub(in crate::spirv) fn staying(&self, quads: u32) -> Lanes {
         lanes_of(quads) & !self.warp.discarded & !self.warp.helpers
     }
 
-    /// Runs so many quads to their end, with so many instructions for all that ever run.
+    /// Runs the first quads to their end. `fuel` bounds the instructions of the whole draw.
     ///
     /// # Errors
-    /// How the draw ends here; of undefined behaviour, where: the rest is for the draw to say.
+    /// How the draw ends here. For undefined behaviour it says where; the draw decides
+    /// what to report.
     pub(in crate::spirv) fn run(&mut self, quads: u32, fuel: u64) -> Result<(), Broken> {
         let ended = self.run_lanes(4 * quads, fuel);
         if let Some(detector) = &mut self.group.detector {
@@ -270,7 +269,7 @@ impl Quads<'_> {
         ended
     }
 
-    /// Runs so many lanes, which need not be those of whole quads, likewise.
+    /// Runs the first lanes to their end. They need not form whole quads.
     ///
     /// # Errors
     /// As [`Quads::run`].
@@ -280,7 +279,7 @@ impl Quads<'_> {
         self.run_waiting()
     }
 
-    /// Runs the lanes that wait.
+    /// Runs the lanes that wait in blocks.
     fn run_waiting(&mut self) -> Result<(), Broken> {
         let ended = self.warp.run(&self.shared, &mut self.group);
         match ended {
@@ -290,40 +289,40 @@ impl Quads<'_> {
         }
     }
 
-    /// What an output variable holds in a lane that has ended, or `unwritten`.
+    /// The scalars of an output variable in a finished lane. Undefined ones without an origin get
+    /// `unwritten`.
     pub(in crate::spirv) fn left(&self, lane: usize, variable: u32, unwritten: Origin) -> impl Iterator<Item = Scalar> {
         let held = held(self.shared.program, variable).into_iter();
         let cells = held.flat_map(|held| held.cells.iter().zip(&held.types));
         cells.map(move |(&cell, &of)| self.warp.left(lane, cell, of, unwritten))
     }
 
-    /// One scalar of it.
+    /// One scalar of an output variable, likewise.
     pub(in crate::spirv) fn left_one(&self, lane: usize, variable: u32, index: usize, unwritten: Origin) -> Option<Scalar> {
         let held = held(self.shared.program, variable)?;
         Some(self.warp.left(lane, *held.cells.get(index)?, *held.types.get(index)?, unwritten))
     }
 
-    /// Keeps what a device may show of the runs that follow; false if this program
-    /// is not judged here.
+    /// Makes later runs runs over sets. Returns false if the program cannot run so.
     pub(in crate::spirv) fn judge(&mut self, exploration: Exploration) -> bool {
         self.warp.ledger = Ledger::new(self.shared.program, exploration, None).map(Box::new);
         self.warp.ledger.is_some()
     }
 
-    /// Which lane of which quad a lane is.
+    /// Sets which lane of which quad a lane is.
     pub(in crate::spirv) fn tag(&mut self, lane: usize, tag: Tag) {
         if let Some(ledger) = &mut self.warp.ledger {
             ledger.tag(lane, tag);
         }
     }
 
-    /// How many ways are to be gone.
+    /// The number of ways that still have to run.
     pub(in crate::spirv) fn pending(&self) -> usize {
         self.warp.ledger.as_ref().map_or(0, |ledger| ledger.pending())
     }
 
-    /// Gives the lanes from 0 on ways that are to be gone, each by itself, from where they parted.
-    /// Whose each is.
+    /// Prepares the lanes from 0 on for waiting ways, each at the place where it begins. Returns
+    /// whose ways they are.
     pub(in crate::spirv) fn take_ways(&mut self) -> Vec<Tag> {
         self.begin(0);
         if let Some(ledger) = &mut self.warp.ledger {
@@ -333,7 +332,7 @@ impl Quads<'_> {
         self.warp.take_ways()
     }
 
-    /// Runs the lanes that were given ways.
+    /// Runs the ways that [`Quads::take_ways`] prepared.
     ///
     /// # Errors
     /// As [`Quads::run`].
@@ -342,32 +341,32 @@ impl Quads<'_> {
         self.run_waiting()
     }
 
-    /// Whose ways the last run has left to be gone.
+    /// The lanes to which the last run has added ways.
     pub(in crate::spirv) fn parted_now(&self) -> Vec<Tag> {
         self.warp.ledger.as_ref().map_or_else(Vec::new, |ledger| ledger.parted_now().collect())
     }
 
-    /// Ways of some lanes are not gone; of which quads, once for each way.
+    /// Removes the waiting ways of some lanes. Returns the quad of each.
     pub(in crate::spirv) fn drop_ways(&mut self, is_dropped: impl Fn(Tag) -> bool) -> Vec<u32> {
         self.warp.ledger.as_mut().map_or_else(Vec::new, |ledger| ledger.drop_ways(is_dropped))
     }
 
-    /// Whether not all ways of a lane are gone, or will be.
+    /// Whether some way of a lane does not run.
     pub(in crate::spirv) fn is_unsettled(&self, lane: usize) -> bool {
         self.warp.ledger.as_ref().is_some_and(|ledger| (ledger.unsettled | ledger.left) >> lane & 1 == 1)
     }
 
-    /// The sets of a run that judges.
+    /// The sets, in a run over sets.
     pub(in crate::spirv) fn sets(&mut self) -> Option<&mut Sets> {
         self.warp.ledger.as_mut().map(|ledger| &mut ledger.sets)
     }
 
-    /// What a float that is left may be.
+    /// The set of a float that a lane left.
     pub(in crate::spirv) fn set_of(&self, scalar: &Scalar) -> Set {
         self.warp.ledger.as_ref().map_or(Set::ANY, |ledger| ledger.sets.operand(scalar.lane()).set)
     }
 
-    /// The one bounded span of floats that an open scalar may be, if it is one.
+    /// The set of an open scalar, if it is one bounded span.
     pub(in crate::spirv) fn span_of(&self, scalar: &Scalar) -> Option<Span> {
         self.warp.ledger.as_ref()?.sets.span(scalar.lane())
     }
@@ -377,45 +376,45 @@ impl Quads<'_> {
         self.warp.ledger.as_ref().is_some_and(|ledger| ledger.left >> lane & 1 == 1)
     }
 
-    /// The lanes of quads, when all have ended, of which each lane is a fragment that has gone one
-    /// way, which is told here.
+    /// The lanes of quads that ended plainly: each lane has a fragment, took one way, and is judged
+    /// here.
     pub(in crate::spirv) fn ended_plainly(&self) -> Lanes {
         let Some(ledger) = &self.warp.ledger else { return 0 };
         whole(!(ledger.left | ledger.parted | ledger.unsettled | self.warp.discarded | self.warp.helpers))
     }
 
-    /// Whether a lane has come to an open branch or an open selection.
+    /// Whether a lane has met an open condition.
     pub(in crate::spirv) fn is_parted(&self, lane: usize) -> bool {
         self.warp.ledger.as_ref().is_some_and(|ledger| ledger.parted >> lane & 1 == 1)
     }
 
-    /// Whether a lane has come to an open branch, and not to open selections alone.
+    /// Whether a lane has met an open condition at a branch.
     pub(in crate::spirv) fn is_branched(&self, lane: usize) -> bool {
         self.warp.ledger.as_ref().is_some_and(|ledger| ledger.branched >> lane & 1 == 1)
     }
 
-    /// Whether a lane that has ended was discarded.
+    /// Whether a finished lane was discarded.
     pub(in crate::spirv) fn is_discarded(&self, lane: usize) -> bool {
         self.warp.discarded >> lane & 1 == 1
     }
 
-    /// Whether it is a helper invocation, from the beginning or since.
+    /// Whether a lane is a helper invocation, from the start or since a demotion.
     pub(in crate::spirv) fn is_helper(&self, lane: usize) -> bool {
         self.warp.helpers >> lane & 1 == 1
     }
 
-    /// Instructions executed.
+    /// The number of executed instructions.
     pub(in crate::spirv) fn executed(&self) -> u64 {
         self.shared.executed.load(std::sync::atomic::Ordering::Relaxed)
     }
 
-    /// What is observed of the storage buffers and images when all has ended.
+    /// The storage buffers and images after all lanes have finished.
     pub(in crate::spirv) fn observation(&self) -> Observation {
         self.shared.observation()
     }
 }
 
-/// The lanes of the first quads, so many of them.
+/// The lanes of the first quads.
 fn lanes_of(quads: u32) -> Lanes {
     if quads >= QUADS { !0 } else { (1 << (4 * quads)) - 1 }
 }

@@ -1,7 +1,8 @@
-//! A warp: 64 invocations of one workgroup side by side, each at a block of its own.
+//! A warp: 64 invocations of one workgroup side by side, each at its own place in the program.
 //!
-//! The lanes at the least block run, all together; the others wait. Blocks are numbered so that
-//! lanes which parted meet again where their control flow does (see `compile::order`).
+//! The lanes at the block with the least number run together, and the others wait. Blocks are
+//! numbered so that diverged lanes meet again where their control flow merges (see
+//! `compile::order`).
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -26,11 +27,11 @@ pub(super) enum Stop {
     Waits,
 }
 
-/// Which dynamic instance of a barrier it is: iterations of the loops around it, from where it was
-/// called, and so outwards.
+/// The dynamic instance of a barrier: the iterations of the loops around it, then the place of the
+/// call and the iterations there, and so on outwards.
 pub(super) type Path = SmallVec<[u32; 4]>;
 
-/// Lanes that wait at the barrier that ends a block.
+/// Lanes that wait at a barrier, which ends a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Parked {
     pub(super) block: u32,
@@ -38,11 +39,11 @@ pub(super) struct Parked {
     pub(super) path: Path,
 }
 
-/// Where lanes go on: a block, and how many of its codes they have run. With all of them run, only
-/// the block's end is left.
+/// A place to resume: a block, and the number of its codes that have run. If all have run, only the
+/// block's end is left.
 pub(super) type Place = (u32, u32);
 
-/// Where an undefined scalar is kept, for its origin.
+/// A register or scalar of local memory, as the key of an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kept {
     Column(u32),
@@ -57,43 +58,44 @@ pub(in super::super) struct Warp {
     pub(super) sets_undefined: Vec<Lanes>,
     pub(super) local: Vec<Column>,
     pub(super) local_undefined: Vec<Lanes>,
-    /// Who made undefined scalars; those that nobody has are uninitialised, by whoever loads them.
+    /// The origins of undefined scalars. One without an origin is uninitialised, and its first load
+    /// makes it.
     pub(super) origins: FxHashMap<(Kept, u8), Origin>,
-    /// The lanes that run, as a set and as a column.
+    /// The active lanes, as a set and as a column.
     pub(super) active: Lanes,
     pub(super) spread: Column,
-    /// Those that run again after Widen, of each Narrow.
+    /// For each open Narrow: the lanes that its Widen activates again.
     pub(super) narrowed: Vec<Lanes>,
-    /// The lanes that the warp has.
+    /// The lanes that hold invocations.
     pub(super) all: Lanes,
-    /// The lanes of subgroups of which some have been at other places than others.
+    /// The lanes of subgroups whose invocations have taken several paths.
     pub(super) parted: Lanes,
-    /// The lanes that are helper invocations, and those that were discarded.
+    /// The helper invocations, and the discarded lanes.
     pub(super) helpers: Lanes,
     pub(super) discarded: Lanes,
-    /// Where lanes wait.
+    /// The places where lanes wait to run.
     waiting: Vec<(Place, Lanes)>,
-    /// Barriers where lanes wait for all others.
+    /// The barriers where lanes wait for all others.
     pub(super) parked: Vec<Parked>,
     /// The block that runs.
     pub(super) block: u32,
-    /// Whether a lane came to each block, since the warp was made.
+    /// By block: whether a lane has reached it since the warp was made.
     pub(super) came_to: Vec<bool>,
-    /// Where a report is wanted of what was found before: how many rules the relation would have
-    /// applied to each lane, the block's counted.
+    /// In the second run that reports an error: by lane, how many rules the relation would have
+    /// applied, including those of the current block.
     rules: Option<Box<[u64; LANES]>>,
-    /// The number in the workgroup of its first lane.
+    /// The index in the workgroup of its first lane.
     pub(super) first: u32,
-    /// The number in the dispatch of its first lane.
+    /// The index in the dispatch of its first lane.
     pub(super) number: u32,
     pub(super) steps: u64,
-    /// Instructions since it was last begun or resumed, each for all lanes
-    /// that are active together.
+    /// The instructions since the warp was last begun or resumed, each counted once for all active
+    /// lanes.
     turns: u64,
     scratch: Vec<Column>,
-    /// What sites compute with.
+    /// The functions that sites compute with.
     pub(super) calculator: Calculator,
-    /// What is known beside the bits, if that is kept.
+    /// In a run over sets: what is known beside the bits.
     pub(super) ledger: Option<Box<Ledger>>,
 }
 
@@ -129,7 +131,7 @@ impl Warp {
         }
     }
 
-    /// Makes the lanes those of `count` invocations of the workgroup from `first` on.
+    /// Gives the lanes to `count` invocations of the workgroup, from `first` on.
     pub(super) fn begin(&mut self, program: &Program, shared: &Shared<'_>, group: &Group, first: u32, count: u32) {
         self.origins.clear();
         self.undefined.fill(0);
@@ -179,14 +181,14 @@ impl Warp {
         }
     }
 
-    /// All lanes are at the entry point's first block.
+    /// Sends all lanes to the entry point's first block.
     pub(super) fn start(&mut self, entry: u32) {
         self.waiting.clear();
         self.narrowed.clear();
         self.waiting.push(((entry, 0), self.all));
     }
 
-    /// Runs until every lane has returned or is at a barrier.
+    /// Runs until every lane has returned or waits at a barrier.
     pub(super) fn run(&mut self, shared: &Shared<'_>, group: &mut Group) -> Result<Stop, Broken> {
         let executed = shared.executed.load(std::sync::atomic::Ordering::Relaxed);
         let begun = self.steps;
@@ -195,7 +197,7 @@ impl Warp {
         }
         let turned = shared.turned.load(std::sync::atomic::Ordering::Relaxed);
         self.turns = 0;
-        // What is left of the fuel, as far as this warp knows.
+        // The fuel that is left, as far as this warp knows.
         let fuel = begun.saturating_add(shared.fuel.saturating_sub(executed));
         let stop = self.run_to(shared, group, fuel, shared.dispatch.limits.turns.saturating_sub(turned));
         shared.executed.fetch_add(self.steps - begun, std::sync::atomic::Ordering::Relaxed);
@@ -214,7 +216,7 @@ impl Warp {
                 let at = &program.blocks[block as usize];
                 self.block = block;
                 self.came_to[block as usize] = true;
-                // A block's instructions are counted once, where a lane begins it.
+                // The instructions of a block are counted when lanes enter it.
                 let (count, rules) = if code == 0 { (u64::from(at.count), u64::from(at.rules)) } else { (0, 0) };
                 if let Some(of_lanes) = &mut self.rules {
                     column::lanes(self.active).for_each(|lane| of_lanes[lane] += rules);
@@ -314,8 +316,9 @@ impl Warp {
         Ok(if self.parked.is_empty() { Stop::Ended } else { Stop::Waits })
     }
 
-    /// What ends a dispatch, if not this of a lane among those of one buffer: of those of another
-    /// buffer, one before it may behave as undefined at the same instruction.
+    /// What ends a dispatch, after a lane did so within Narrow. That code ran for the lanes of one
+    /// buffer. An earlier lane of another buffer may do so at the same instruction, and counts
+    /// instead.
     #[cold]
     fn first_of(&mut self, broken: Broken, rest: &[Code], shared: &Shared<'_>, group: &mut Group) -> Broken {
         let mut first = broken;
@@ -335,7 +338,7 @@ impl Warp {
         first
     }
 
-    /// The active lanes wait at the barrier that ends a block.
+    /// Parks the active lanes at the barrier that ends a block.
     fn park(&mut self, program: &Program, block: u32) {
         if let Some(path) = self.common_path(program, block) {
             return self.park_at(block, self.active, path);
@@ -352,12 +355,12 @@ impl Warp {
         }
     }
 
-    /// Whether all its lanes are at the same barrier, in the same instance of it as those.
+    /// Whether all its lanes are parked at one barrier, in the same instance as those.
     pub(super) fn waits_with(&self, others: &Parked) -> bool {
         matches!(self.parked.as_slice(), [own] if own.lanes == self.all && own.block == others.block && own.path == others.path)
     }
 
-    /// Those that are parked go on.
+    /// Resumes the parked lanes.
     pub(super) fn release(&mut self, program: &Program) {
         for Parked { block, lanes, .. } in std::mem::take(&mut self.parked) {
             if let End::Barrier { then, .. } = program.blocks[block as usize].ends {
@@ -366,12 +369,12 @@ impl Warp {
         }
     }
 
-    /// Which instance of a block a lane is in.
+    /// The dynamic instance of a block in a lane.
     fn path(&self, program: &Program, block: u32, lane: usize) -> Path {
         self.walk(program, block, |column| Some(self.columns[column as usize][lane])).unwrap_or_default()
     }
 
-    /// The same of all active lanes, if they are in the same.
+    /// The dynamic instance of a block, if all active lanes have the same.
     fn common_path(&self, program: &Program, block: u32) -> Option<Path> {
         self.walk(program, block, |column| column::uniform(&self.columns[column as usize], self.active, &self.spread))
     }
@@ -391,7 +394,7 @@ impl Warp {
         Some(path)
     }
 
-    /// The lanes that go next.
+    /// Takes the waiting lanes at the least place. They run next.
     fn next(&mut self) -> Option<(Place, Lanes)> {
         let least = (0..self.waiting.len()).min_by_key(|&at| self.waiting[at].0)?;
         Some(self.waiting.swap_remove(least))
@@ -408,7 +411,7 @@ impl Warp {
         }
     }
 
-    /// Lanes that do not run any more.
+    /// Removes lanes for good.
     pub(super) fn drop_lanes(&mut self, lanes: Lanes) {
         self.activate(self.active & !lanes);
         self.narrowed.iter_mut().for_each(|before| *before &= !lanes);
@@ -423,7 +426,7 @@ impl Warp {
         }
     }
 
-    /// Takes some of the active lanes over an edge.
+    /// Sends some of the active lanes along an edge.
     pub(super) fn part(&mut self, program: &Program, edge: &Edge, lanes: Lanes) {
         let active = self.active;
         if edge.first != edge.end {
@@ -479,7 +482,7 @@ impl Warp {
         lanes >> lane & 1 == 1
     }
 
-    /// The copies of an edge, as if all at once.
+    /// Copies along an edge, as if all copies happened at once.
     #[inline]
     fn cross(&mut self, program: &Program, edge: &Edge) {
         let moves = &program.moves[edge.first as usize..edge.end as usize];
@@ -502,7 +505,7 @@ impl Warp {
         }
     }
 
-    /// Reads everything before anything is written.
+    /// The same with all reads before all writes.
     fn cross_at_once(&mut self, moves: &[Move]) {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
@@ -556,7 +559,7 @@ impl Warp {
         self.scratch = scratch;
     }
 
-    /// Active lanes of one column := those of another, with what is undefined.
+    /// Copies a column in the active lanes, with its undefined lanes.
     #[inline]
     pub(super) fn copy_column(&mut self, to: u32, from: u32) {
         let (t, f) = (to as usize, from as usize);
@@ -594,8 +597,8 @@ impl Warp {
         }
     }
 
-    /// Who made the undefined value there; if nobody did, nothing was ever written, and it is made
-    /// by this load.
+    /// The origin of an undefined value. If it has none, memory was never written, and this load is
+    /// the origin.
     pub(super) fn origin(&self, kept: Kept, lane: usize, at: u32) -> Origin {
         let uninitialised = Origin { kind: Unspecified::Uninitialised, instruction: at, invocation: self.number + lane as u32 };
         self.origins.get(&(kept, lane as u8)).copied().unwrap_or(uninitialised)
@@ -606,19 +609,19 @@ impl Warp {
         Who { invocation: self.number + lane as u32, workgroup: group.number, invocations_each, phase }
     }
 
-    /// Undefined behaviour at an instruction of the block that runs, in the first of the lanes.
+    /// Undefined behaviour at an instruction of the current block, in the first of the lanes.
     #[cold]
     pub(super) fn broken(&self, shared: &Shared<'_>, ub: Ub, what: String, instruction: u32, lanes: Lanes) -> Broken {
         let lane = lanes.trailing_zeros();
-        // The rules from the instruction to the end of the block, which are counted already; none
-        // of them is for an OpPhi.
+        // The rules from the instruction to the end of the block are counted already. None of them
+        // is for an OpPhi.
         let left = shared.program.blocks.get(self.block as usize).map_or(0, |block| u64::from(block.at + 1 - instruction.min(block.at)));
         let step = self.rules.as_ref().map(|rules| rules[lane as usize].saturating_sub(left));
         let calls = self.calls(shared.program, instruction, lane as usize);
         Broken::Undefined(Box::new(Met { ub, what, instruction, invocation: self.number + lane, step, earlier: None, calls }))
     }
 
-    /// The indices of the calls that a lane is in at an instruction, the innermost first.
+    /// The calls around an instruction in a lane, innermost first.
     #[cold]
     pub(super) fn calls(&self, program: &Program, instruction: u32, lane: usize) -> Vec<u32> {
         let function_at = |instruction: u32| program.module.place(instruction as usize).function;
@@ -642,8 +645,8 @@ impl Warp {
         calls
     }
 
-    /// How many rules the relation would have applied to a lane before it waited,
-    /// if they are counted.
+    /// The number of rules that the relation would have applied to a lane before it waited, if they
+    /// are counted.
     pub(super) fn step_of_arrival(&self, lane: usize) -> Option<u64> {
         self.rules.as_ref().map(|rules| rules[lane].saturating_sub(1))
     }
@@ -656,7 +659,7 @@ impl Warp {
     }
 }
 
-/// Where the undefinedness of a scalar is kept.
+/// The register or local scalar that holds a slot.
 pub(super) fn kept(slot: Slot) -> impl Iterator<Item = Kept> {
     let (first, second) = match slot {
         Slot::Word(column) => (Kept::Column(column), None),
@@ -673,7 +676,7 @@ pub(super) fn blend(target: &mut Column, source: &Column, spread: &Column) {
     }
 }
 
-/// LocalInvocationId of the lanes from an invocation on.
+/// LocalInvocationId of the lanes, from an invocation on.
 fn locals(size: [u32; 3], first: u32) -> [Column; 3] {
     let mut local = [first % size[0], first / size[0] % size[1], first / size[0] / size[1]];
     let mut columns = [[0; LANES]; 3];
@@ -691,7 +694,7 @@ fn locals(size: [u32; 3], first: u32) -> [Column; 3] {
     columns
 }
 
-/// The built-in of an invocation, by its number in its workgroup and its LocalInvocationId.
+/// A built-in of an invocation, by its index in the workgroup and its LocalInvocationId.
 #[inline]
 fn value_of(input: Input, program: &Program, shared: &Shared<'_>, group: [u32; 3], number: u32, local: [u32; 3]) -> u32 {
     let (size, dispatch, subgroup) = (program.size, shared.dispatch, shared.subgroup);

@@ -1,11 +1,10 @@
-//! Quads over sets: what the fragments of a quad may write where definite values leave it open. An
-//! input that devices interpolate differently is a cell, one for each component and fragment.
+//! Quads over sets by the relation: what a fragment may write where definite values leave it open.
+//! An input that devices may interpolate differently is one cell for each component and fragment.
 //!
-//! A quad is run again by itself, once for each way that branches on open conditions may go. That
-//! shows what it does among the others only where nothing that invocations share is written; stages
-//! that write buffers or images are left as the definite run has them, and so are fragments that
-//! some way discards, and those of stages that see helper invocations or
-//! write SampleMask or FragDepth.
+//! A quad runs again alone, once for each way through its open conditions. This is valid only if
+//! the stage writes nothing that invocations share. So stages that write buffers or images keep
+//! their definite results. So do fragments that some way discards, and stages that see helper
+//! invocations or write SampleMask or FragDepth.
 
 use super::super::outputs;
 use super::super::targets::Written;
@@ -29,22 +28,22 @@ use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::Unspecified;
 use std::ops::ControlFlow;
 
-/// Instructions that one way of a quad may execute.
+/// The most instructions of one way of a quad.
 const EACH: u64 = 1 << 20;
-/// Instructions that all ways of all quads may execute.
+/// The most instructions of all ways of all quads.
 const ALL: u64 = 1 << 32;
 
-/// What runs quads over sets.
+/// The means to run quads over sets.
 pub(in crate::spirv::relation::draw) struct Explorer<'m> {
     pub(super) relation: &'m Relation,
     pub(super) stage: (Prepared, Shared),
     subgroup_size: u32,
     exploration: Exploration,
-    /// Instructions that are left.
+    /// The instructions that may still run.
     left: u64,
 }
 
-/// The one quad of a grid.
+/// A grid that is one quad.
 pub(super) struct Quad<'m> {
     module: &'m Module,
     helper: [bool; 4],
@@ -74,17 +73,17 @@ impl<'m> Work<'m> for Quad<'m> {
     }
 }
 
-/// What the ways so far show of a lane.
+/// The results of a lane's ways so far.
 pub(super) struct Seen {
-    /// Whether some way discards it, and whether some way does not.
+    /// Whether some way discards the lane, and whether some way does not.
     pub(super) gone: bool,
     pub(super) stays: bool,
-    /// By target and component: what is written, and `None` where that may be an undefined value.
+    /// By target and component: the set of written values. `None` if it may be an undefined value.
     pub(super) written: Vec<[Option<Set>; 4]>,
 }
 
 impl<'m> Explorer<'m> {
-    /// For a stage that writes nothing which invocations share.
+    /// For a stage that writes nothing that invocations share.
     pub(in crate::spirv::relation::draw) fn new(
         relation: &'m Relation,
         stage: (Prepared, Shared),
@@ -96,23 +95,23 @@ impl<'m> Explorer<'m> {
 }
 
 impl Explorer<'_> {
-    /// Instructions that ways of quads have executed.
+    /// The instructions that ways of quads have executed.
     pub(super) fn spent(&self) -> u64 {
         ALL - self.left
     }
 
-    /// One quad.
+    /// The topology of one quad.
     pub(super) fn topology(&self) -> Result<Topology, Limit> {
         Topology::new(1, 4, self.subgroup_size)
     }
 }
 
-/// Whether what is written is open, so that sets may tell it.
+/// Whether a scalar is defined and not decided, so that a set may say more.
 pub(super) fn is_open(scalar: &Scalar, profile: Profile) -> bool {
     scalar.undefined.is_none() && !scalar.trust.is_decided(profile)
 }
 
-/// What is written where a scalar is open that may be any of a set.
+/// What an open scalar writes if it may be any float of a set.
 pub(super) fn told(scalar: Scalar, set: Set) -> Written {
     match Expected::of(set, Why::Approximate) {
         Expected::Undecided(_) => Written::Scalar(scalar),
@@ -120,7 +119,7 @@ pub(super) fn told(scalar: Scalar, set: Set) -> Written {
     }
 }
 
-/// A scalar with a cell, if devices may have another that is within known bounds.
+/// Gives a scalar a cell if devices may have others within known bounds.
 pub(super) fn in_cell(scalar: Scalar, allowed: Option<Interval>, sets: &mut Sets) -> Result<Scalar, Unsettled> {
     let (None, Some(why), Some(allowed)) = (scalar.undefined, scalar.trust.doubt, allowed) else { return Ok(scalar) };
     let set = Set::of_f32(allowed);
@@ -131,8 +130,7 @@ pub(super) fn in_cell(scalar: Scalar, allowed: Option<Interval>, sets: &mut Sets
 }
 
 impl<'m> Fragments<'m, '_> {
-    /// The draw whose quads run over sets where definite values leave something open, if that can
-    /// be told.
+    /// Lets quads run over sets in this draw, if the stage admits that.
     pub(in crate::spirv::relation::draw) fn exploring(mut self, explorer: Explorer<'m>) -> Self {
         let tells = !self.interface.effects.writes && !self.interface.effects.sees_helpers;
         if tells && self.interface.mask.is_none() && self.interface.depth.is_none() && !self.interface.modes.depth_replacing {
@@ -141,7 +139,7 @@ impl<'m> Fragments<'m, '_> {
         self
     }
 
-    /// What an input of a lane is, with a cell where devices may differ.
+    /// An input of a lane, with a cell if devices may differ.
     pub(super) fn given(
         &self,
         begun: &Begun,
@@ -189,8 +187,8 @@ impl<'m> Fragments<'m, '_> {
         Ok(Quad { module: self.module, helper: begun.roles.map(Role::is_helper), inputs, finished: Vec::new() })
     }
 
-    /// Runs a quad that has ended over sets, if it leaves anything open, and puts what that shows
-    /// in the place of what is open.
+    /// Runs a quad that has ended over sets if its outputs are open, and replaces these by the
+    /// sets.
     pub(super) fn explore(&mut self, explorer: &mut Explorer<'m>, workgroup: u32) {
         let (Some(quad), Some(left)) = (self.running.get(&workgroup), self.left.get(&workgroup)) else { return };
         let Some(begun) = &quad.begun else { return };
@@ -223,8 +221,7 @@ impl<'m> Fragments<'m, '_> {
         self.put_seen(workgroup, seen, |_| true, &samples);
     }
 
-    /// Puts what the ways of lanes show in the place of what definite values leave open, of the
-    /// lanes of which all ways are known.
+    /// Replaces open outputs by the sets of a lane's ways, for lanes whose ways are all known.
     pub(super) fn put_seen(&mut self, workgroup: u32, seen: [Seen; 4], is_settled: impl Fn(usize) -> bool, samples: &[Samples; 4]) {
         let numeric = |target: usize| self.draw.targets[target].image.format().numeric();
         let floats: Vec<bool> = (0..self.draw.targets.len()).map(|target| !numeric(target).is_integer()).collect();
@@ -233,7 +230,7 @@ impl<'m> Fragments<'m, '_> {
         let lanes = left.iter_mut().zip(seen).zip(samples).enumerate();
         for (_, ((left, seen), samples)) in lanes.filter(|(lane, ((left, _), _))| is_settled(*lane) && left.role != Role::Helper) {
             if !seen.stays {
-                // Every way discards it.
+                // All ways discard it.
                 *left = Left::nothing();
             }
             if seen.gone {
@@ -252,7 +249,7 @@ impl<'m> Fragments<'m, '_> {
         }
     }
 
-    /// What one way shows of a lane.
+    /// The result of one way of a lane.
     fn shown(&self, ended: &Finished<'m>, began_as_helper: bool, sets: &Sets) -> Seen {
         let component = |place: &Option<(&Variable, usize)>| {
             let (variable, index) = (*place)?;

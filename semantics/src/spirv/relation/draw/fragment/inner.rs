@@ -1,8 +1,10 @@
-//! Quads inside of their triangles where nothing is tested: each of their invocations is for a
-//! fragment on every device. Where only definite values count, what they are given and what they
-//! leave is had for all four at once. Where sets do, nothing is kept of a quad while it runs, and
-//! what it leaves is written at once, but where a lane of it goes several ways, is discarded or is
-//! left to the relation: then it is a quad as any other ([`Fragments::begins_again`]).
+//! Fast paths for *inner* quads. An inner quad lies inside of its triangle and no test applies to
+//! it, so each of its lanes has a fragment on every device.
+//!
+//! With definite values the inputs and outputs of its four lanes are handled together. Over sets
+//! the outputs of 16 quads are written together, without any state of the quads. A quad with a lane
+//! that takes several ways, is discarded or is left to the relation is no inner quad any more
+//! ([`Fragments::begins_again`]).
 
 use std::cell::LazyCell;
 
@@ -18,7 +20,7 @@ use crate::spirv::lockstep::Quads;
 use crate::spirv::module::Variable;
 use crate::undefined::Unspecified;
 
-/// A quad that is run so.
+/// An inner quad: its number, its first pixel and its triangle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InnerQuad {
     pub(super) number: u32,
@@ -26,17 +28,17 @@ pub(super) struct InnerQuad {
     pub(super) triangle: u32,
 }
 
-/// Where the lanes of such a quad have a scalar of an input from.
+/// The source of one scalar of an input.
 #[derive(Clone, Copy, Debug)]
 enum Told {
     /// A component of FragCoord.
     Coordinate(usize),
     Front,
-    /// HelperInvocation: none is one.
+    /// HelperInvocation, which is false.
     NoHelper,
-    /// A scalar that the vertices leave, by its place.
+    /// An output of the vertices, by its place among their scalars.
     Vertices(usize, Interpolation),
-    /// Nowhere: nothing reads it, so that any bits will do ([`Fragments::give_unread`]).
+    /// None: the stage does not read the scalar ([`Fragments::give_unread`]).
     Unread,
 }
 
@@ -52,13 +54,13 @@ impl Told {
     }
 }
 
-/// The inputs of a stage whose quads inside of triangles are run so.
+/// The inputs of a stage, with the sources of their scalars.
 #[derive(Clone, Debug)]
 pub(super) struct Inputs<'m>(Vec<(&'m Variable, Vec<Told>)>);
 
 impl<'m> Inputs<'m> {
-    /// By whether the stage reads a scalar of a variable. `None` if an input comes from elsewhere,
-    /// or fragments are tested, masked or blended.
+    /// The inputs of a stage, where `reads` says which scalars it reads. `None` if quads cannot be
+    /// inner ones: an input has another source, or fragments are tested, masked or blended.
     pub(super) fn told(interface: &Interface<'m>, draw: &Draw<'_>, reads: impl Fn(&Variable, usize) -> bool) -> Option<Inputs<'m>> {
         let is_plain = interface.mask.is_none() && draw.depth.is_none() && draw.state.blend.is_none() && draw.state.samples == 1;
         let inputs = interface.inputs.iter().map(|(variable, sources)| {
@@ -70,14 +72,14 @@ impl<'m> Inputs<'m> {
 }
 
 impl<'m> Fragments<'m, '_> {
-    /// Quads inside of triangles are run so from now on, if they can be, by whether the stage reads
-    /// a scalar of a variable.
+    /// Allows inner quads from now on, if the stage admits them. `reads` says which scalars of
+    /// inputs it reads.
     pub(in crate::spirv::relation::draw) fn run_inside(&mut self, reads: impl Fn(&Variable, usize) -> bool) {
         self.inner_inputs = Inputs::told(&self.interface, self.draw, reads);
     }
 
-    /// Begins the next quad, if it is inside of its triangle; takes what this costs from the fuel.
-    /// Whether a quad has begun.
+    /// Starts the next quad if it is an inner one, at the cost of one unit of fuel. Returns whether
+    /// it did.
     #[inline]
     pub(super) fn advances_inside(&mut self, number: u32, fuel: &mut u64) -> bool {
         let is_next = *fuel > 0 && (u64::from(number) + 1) * 4 <= self.bound && self.may_begin_inside(number);
@@ -88,7 +90,7 @@ impl<'m> Fragments<'m, '_> {
         true
     }
 
-    /// Begins this quad, if it is inside of its triangle. Whether it has begun.
+    /// Starts this quad if it is an inner one. Returns whether it did.
     pub(super) fn begins_inside(&mut self, number: u32, quad: &raster::Quad) -> bool {
         let may_begin = self.may_begin_inside(number);
         let Some(current) = self.current.as_ref().filter(|_| may_begin) else { return false };
@@ -99,8 +101,9 @@ impl<'m> Fragments<'m, '_> {
         true
     }
 
-    /// Whether a quad of the current triangle may reach the attachments before those that wait: no
-    /// pixel is in two quads of one triangle. And none that the relation runs too is run so.
+    /// Whether a quad of the current triangle may write to the attachments before the quads that
+    /// wait. It may if they are of the same triangle, since no pixel is in two quads of a triangle.
+    /// Samples are never inner quads.
     #[inline]
     fn may_begin_inside(&self, number: u32) -> bool {
         let in_order = match (self.queue.front(), &self.current) {
@@ -113,9 +116,8 @@ impl<'m> Fragments<'m, '_> {
         self.inner_inputs.is_some() && in_order && !(self.keeps_doubt && judged::is_sample(number))
     }
 
-    /// Gives the lanes of a quad that has begun so their inputs, with cells for what devices may be
-    /// given instead: what [`Fragments::given`] says of them. The quad is that of a number among
-    /// those that run side by side.
+    /// Gives inputs to the lanes of an inner quad, as [`Fragments::given`] does, with cells where
+    /// devices may differ. `quad` is its index among the quads side by side.
     pub(super) fn give_inside(&self, InnerQuad { number, at: [x, y], .. }: InnerQuad, quad: u32, quads: &mut Quads<'_>) -> Option<()> {
         let (current, Inputs(inputs)) = (self.current.as_ref()?, self.inner_inputs.as_ref()?);
         let places = [0, 1, 2, 3].map(|lane| [x + lane % 2, y + lane / 2]);
@@ -123,7 +125,7 @@ impl<'m> Fragments<'m, '_> {
         for (variable, of) in inputs {
             for (index, &told) in of.iter().enumerate() {
                 let same = match told {
-                    // The pixels' centres.
+                    // The centres of the pixels.
                     Told::Coordinate(axis @ 0..2) => Some(places.map(|place| (place[axis] as f32 + 0.5).to_bits())),
                     Told::NoHelper => Some([0; 4]),
                     Told::Unread => continue,
@@ -160,12 +162,12 @@ impl<'m> Fragments<'m, '_> {
         Some(())
     }
 
-    /// Makes a quad that has run so one as any other.
+    /// Turns an inner quad into an ordinary one.
     pub(super) fn begins_again(&mut self, number: u32, [x, y]: [u32; 2]) -> bool {
         self.begins(number, raster::Quad { x, y, lanes: [raster::Lane::SURE; 4] }, None)
     }
 
-    /// Gives all lanes that are to run side by side the inputs that nothing reads.
+    /// Gives all lanes the inputs that the stage does not read.
     pub(in crate::spirv::relation::draw) fn give_unread(&self, quads: &mut Quads<'_>) {
         for (variable, of) in self.inner_inputs.iter().flat_map(|Inputs(inputs)| inputs) {
             let unread = of.iter().enumerate().filter(|(_, told)| matches!(told, Told::Unread));
@@ -173,7 +175,7 @@ impl<'m> Fragments<'m, '_> {
         }
     }
 
-    /// Those that have begun have ended, and what they left is written.
+    /// Forgets the inner quads, whose outputs have been written.
     pub(in crate::spirv::relation::draw) fn forget_inner(&mut self) {
         self.inner.clear();
     }
@@ -182,9 +184,9 @@ impl<'m> Fragments<'m, '_> {
         self.inner.binary_search_by_key(&number, |quad| quad.number).ok().map(|at| &self.inner[at])
     }
 
-    /// Gives the quad that has just begun its inputs, scalar by scalar, with the variable and the
-    /// place in it: the bits of each lane, or of what kind the undefined value is in all of them.
-    /// False if it did not begin so.
+    /// Passes the inputs of the inner quad that has just started to `give`, scalar by scalar: the
+    /// variable, the index of the scalar, and the bits of each lane or the kind of an undefined
+    /// value. Returns false if the quad is no inner one.
     pub(in crate::spirv::relation::draw) fn give_inner(
         &self,
         number: u32,
@@ -198,7 +200,7 @@ impl<'m> Fragments<'m, '_> {
         for (variable, of) in inputs {
             for (index, &told) in of.iter().enumerate() {
                 let bits = match told {
-                    // The pixels' centres.
+                    // The centres of the pixels.
                     Told::Coordinate(axis @ 0..2) => Ok(places.map(|place| (place[axis] as f32 + 0.5).to_bits())),
                     Told::Coordinate(component) => Ok(inner.coordinate(component).map(f32::to_bits)),
                     Told::Front => Ok([current.triangle.front.into(); 4]),
@@ -222,9 +224,10 @@ impl<'m> Fragments<'m, '_> {
         }
     }
 
-    /// Writes what all quads that ran side by side leave, from that number on: by the lanes that
-    /// stay, and by the scalars that have bits in all lanes of these. False if not all began so, or
-    /// an output is not there: then they end one by one.
+    /// Writes the definite outputs of all quads side by side, the first of which has that number.
+    /// `stays` is the set of lanes with fragments. `bits` gives an output scalar in all lanes if it
+    /// is defined there. Returns false if some quad is no inner one or some scalar is missing; then
+    /// the caller writes quad by quad.
     pub(in crate::spirv::relation::draw) fn end_all_inner(
         &mut self,
         (first, count): (u32, u32),
@@ -238,8 +241,8 @@ impl<'m> Fragments<'m, '_> {
         })
     }
 
-    /// Writes what a quad leaves: by its lanes, and by the scalars that have bits in all four.
-    /// False if it is no quad that began so.
+    /// Writes the definite outputs of one inner quad. `bits` gives an output scalar in its four
+    /// lanes if it is defined there. Returns false if the quad is no inner one.
     pub(in crate::spirv::relation::draw) fn end_inner<E: Ended>(
         &mut self,
         number: u32,
@@ -265,9 +268,9 @@ impl<'m> Fragments<'m, '_> {
         true
     }
 
-    /// Writes what such quads leave that ran side by side, from that number on, with what devices
-    /// may show instead. They are of one triangle, and those of them that have not ended plainly
-    /// are no such quads any more.
+    /// Writes the outputs of the inner quads side by side over sets, the first quad having that
+    /// number. The inner quads are of one triangle. Those that did not end plainly are skipped;
+    /// they become ordinary quads.
     pub(super) fn write_all_inside(&mut self, first: u32, quads: &Quads<'_>) {
         let mut at = [[0; 2]; Quads::SIDE_BY_SIDE as usize];
         let mut inside = 0;

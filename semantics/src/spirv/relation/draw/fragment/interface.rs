@@ -1,5 +1,5 @@
-//! The interface of the fragment stage: where its inputs come from, and which of its outputs goes
-//! where (Vulkan, Shader Interfaces; Fragment Output Interface).
+//! The interface of the fragment stage: the sources of its inputs and the destinations of its
+//! outputs (Vulkan, Shader Interfaces; Fragment Output Interface).
 
 use rspirv::spirv::{BuiltIn, StorageClass};
 
@@ -14,7 +14,7 @@ use crate::spirv::module::{EntryPoint, Modes, Module, Variable};
 use crate::spirv::operation::Scalar as ComponentType;
 use crate::spirv::types::Type;
 
-/// Where a scalar of an input comes from.
+/// The source of one scalar of an input.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source {
     /// A component of FragCoord.
@@ -31,7 +31,8 @@ pub(super) enum Source {
     PointCoordinate(usize),
     /// A component of a built-in of subgroups.
     Subgroup(BuiltIn, u32),
-    /// A scalar that the vertices leave, by its place, and whether it is decorated with Sample.
+    /// An output of the vertices, by its place among their scalars, and whether it has the
+    /// decoration Sample.
     Vertices(usize, Interpolation, bool),
 }
 
@@ -39,12 +40,12 @@ pub(super) enum Source {
 #[derive(Clone, Debug)]
 pub(in crate::spirv::relation::draw) struct Interface<'m> {
     pub(super) inputs: Vec<(&'m Variable, Vec<Source>)>,
-    /// By target and component: the variable and the place in it.
+    /// By target and component: a variable and the index of a scalar in it.
     pub(super) outputs: Vec<[Option<(&'m Variable, usize)>; 4]>,
     pub(super) depth: Option<&'m Variable>,
-    /// SampleMask: the variable and the place of its first word.
+    /// SampleMask: a variable and the index of the first word in it.
     pub(super) mask: Option<(&'m Variable, usize)>,
-    /// Whether there are several samples and the stage is shaded once for each.
+    /// Whether sample shading applies: several samples, and one invocation for each.
     pub(super) each_sample: bool,
     pub(super) modes: Modes,
     pub(super) effects: Effects,
@@ -52,8 +53,7 @@ pub(in crate::spirv::relation::draw) struct Interface<'m> {
 }
 
 impl<'m> Interface<'m> {
-    /// Of the variables that the fragment stage uses, for the targets of a draw,
-    /// after a vertex stage.
+    /// The interface of the variables that the stage uses, for a draw's targets and a vertex stage.
     pub(in crate::spirv::relation::draw) fn new(
         module: &'m Module,
         entry: &EntryPoint,
@@ -86,8 +86,8 @@ impl<'m> Interface<'m> {
                 _ => {}
             }
         }
-        // Vulkan, Sample Shading: with SampleId or SamplePosition it is enabled, of all samples;
-        // with inputs decorated with Sample it may be.
+        // Vulkan, Sample Shading: SampleId and SamplePosition enable it for all samples. Inputs
+        // with the decoration Sample may enable it.
         let has = |of: fn(&Source) -> bool| interface.inputs.iter().flat_map(|input| &input.1).any(of);
         let surely = has(|source| matches!(source, Source::Sample(_) | Source::SamplePosition(_)));
         let maybe = has(|source| matches!(source, Source::Vertices(.., true)));
@@ -95,7 +95,7 @@ impl<'m> Interface<'m> {
             return unsupported("a fragment stage that writes, and is shaded for each sample or not: it has Sample and no SampleId");
         }
         interface.each_sample = draw.state.samples > 1 && (surely || maybe);
-        // What the mask leaves out is as if it were discarded.
+        // A sample outside of the mask counts as discarded.
         interface.effects.discards |= interface.mask.is_some();
         if interface.depth.is_some() && !interface.modes.depth_replacing {
             return unsupported("a fragment stage with FragDepth and without DepthReplacing");
@@ -111,7 +111,7 @@ impl<'m> Interface<'m> {
                 Place::BuiltIn(BuiltIn::SampleMask, _) => return masks(variable),
                 Place::BuiltIn(built_in, _) => return unsupported(format!("BuiltIn {built_in:?} as an output (%{})", variable.id)),
                 Place::At(slot) => {
-                    // Of several samples each has a target.
+                    // With several samples, each has a target.
                     let targets: Vec<usize> = (0..draw.targets.len()).filter(|&t| draw.targets[t].location == slot.location).collect();
                     let Some(&first) = targets.first() else { continue };
                     let format = draw.targets[first].image.format();
@@ -138,7 +138,7 @@ impl<'m> Interface<'m> {
     }
 }
 
-/// Of up to 16 samples a mask is one word; maxSampleMaskWords need not be greater.
+/// For up to 16 samples a mask is one word. maxSampleMaskWords need not be greater.
 fn masks<T>(variable: &Variable) -> Result<T, Refused> {
     unsupported(format!("SampleMask of more than one word (%{})", variable.id))
 }

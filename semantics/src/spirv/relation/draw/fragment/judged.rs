@@ -1,10 +1,9 @@
-//! The fragment stage on the lockstep machine, with what devices may show kept beside the definite
-//! values: 16 quads side by side, then the other ways of lanes that came to open branches, 64 side
-//! by side.
+//! The fragment stage over sets on the lockstep machine. It runs 16 quads side by side, then the
+//! other ways of lanes that met open conditions, 64 lanes side by side.
 //!
-//! No lane sees another one here, so the ways of a quad are those of its lanes. A quad that the
-//! machine cannot judge is run by the relation, and so are samples of those that it can: what both
-//! say must be the same, or the relation must leave it open.
+//! Lanes do not communicate here, so each lane of a quad takes its ways by itself. The relation
+//! runs the quads that the machine cannot judge, and a sample of the others. On a sample both must
+//! show the same, or the relation must leave it open.
 
 use rustc_hash::FxHashMap;
 
@@ -24,65 +23,66 @@ use crate::spirv::step::Sink;
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::Unspecified;
 
-/// Of so many quads one is run by the relation too, as long as all of these take no more than so
-/// many instructions, or no more than one in so many that the machine executes.
+/// The relation runs one quad in so many as a sample. All samples together may take so many
+/// instructions, or one in so many of those that the machine executes.
 const SAMPLES: u32 = 1024;
 const SAMPLED: u64 = 1 << 20;
 const SHARE: u64 = 1 << 11;
-/// Quads of which the machine cannot go some way to its end are the relation's too, as long as it
-/// has executed no more instructions than these. Then they stay open ([`Why::Unfollowed`]).
+/// The relation also runs quads of which the machine cannot finish some way. Once it has executed
+/// so many instructions, such quads stay open instead ([`Why::Unfollowed`]).
 const LOST: u64 = 1 << 22;
-/// Where so many ways wait, they are gone.
+/// The number of waiting ways at which they run.
 const POOL: usize = 64;
 
-/// Why the machine does not end a draw.
+/// Why the machine does not finish a draw.
 pub(in crate::spirv::relation::draw) enum Stopped {
-    /// The relation is to run all of it: it says better how that ends.
+    /// The relation has to run the whole draw and report how it ends.
     Again,
-    /// The engines differ.
+    /// The engines differ on a sample.
     Differ(Stuck),
 }
 
-/// A quad of which some lanes go several ways.
+/// A quad with lanes that take several ways.
 struct Parted {
     left: [Left; 4],
     seen: [Seen; 4],
-    /// How many ways each lane has.
+    /// The number of ways of each lane.
     ways: [u32; 4],
-    /// Whether not all of them can be told.
+    /// The lanes that have ways which do not run.
     unsettled: [bool; 4],
-    /// Which of them part at selections alone: definite values decide what these do not choose.
+    /// The lanes that met open conditions at OpSelect alone. If they have too many ways, the
+    /// relation runs the quad, since it decides what no OpSelect chooses.
     selects: [bool; 4],
-    /// How many are still to be gone.
+    /// The number of ways that still have to run.
     waiting: usize,
-    /// Whether the machine could not go one of them to its end.
+    /// Whether the machine could not finish some way.
     lost: bool,
 }
 
-/// What a draw by the machine takes.
+/// The state of a draw on the machine.
 pub(in crate::spirv::relation::draw) struct Judged<'j, 'p, 'm> {
     pub(in crate::spirv::relation::draw) quads: Quads<'p>,
     pub(in crate::spirv::relation::draw) explorer: Explorer<'m>,
     pub(in crate::spirv::relation::draw) schedule: &'j Schedule,
     pub(in crate::spirv::relation::draw) sink: &'j mut dyn Sink,
-    /// Instructions that may be executed.
+    /// The most instructions of the whole draw.
     pub(in crate::spirv::relation::draw) fuel: u64,
-    /// Those that the relation has executed, and those of them in samples.
+    /// The instructions that the relation has executed, and those of them in samples.
     pub(in crate::spirv::relation::draw) by_relation: u64,
     pub(in crate::spirv::relation::draw) sampled: u64,
 }
 
-/// Whether the relation runs the quad of that number too.
+/// Whether the quad of that number is a sample.
 pub(super) fn is_sample(number: u32) -> bool {
     number.is_multiple_of(SAMPLES)
 }
 
-/// What a variable of the interface holds in an invocation where nothing has been written to it.
+/// The origin of an interface variable's value in an invocation that did not write to it.
 pub(super) fn unwritten(variable: &Variable, invocation: u32) -> Origin {
     Origin { kind: Unspecified::UnwrittenOutput, instruction: variable.instruction, invocation }
 }
 
-/// A lane of the machine that has ended.
+/// A finished lane of the machine.
 struct Lane<'q, 'p> {
     quads: &'q Quads<'p>,
     lane: usize,
@@ -113,8 +113,8 @@ impl Ended for Lane<'_, '_> {
     }
 }
 
-/// An invocation of a quad that the relation has run by itself: invocations count from the quad's
-/// first one.
+/// An invocation of a quad that the relation has run alone. Its invocation numbers count from the
+/// quad's first.
 struct Alone<'f, 'm>(&'f Finished<'m>, u32, u32);
 
 impl Ended for Alone<'_, '_> {
@@ -141,7 +141,7 @@ impl<'m> Fragments<'m, '_> {
     /// Runs all quads.
     ///
     /// # Errors
-    /// What is not told here.
+    /// The machine cannot finish the draw.
     pub(in crate::spirv::relation::draw) fn judge(&mut self, by: &mut Judged<'_, '_, 'm>) -> Result<(), Stopped> {
         self.run_inside(|variable, index| by.quads.reads(variable.id, index));
         let (mut first, mut more) = (0, true);
@@ -160,7 +160,7 @@ impl<'m> Fragments<'m, '_> {
         Ok(())
     }
 
-    /// The next quads, side by side; how many.
+    /// Runs the next quads, side by side. Returns their number.
     fn judge_quads(
         &mut self,
         by: &mut Judged<'_, '_, 'm>,
@@ -246,7 +246,7 @@ impl<'m> Fragments<'m, '_> {
         Ok(count)
     }
 
-    /// Some of the ways that are to be gone, side by side.
+    /// Runs up to 64 waiting ways, side by side.
     fn judge_ways(&mut self, by: &mut Judged<'_, '_, 'm>, parted: &mut FxHashMap<u32, Parted>) -> Result<(), Stopped> {
         let some = by.quads.take_ways();
         by.quads.run_ways(by.fuel).map_err(|_: Broken| Stopped::Again)?;
@@ -265,7 +265,7 @@ impl<'m> Fragments<'m, '_> {
             quad.unsettled[of_quad] |= by.quads.is_unsettled(lane) || quad.ways[of_quad] > WAYS;
             quad.waiting -= 1;
         }
-        // What is unsettled is not followed on.
+        // A lane with too many ways is open in any case, so its other ways need not run.
         let is_dropped = |(number, lane): Tag| parted.get(&number).is_some_and(|quad| quad.unsettled[usize::from(lane)]);
         let dropped = by.quads.drop_ways(is_dropped);
         for number in dropped {
@@ -282,7 +282,7 @@ impl<'m> Fragments<'m, '_> {
         Ok(())
     }
 
-    /// Gives a lane of the machine what a lane of a quad is given.
+    /// Gives the inputs of a quad's lane to a lane of the machine.
     fn give(&self, by: &mut Judged<'_, '_, 'm>, (number, of_quad): Tag, lane: usize) -> Result<(), Stopped> {
         by.quads.tag(lane, (number, of_quad));
         let of_quad = usize::from(of_quad);
@@ -298,7 +298,7 @@ impl<'m> Fragments<'m, '_> {
         Ok(())
     }
 
-    /// What a lane of the machine shows on the way that it went.
+    /// What a lane of the machine shows at the end of its way.
     fn seen(&self, quads: &Quads<'_>, lane: usize, began_as_helper: bool) -> Seen {
         let component = |place: &Option<(&Variable, usize)>| {
             let (variable, index) = (*place)?;
@@ -310,7 +310,7 @@ impl<'m> Fragments<'m, '_> {
         Seen { gone, stays: !gone, written: written.collect() }
     }
 
-    /// All ways of a quad are gone: what it leaves, with sets where definite values leave it open.
+    /// Finishes a quad whose ways have all run: joins what they show, and compares a sample.
     fn settle(&mut self, by: &mut Judged<'_, '_, 'm>, number: u32, quad: Parted) -> Result<(), Stopped> {
         let Parted { mut left, seen, unsettled, selects, lost, .. } = quad;
         let lost = lost || unsettled.iter().zip(selects).any(|(&unsettled, selects)| unsettled && selects);
@@ -342,8 +342,7 @@ impl<'m> Fragments<'m, '_> {
         Ok(())
     }
 
-    /// What a quad leaves by the relation: by definite values, and over sets where those leave it
-    /// open.
+    /// Runs a quad by the relation: with definite values, and over sets where these are open.
     fn quad_by_relation(&mut self, by: &mut Judged<'_, '_, 'm>, number: u32) -> Result<[Left; 4], Stopped> {
         let Judged { explorer, schedule, sink, .. } = by;
         let Ok(topology) = explorer.topology() else { return Err(Stopped::Again) };
@@ -370,7 +369,7 @@ impl<'m> Fragments<'m, '_> {
     }
 }
 
-/// What a device may show of what is written.
+/// What a device may show of an output component.
 fn expected(written: &Written, profile: Profile) -> Result<Expected, Option<Unspecified>> {
     match written {
         Written::Scalar(Scalar { undefined: Some(origin), .. }) => Err(Some(origin.kind)),
@@ -381,9 +380,9 @@ fn expected(written: &Written, profile: Profile) -> Result<Expected, Option<Unsp
     }
 }
 
-/// How what the machine leaves of a lane differs from what the relation does, if it is not only
-/// more precise. Where the machine has lost a way, it may leave open what the relation decides:
-/// whether the lane is a fragment, and what it writes.
+/// The difference between a lane on the machine and by the relation, if the machine is not only
+/// more precise. If the machine lost a way, it may leave open what the relation decides, and
+/// whether there is a fragment.
 fn differs(machine: &Left, relation: &Left, profile: Profile, lost: bool) -> Option<String> {
     let told = relation.stays && !lost;
     if machine.role != relation.role && told {
@@ -411,7 +410,7 @@ fn disagreement(running: &Running, lane: usize, what: &str) -> Stuck {
 }
 
 impl Stopped {
-    /// The outcome, if it is not for the relation to say.
+    /// The outcome of the draw, unless the relation has to find it.
     pub(in crate::spirv::relation::draw) fn outcome<T>(self) -> Option<Outcome<T>> {
         match self {
             Stopped::Again => None,
@@ -433,7 +432,7 @@ mod tests {
         left
     }
 
-    /// What is open since a way was lost is no difference there. Everything else is one as before.
+    /// Where a way was lost, an open component is no difference. Anything else is one as before.
     #[test]
     fn only_what_is_not_followed_may_be_open_by_the_machine_alone() {
         let says = |machine: &Left, lost| differs(machine, &left(1.0, None), Profile::Strict, lost).is_some();

@@ -1,4 +1,4 @@
-//! What becomes of what invocations leave: fragments are discarded, tested and written (Vulkan,
+//! The outputs of fragment invocations: fragments are discarded, tested and written (Vulkan,
 //! Fragment Operations).
 
 use rspirv::spirv::ExecutionMode;
@@ -13,10 +13,10 @@ use crate::spirv::environment::{DepthTarget, Draw};
 use crate::spirv::module::Variable;
 use crate::spirv::value::{Scalar, Scalars};
 
-/// What an invocation of a quad is for.
+/// The purpose of an invocation of a quad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Derivatives only.
+    /// Derivatives only: a helper.
     Helper,
     /// A fragment.
     Fragment(Presence),
@@ -32,12 +32,12 @@ impl Role {
         }
     }
 
-    /// Whether it is a helper invocation, by the definite answer.
+    /// Whether it is a helper invocation in the definite run.
     pub(super) fn is_helper(self) -> bool {
         matches!(self, Role::Helper | Role::Fragment(Presence::Elsewhere))
     }
 
-    /// After a test that may depend on the device.
+    /// The role after a test that may come out differently on devices.
     fn after(self, passed: raster::Passed) -> Role {
         match (self, passed.passed, passed.certain) {
             (Role::Helper, ..) | (_, false, true) => Role::Helper,
@@ -48,8 +48,8 @@ impl Role {
         }
     }
 
-    /// Of a sample, after the sample mask that the stage writes: a sample whose bit is 0 is not
-    /// covered, and no bit covers one that was not (Vulkan, Built-In Variables, SampleMask).
+    /// The role of a sample after the mask that the stage writes. A sample whose bit is 0 is not
+    /// covered, and no bit adds one (Vulkan, Built-In Variables, SampleMask).
     fn masked(self, mask: Scalar, in_mask: bool) -> Role {
         match (mask.undefined, self) {
             (Some(origin), Role::Fragment(Presence::Sure | Presence::Here)) => Role::Fragment(Presence::Open(origin)),
@@ -59,13 +59,13 @@ impl Role {
     }
 }
 
-/// What an invocation is for, sample by sample.
+/// The role for each sample.
 pub(super) type Samples = SmallVec<[Role; 1]>;
 
-/// The depths of samples, or one for all.
+/// The depth of each sample, or one for all.
 pub(super) type Depths = SmallVec<[Inexact; 1]>;
 
-/// What an invocation is for by what it is for of its samples: it is a fragment where any is.
+/// The role of an invocation, from those of its samples: a fragment if any sample has one.
 pub(super) fn of_samples(samples: &[Role]) -> Role {
     let rank = |role: &Role| match role {
         Role::Fragment(Presence::Sure) => 4,
@@ -77,18 +77,18 @@ pub(super) fn of_samples(samples: &[Role]) -> Role {
     samples.iter().copied().max_by_key(rank).unwrap_or(Role::Helper)
 }
 
-/// Where depths and stencils of a sample of a pixel are: those of the samples are below each other.
+/// The place of a sample in the depth and stencil buffers, which hold the samples below each other.
 pub(super) fn plane(draw: &Draw<'_>, [x, y]: [u32; 2], sample: u32) -> [u32; 2] {
     let height = draw.depth.map_or(0, |depth| depth.buffer.size()[1] / draw.state.samples);
     [x, y + sample * height]
 }
 
-/// What an invocation leaves for the attachments.
+/// The outputs of an invocation.
 #[derive(Clone, Debug)]
 pub(super) struct Left {
     pub(super) role: Role,
     pub(super) samples: Samples,
-    /// By target.
+    /// The components, by target.
     pub(super) written: Vec<[Written; 4]>,
     depths: Depths,
     /// Whether every device that has the fragment keeps it.
@@ -96,7 +96,7 @@ pub(super) struct Left {
 }
 
 impl Left {
-    /// What is open stays so, because not all ways are followed.
+    /// Marks open components as open because a way was not followed.
     pub(super) fn stays_unfollowed(&mut self, profile: Profile) {
         for written in self.written.iter_mut().flatten() {
             if let Written::Scalar(scalar) = written
@@ -108,27 +108,27 @@ impl Left {
     }
 }
 
-/// An invocation that has ended, by whatever engine.
+/// An invocation that has ended, on any engine.
 pub(in crate::spirv::relation::draw) trait Ended {
     /// Whether it was discarded.
     fn is_discarded(&self) -> bool;
     /// Whether it is a helper invocation.
     fn is_helper(&self) -> bool;
-    /// Whether control may have gone another way on a device of that profile.
+    /// Whether a device of that profile may take another way.
     fn wanders(&self, profile: Profile) -> bool;
-    /// What an output variable holds.
+    /// The scalars of an output variable.
     fn output(&self, variable: &Variable) -> Scalars;
 }
 
 impl Left {
-    /// That of an invocation for no fragment.
+    /// The outputs of an invocation without a fragment: none.
     pub(super) fn nothing() -> Left {
         Left { role: Role::Helper, samples: Samples::new(), written: Vec::new(), depths: SmallVec::new(), stays: false }
     }
 }
 
 impl Fragments<'_, '_> {
-    /// What an invocation that has ended leaves.
+    /// The outputs of an invocation that has ended.
     pub(super) fn leaves(&self, quad: &Running, lane: usize, ended: &impl Ended) -> Left {
         let Interface { effects, profile, .. } = self.interface;
         let mut role = quad.roles[lane];
@@ -148,7 +148,7 @@ impl Fragments<'_, '_> {
             }
         }
         role = of_samples(&samples);
-        // What it would have done as another's fragment is not known where it can tell.
+        // A stage that sees helper invocations may write something else where it has a fragment.
         let unknown = match role {
             _ if gone => Some(Why::Control),
             Role::Fragment(Presence::Elsewhere) if effects.sees_helpers => Some(Why::Coverage),
@@ -161,7 +161,7 @@ impl Fragments<'_, '_> {
             }
             held.iter().find(|(id, _)| *id == variable.id).and_then(|(_, scalars)| scalars.get(index).copied())
         };
-        // Nor what it writes to a sample where another mask than the definite one would let it.
+        // So may a sample that only another mask than the definite one covers.
         let mut left_out: SmallVec<[bool; 4]> = samples.iter().map(|_| false).collect();
         if let (Some((variable, index)), None) = (self.interface.mask, unknown) {
             let mask = scalar(variable, index);
@@ -196,15 +196,15 @@ impl Fragments<'_, '_> {
         Left { role, samples, written, depths, stays }
     }
 
-    /// The depth that a stage writes. One that the mode or the range does not
-    /// allow may be anything.
+    /// The depth that a stage writes. If the depth mode or the range forbids it, a device may have
+    /// any depth.
     fn replaced(&self, interpolated: Inexact, written: Option<Scalar>) -> Inexact {
         let any = Inexact { allowed: Interval::between(0.0, 1.0), ..interpolated };
         let Some(scalar) = written.filter(|s| s.undefined.is_none()) else { return any };
         let value = f64::from(f32::from_bits(scalar.bits as u32));
         let undecided = matches!(scalar.lane().judge(self.interface.profile), Expected::Undecided(_));
         let promised = match self.interface.modes.depth {
-            // Whether it is more or less than the depth before the bias or after it is not said.
+            // No clause says whether the mode compares with the biased depth.
             Some(_) if self.draw.state.depth_bias.is_some() => false,
             Some(ExecutionMode::DepthGreater) => value >= interpolated.allowed.high,
             Some(ExecutionMode::DepthLess) => value <= interpolated.allowed.low,
@@ -217,7 +217,7 @@ impl Fragments<'_, '_> {
         Inexact::exact(value)
     }
 
-    /// Whatever can reach the attachments does.
+    /// Writes all quads whose turn it is to the attachments.
     pub(in crate::spirv::relation::draw) fn commit(&mut self) {
         while let Some(&queued) = self.queue.front() {
             match queued {
@@ -238,7 +238,7 @@ impl Fragments<'_, '_> {
                             _ => role,
                         });
                         let tested: Samples = tested.collect();
-                        // Where it may be discarded, what was there before may stay.
+                        // If the fragment may be discarded, the old contents may remain.
                         let edge = quad.edges[lane].filter(|_| left.stays);
                         // The targets of one location are its samples, in order.
                         let samples = tested.iter().cycle();
@@ -253,7 +253,7 @@ impl Fragments<'_, '_> {
         }
     }
 
-    /// A device may have any fragment of a triangle of which nothing is known.
+    /// Marks the whole area: a device may have any fragment of a triangle of unknown shape.
     pub(super) fn doubt_area(&mut self) {
         let area = self.draw.state.area;
         for pixel in (area.y..area.end_y).flat_map(|y| (area.x..area.end_x).map(move |x| [x, y])) {
@@ -273,8 +273,8 @@ impl Fragments<'_, '_> {
     }
 }
 
-/// The depth bounds test, the stencil test and the depth test of what an invocation is for: of its
-/// depth, and of whether its triangle is front-facing, and certainly so.
+/// The depth bounds test, the stencil test and the depth test, for a role and a depth. Also takes
+/// whether the triangle is front-facing, and whether all devices agree.
 pub(super) fn test(
     (buffer, stencil): (&mut Option<DepthBuffer>, &mut Option<StencilBuffer>),
     (draw, rules): (&Draw<'_>, &raster::Rules),
