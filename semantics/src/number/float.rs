@@ -129,25 +129,19 @@ pub fn other<R: Real>(instruction: Instruction, args: &[R]) -> Option<Computed> 
 /// the set `some` (bit i is execution i) it gives no value, and for operations not listed here.
 pub(crate) fn side_by_side(op: Option<Op>, instruction: Instruction, args: &[Words], some: u64) -> Option<Words> {
     let floats = |bits: &[u64; 4]| bits.map(f32::of_bits);
-    // By integers: to a compiler all NaNs are alike, and where it compiles many executions at once
-    // it has dropped what replaces one NaN by another.
-    let canonical = |computed: Option<Computed>| match computed {
-        Some(Computed::Value(bits)) if bits & 0x7fff_ffff > 0x7f80_0000 => Some(Computed::Value(0x7fc0_0000)),
-        computed => computed,
-    };
     match (op, args.len()) {
         (Some(op), 1) => of_each!(op, Op, [Round RoundEven Trunc Sign Floor Ceil Fract Radians Degrees Sqrt InverseSqrt], |op| {
-            each(args, some, |bits| canonical(component(op, &floats(bits)[..1])))
+            each(args, some, |bits| component(op, &floats(bits)[..1]))
         }),
-        (Some(op), 2) => of_each!(op, Op, [Mod Min Max Step], |op| each(args, some, |bits| canonical(component(op, &floats(bits)[..2])))),
-        (Some(op), 3) => of_each!(op, Op, [Clamp SmoothStep], |op| each(args, some, |bits| canonical(component(op, &floats(bits)[..3])))),
+        (Some(op), 2) => of_each!(op, Op, [Mod Min Max Step], |op| each(args, some, |bits| component(op, &floats(bits)[..2]))),
+        (Some(op), 3) => of_each!(op, Op, [Clamp SmoothStep], |op| each(args, some, |bits| component(op, &floats(bits)[..3]))),
         (None, 1..=3) => match instruction {
             Instruction::Core(opcode) => of_each!(Core::from_u32(opcode.into())?, Core, [FRem], |op: Core| {
                 let instruction = Instruction::Core(op as u16);
-                each(args, some, |bits| canonical(other(instruction, &floats(bits)[..2])))
+                each(args, some, |bits| other(instruction, &floats(bits)[..2]))
             }),
             Instruction::Glsl(number) => of_each!(Glsl::from_u32(number)?, Glsl, [Fma NMin NMax NClamp], |op: Glsl| {
-                each(args, some, |bits| canonical(other(Instruction::Glsl(op as u32), &floats(bits)[..3])))
+                each(args, some, |bits| other(Instruction::Glsl(op as u32), &floats(bits)[..3]))
             }),
         },
         _ => None,

@@ -63,9 +63,14 @@ pub trait Real:
         self.bits() >> (Self::WIDTH - 1) & 1 == 1
     }
     /// Any NaN replaced by the quiet NaN without a payload: 0x7e00, 0x7fc00000, 0x7ff8000000000000.
+    ///
+    /// It compares encodings. A compiler may drop a comparison of floats that only chooses between
+    /// two NaNs: after a square root it did.
     #[inline]
     fn canonical(self) -> Self {
-        if self.is_nan() { Self::of(f64::NAN) } else { self }
+        let magnitude = u64::MAX >> (65 - Self::WIDTH);
+        let fraction = u64::MAX >> (65 - Self::PRECISION);
+        if self.bits() & magnitude > magnitude - fraction { Self::of(f64::NAN) } else { self }
     }
 }
 

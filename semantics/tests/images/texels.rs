@@ -304,6 +304,10 @@ fn codes_of_a_set_are_those_between_the_codes_of_its_ends() {
                 let expected = [exact, None, ends[1].is_exact().then_some(ends[1].best), None];
                 let found: Vec<Option<u64>> = (0..4).map(|lane| (told >> lane & 1 == 1).then_some(codes[lane])).collect();
                 assert_eq!(found, expected, "{numeric:?} of {width} bits, {span:?}");
+                // And of a constant.
+                let (codes, told) = only_codes(numeric, width, &[bits; 3]).expect("a normalized component");
+                let all = exact.map_or((0, codes), |code| (0b111, [code; 3]));
+                assert_eq!((told & 0b111, codes), all, "{numeric:?} of {width} bits, {}", span.low);
             }
         }
     }

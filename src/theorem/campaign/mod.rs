@@ -183,7 +183,7 @@ impl Counts {
         object.into()
     }
 
-    /// The inverse.
+    /// Reads what [`Counts::to_json`] writes. `None` for any other JSON.
     pub fn from_json(value: &Value) -> Option<Counts> {
         let mut counts = Counts::default();
         for (i, (name, n)) in VERDICTS.iter().zip(&mut counts.programs).enumerate() {
@@ -231,7 +231,7 @@ impl Finding {
         json!({"index": self.index, "verdict": self.verdict, "group": self.group, "what": self.what, "near_miss": self.near_miss, "device": self.device})
     }
 
-    /// The inverse.
+    /// Reads what [`Finding::to_json`] writes. `None` for any other JSON.
     pub fn from_json(value: &Value) -> Option<Finding> {
         let text = |key: &str| value.get(key)?.as_str().map(String::from);
         Some(Finding {

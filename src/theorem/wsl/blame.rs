@@ -60,8 +60,8 @@ const MAX_VALUES: usize = 1 << 18;
 const OTHER_ORDERS: u64 = 4;
 /// The most dispatches of one search.
 const MAX_DISPATCHES: u32 = 256;
-/// If there are too many executions to ask for, the search asks for the first so many of each
-/// instruction.
+/// The executions of each instruction that the search asks for if there are too many: the first so
+/// many.
 const FEW: u32 = 4;
 /// The bits that a thread shows if it has not computed the value. They are an unlikely float, and
 /// no NaN, which WGSL has no constant for.

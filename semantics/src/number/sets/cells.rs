@@ -112,8 +112,8 @@ pub enum Unsettled {
     Paths(Left),
     /// There are more cells than the budget allows.
     Cells,
-    /// An open value decides something that no set stands for, such as an address or an integer. In
-    /// words.
+    /// An open value decides something that no set stands for, such as an address or an integer.
+    /// The text says what.
     Reached(String),
 }
 
@@ -466,8 +466,8 @@ impl Sets {
         Ok(lane)
     }
 
-    /// Computes an operation: definite values by `arithmetic`, and a cell for each undecided
-    /// component.
+    /// Computes an operation. Definite values come from `arithmetic`, and each undecided component
+    /// gets a cell.
     pub fn apply(&mut self, arithmetic: &Arithmetic, op: Op, args: &[Tuple<'_>]) -> Result<Lanes, Unsettled> {
         if op == Op::Select && args[0].lanes.iter().any(|c| !c.trust.is_decided(self.profile)) {
             return self.select(args);
@@ -591,8 +591,8 @@ impl Sets {
         Ok(())
     }
 
-    /// The index of why a result is unbounded: the cause of an unbounded operand, or this
-    /// instruction.
+    /// The index of why a result is unbounded. It is the cause of an unbounded operand, or else a
+    /// new one for this instruction.
     fn cause_of(&mut self, instruction: Instruction, args: &[(&[Lane], usize)]) -> u32 {
         let lanes = || args.iter().flat_map(|(lanes, _)| lanes.iter().copied());
         if let Some(cause) = lanes().find_map(|lane| self.cause_index(lane)) {

@@ -106,7 +106,7 @@ pub struct BoundedFloat {
 pub struct BoundImage {
     /// The descriptor set.
     pub set: u32,
-    /// The binding.
+    /// The binding number in that set.
     pub binding: u32,
     /// The image.
     pub image: image::Image,
@@ -117,7 +117,7 @@ pub struct BoundImage {
 pub struct BoundSampler {
     /// The descriptor set.
     pub set: u32,
-    /// The binding.
+    /// The binding number in that set.
     pub binding: u32,
     /// The sampler.
     pub sampler: image::Sampler,
@@ -331,7 +331,7 @@ pub struct UndefinedBytes {
 pub struct ObservedBuffer {
     /// The descriptor set.
     pub set: u32,
-    /// The binding.
+    /// The binding number in that set.
     pub binding: u32,
     /// The bytes. Undefined ones are 0 and mean nothing.
     pub bytes: Vec<u8>,
@@ -360,7 +360,7 @@ pub struct UndefinedTexels {
 pub struct ObservedImage {
     /// The descriptor set.
     pub set: u32,
-    /// The binding.
+    /// The binding number in that set.
     pub binding: u32,
     /// The format.
     pub format: image::Format,

@@ -48,8 +48,7 @@ pub struct ObservedTarget {
     pub location: u32,
     /// The definite texels.
     pub image: Image,
-    /// The components that are not exact. The key is 4 times the index of the texel, plus the
-    /// component.
+    /// The components that are not exact. A key is 4 times the texel's index plus the component.
     inexact: FxHashMap<u64, Component>,
     /// The components whose definite value is undefined, with the same keys.
     undefined: FxHashMap<u64, MadeBy>,
@@ -90,7 +89,7 @@ pub struct DefiniteTarget {
     pub location: u32,
     /// The definite texels.
     pub image: Image,
-    /// The undefined components. The key is 4 times the index of the texel, plus the component.
+    /// The undefined components. A key is 4 times the texel's index plus the component.
     undefined: FxHashMap<u64, MadeBy>,
 }
 
@@ -182,7 +181,7 @@ struct Half {
 /// The components of an attachment that are not exact.
 #[derive(Clone, Debug)]
 struct Inexact {
-    /// The key is 4 times the index of the texel, plus the component.
+    /// A key is 4 times the texel's index plus the component.
     shown: FxHashMap<u64, Component>,
     /// By texel: the set of its components with an entry. It saves most lookups.
     of_texels: Vec<u8>,
