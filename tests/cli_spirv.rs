@@ -363,6 +363,38 @@ fn images_with_layers_of_three_dimensions_and_cubes_are_given_and_shown() {
     assert!(shown.code != 0 && shown.err.contains("0.1"), "{}{}", shown.out, shown.err);
 }
 
+const CUBES: &str = include_str!("common/modules/cubes.spvasm");
+
+#[test]
+fn cubes_with_layers_are_given_and_shown() {
+    let cubes = |size: &str, count: u32| format!("0.1=R32_UINT {size} {}", (0..count).map(|n| n.to_string()).collect::<Vec<_>>().join(" "));
+    let shown = |text: &str, engine: &str, cubes: &str| {
+        let args = ["--set", "0.0=u32:0,0,0", "--sampler", "0.2=nearest", "--engine", engine, "--texture", cubes];
+        run(text, &args)
+    };
+    for engine in ["machine", "reference"] {
+        // The face at -y of the second cube, of the row at the side of +z, the column at +x; and
+        // i0j0 beside it.
+        let two = shown(CUBES, engine, &cubes("cube 2x2 layers=2", 48));
+        assert_eq!((two.code, two.err.as_str()), (0, ""));
+        assert!(two.out.contains("[0..3] = 37 36 2\n"), "{}", two.out);
+        // Of one cube the second is the first.
+        let one = shown(CUBES, engine, &cubes("cube 2x2 layers=1", 24));
+        assert!(one.out.contains("[0..3] = 13 12 1\n"), "{}", one.out);
+    }
+    let flat = shown(CUBES, "machine", &cubes("cube 2x2", 24));
+    assert!(flat.code != 0 && flat.err.contains("0.1"), "{}{}", flat.out, flat.err);
+    let wgsl = "@group(0) @binding(0) var<storage, read_write> shown: array<u32>;\n\
+                @group(0) @binding(1) var cubes: texture_cube_array<u32>;\n\
+                @group(0) @binding(2) var nearest: sampler;\n\
+                @compute @workgroup_size(1)\nfn main() {\n\
+                let four = textureGather(0, cubes, nearest, vec3(0.25, -1.0, 0.25), 1u);\n\
+                shown[0] = four.z;\nshown[1] = four.w;\nshown[2] = textureNumLayers(cubes);\n}\n";
+    let args = ["run", "-", "--language", "wgsl", "--set", "0.0=u32:0,0,0", "--sampler", "0.2=nearest", "--texture"];
+    let shown = smallstep(&[&args[..], &[&cubes("cube 2x2 layers=2", 48)]].concat(), wgsl);
+    assert!(shown.out.contains("[0..3] = 37 36 2\n"), "{}{}", shown.out, shown.err);
+}
+
 /// A report names the calls that the invocation is in, the innermost first, with their lines, and
 /// not those that have returned.
 #[test]

@@ -121,6 +121,7 @@ pub(crate) fn as_json(record: &AdapterRecord) -> Value {
         "max_storage_buffer_binding_size": record.max_storage_buffer_binding_size,
         "int8": record.int8,
         "sample_shading": record.sample_shading,
+        "cube_arrays": record.cube_arrays,
         "terminate_invocation": record.terminate_invocation,
         "variable_pointers": record.variable_pointers,
         "subgroups": {

@@ -337,7 +337,7 @@ fn show_texture(
     let size = match texture.image.shape() {
         Shape::D1 => format!("{width}"),
         Shape::D1Array => format!("{width}, {slices} layers"),
-        Shape::D2Array => format!("{width}x{height}, {slices} layers"),
+        Shape::D2Array | Shape::CubeArray => format!("{width}x{height}, {slices} layers"),
         Shape::D3 => format!("{width}x{height}x{slices}"),
         Shape::D2 | Shape::Cube => format!("{width}x{height}"),
     };

@@ -15,7 +15,8 @@ const MAX_SIDE: u32 = 1 << 14;
 /// `FORMAT WxH TEXEL…`: each texel as one number, level after level, layer after layer, row after
 /// row; without texels, all are undefined. Between size and texels may stand `levels=N` and
 /// `layers=N`; `FORMAT WxHxL` has L levels too. Before the size may stand `1d`, `2d`, `3d` or
-/// `cube`: `1d W`, `3d WxHxD`, and `cube NxN`, whose faces are +X, -X, +Y, -Y, +Z and -Z.
+/// `cube`: `1d W`, `3d WxHxD`, and `cube NxN`, whose faces are +X, -X, +Y, -Y, +Z and -Z. Each layer
+/// of cubes has six.
 ///
 /// # Errors
 /// A sentence.
@@ -62,12 +63,12 @@ pub fn image(text: &str) -> Result<Image, InvalidInput> {
             [width, height, layers.unwrap_or(1)]
         }
         (Shape::D3, Some(&[width, height, depth])) => [width, height, depth],
-        (Shape::Cube, Some(&[width, height])) => [width, height, 6],
+        (Shape::Cube, Some(&[width, height])) => [width, height, layers.unwrap_or(1) * 6],
         _ => {
             let example = match shape {
                 Shape::D1 | Shape::D1Array => "`4`",
                 Shape::D3 => "`4x2x3`",
-                Shape::Cube => "`4x4`",
+                Shape::Cube | Shape::CubeArray => "`4x4`",
                 Shape::D2 | Shape::D2Array if named.is_some() || levels.is_some() => "`4x2`",
                 Shape::D2 | Shape::D2Array => "`4x2` or, with levels, `4x2x3`",
             };
@@ -78,7 +79,7 @@ pub fn image(text: &str) -> Result<Image, InvalidInput> {
         (Shape::D1, Some(_)) => Shape::D1Array,
         (Shape::D2, Some(_)) => Shape::D2Array,
         (Shape::D3, Some(_)) => return Err(InvalidInput::new(InputFault::Text, "an image of three dimensions has no layers")),
-        (Shape::Cube, Some(_)) => return Err(InvalidInput::new(InputFault::Text, "a cube has six faces and no layers")),
+        (Shape::Cube, Some(_)) => Shape::CubeArray,
         (shape, _) => shape,
     };
     let mut image =
@@ -204,6 +205,7 @@ pub fn image_text(image: &Image) -> String {
         Shape::D2Array => format!("2d {width}x{height} layers={depth}{levels}"),
         Shape::D3 => format!("3d {width}x{height}x{depth}{levels}"),
         Shape::Cube => format!("cube {width}x{height}{levels}"),
+        Shape::CubeArray => format!("cube {width}x{height} layers={}{levels}", depth / 6),
     };
     let mut text = format!("{} {size}", image.format().name());
     for level in 0..image.levels() {
@@ -305,6 +307,7 @@ mod tests {
             ("R8_UINT 1d 4 layers=2", Shape::D1Array, [4, 1, 2], 1),
             ("R8_UINT 3d 4x2x8 levels=4", Shape::D3, [4, 2, 8], 4),
             ("R8_UINT cube 2x2 levels=2", Shape::Cube, [2, 2, 6], 2),
+            ("R8_UINT cube 2x2 layers=3 levels=2", Shape::CubeArray, [2, 2, 18], 2),
         ] {
             let read = image(text).unwrap_or_else(|e| panic!("{text}: {e}"));
             assert_eq!((read.shape(), read.sides(0), read.levels()), (shape, Some(sides), levels), "{text}");
@@ -322,7 +325,6 @@ mod tests {
             ("R8_UINT 3d 4x2", "no size, as `4x2x3`"),
             ("R8_UINT cube 4", "no size, as `4x4`"),
             ("R8_UINT cube 4x2", "as high as wide"),
-            ("R8_UINT cube 2x2 layers=6", "no layers"),
             ("R8_UINT 3d 2x2x2 layers=6", "no layers"),
             ("R8_UINT 4x2x2 levels=2", "no size"),
             ("R8_UINT 4x2 levels=2 levels=2", "twice"),

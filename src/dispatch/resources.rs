@@ -438,6 +438,7 @@ fn opaque(decoded: &Decoded<'_>, ty: u32) -> Behind {
         (Some(Dim::Dim2D), _) => Shape::D2Array,
         (Some(Dim::Dim3D), 0) => Shape::D3,
         (Some(Dim::DimCube), 0) => Shape::Cube,
+        (Some(Dim::DimCube), _) => Shape::CubeArray,
         _ => return Behind::Opaque,
     };
     match (combined.is_some(), sampled) {

@@ -44,6 +44,8 @@ pub struct AdapterRecord {
     pub int8: bool,
     /// Whether fragments can be shaded once for each sample.
     pub sample_shading: bool,
+    /// Whether there are cubes with layers.
+    pub cube_arrays: bool,
     /// Whether the extension SPV_KHR_terminate_invocation is enabled, where SPIR-V passes through.
     pub terminate_invocation: bool,
     /// Whether the capabilities VariablePointersStorageBuffer and VariablePointers are enabled,
@@ -255,6 +257,7 @@ mod tests {
             max_storage_buffer_binding_size: 1 << 20,
             int8: false,
             sample_shading: false,
+            cube_arrays: false,
             terminate_invocation: false,
             variable_pointers: [false; 2],
             subgroups: Subgroups::default(),

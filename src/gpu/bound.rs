@@ -251,6 +251,9 @@ impl OpenDevice {
             };
             self.can_use(image.image.format(), usage, what)?;
             self.can_hold(&image.image)?;
+            if image.kind == ImageKind::Storage && image.image.shape().is_cube() {
+                return Err("a storage image is a cube, which wgpu has not".into());
+            }
         }
         bound.samplers.iter().try_for_each(|sampler| self.can_sample(bound, &sampler.sampler))
     }

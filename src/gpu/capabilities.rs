@@ -115,6 +115,7 @@ fn capability_enabled(capability: u32, device: &AdapterRecord, features: wgpu::F
         32 => feature("ClipDistance", wgpu::Features::CLIP_DISTANCES),
         // wgpu enables it wherever the adapter has it, and samples of attachments need it there.
         35 if device.sample_shading => Ok(()),
+        34 | 45 if device.cube_arrays => Ok(()),
         39 if device.int8 => Ok(()),
         // wgpu enables 16-bit storage with either 16-bit type.
         4433 | 4434 if features.intersects(wgpu::Features::SHADER_F16 | wgpu::Features::SHADER_I16) => Ok(()),
@@ -146,9 +147,11 @@ fn capability_name(capability: u32) -> String {
         25 => "ImageGatherExtended",
         27 => "StorageImageMultisample",
         33 => "CullDistance",
+        34 => "ImageCubeArray",
         35 => "SampleRateShading",
         40 => "InputAttachment",
         42 => "MinLod",
+        45 => "SampledCubeArray",
         55 => "StorageImageReadWithoutFormat",
         56 => "StorageImageWriteWithoutFormat",
         39 => "Int8",
@@ -264,6 +267,7 @@ mod tests {
             max_storage_buffer_binding_size: 1 << 20,
             int8: false,
             sample_shading: false,
+            cube_arrays: false,
             terminate_invocation: false,
             variable_pointers: [false; 2],
             subgroups: crate::gpu::Subgroups::default(),

@@ -68,6 +68,7 @@ fn record(index: u32, adapter: &wgpu::Adapter) -> AdapterRecord {
         max_texture_dimension_2d: limits.max_texture_dimension_2d,
         max_storage_buffer_binding_size: limits.max_storage_buffer_binding_size,
         int8: physical.int8,
+        cube_arrays: adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::CUBE_ARRAY_TEXTURES),
         sample_shading: adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::MULTISAMPLED_SHADING),
         terminate_invocation: physical.terminate_invocation,
         variable_pointers: physical.variable_pointers.map(|has| has && physical.terminate_invocation),

@@ -127,6 +127,7 @@ pub(super) fn view_dimension(shape: Shape) -> wgpu::TextureViewDimension {
         Shape::D1Array | Shape::D2Array => wgpu::TextureViewDimension::D2Array,
         Shape::D3 => wgpu::TextureViewDimension::D3,
         Shape::Cube => wgpu::TextureViewDimension::Cube,
+        Shape::CubeArray => wgpu::TextureViewDimension::CubeArray,
     }
 }
 
@@ -206,11 +207,12 @@ impl OpenDevice {
         let sides = image.sides(0).unwrap_or_default();
         let limits = self.device.limits();
         let (most, limit) = match image.shape() {
+            Shape::CubeArray if !self.record.cube_arrays => return Err("an image is a cube with layers, which the device has not".into()),
             Shape::D1Array => return Err("an image has layers of one dimension, which wgpu has not".into()),
             Shape::D1 if image.levels() > 1 => return Err("an image of one dimension has several levels; wgpu has one".into()),
             Shape::D1 => (limits.max_texture_dimension_1d, "maxImageDimension1D"),
             Shape::D3 => (limits.max_texture_dimension_3d, "maxImageDimension3D"),
-            Shape::D2 | Shape::D2Array | Shape::Cube => (self.record.max_texture_dimension_2d, "maxImageDimension2D"),
+            Shape::D2 | Shape::D2Array | Shape::Cube | Shape::CubeArray => (self.record.max_texture_dimension_2d, "maxImageDimension2D"),
         };
         let box_side = if image.shape() == Shape::D3 { sides[2] } else { 1 };
         let side = u64::from(sides[0].max(sides[1]).max(box_side));
@@ -240,7 +242,7 @@ impl OpenDevice {
             dimension: match image.shape() {
                 Shape::D1 => wgpu::TextureDimension::D1,
                 Shape::D3 => wgpu::TextureDimension::D3,
-                Shape::D1Array | Shape::D2 | Shape::D2Array | Shape::Cube => wgpu::TextureDimension::D2,
+                Shape::D1Array | Shape::D2 | Shape::D2Array | Shape::Cube | Shape::CubeArray => wgpu::TextureDimension::D2,
             },
             format: format(image.format()),
             usage: usage | to_fill,

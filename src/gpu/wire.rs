@@ -247,7 +247,7 @@ fn put_record(body: &mut Vec<u32>, record: &AdapterRecord) {
     body.extend(record.float_controls.unwrap_or_default().map(FloatControls::bits));
     body.extend([record.max_color_attachments, record.max_color_attachment_bytes_per_sample, record.max_texture_dimension_2d]);
     put_u64(body, record.max_storage_buffer_binding_size);
-    body.extend([record.int8, record.sample_shading, record.terminate_invocation].map(u32::from));
+    body.extend([record.int8, record.sample_shading, record.cube_arrays, record.terminate_invocation].map(u32::from));
     body.extend(record.variable_pointers.map(u32::from));
     let Subgroups { min_size, max_size, operations, stages } = record.subgroups;
     body.extend([min_size, max_size, operations, stages]);
@@ -288,6 +288,7 @@ impl<R: Read> Body<'_, R> {
             max_storage_buffer_binding_size: self.u64()?,
             int8: self.flag()?,
             sample_shading: self.flag()?,
+            cube_arrays: self.flag()?,
             terminate_invocation: self.flag()?,
             variable_pointers: [self.flag()?, self.flag()?],
             subgroups: Subgroups { min_size: self.word()?, max_size: self.word()?, operations: self.word()?, stages: self.word()? },
@@ -426,6 +427,7 @@ mod tests {
             max_storage_buffer_binding_size: 1 << 40,
             int8: false,
             sample_shading: true,
+            cube_arrays: true,
             terminate_invocation: true,
             variable_pointers: [true, false],
             subgroups: Subgroups { min_size: 8, max_size: 16, operations: 0xff, stages: 0x30 },

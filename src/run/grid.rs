@@ -263,6 +263,7 @@ fn example(program: &Program, resource: &Resource) -> String {
                 Shape::D2Array => "4x4 layers=2",
                 Shape::D3 => "3d 4x4x4",
                 Shape::Cube => "cube 4x4",
+                Shape::CubeArray => "cube 4x4 layers=2",
             };
             format!("'{name}={format} {size}', with a number for each texel, or undefined without")
         }

@@ -30,7 +30,9 @@ fn drawn(before: &str, after: &str, settings: &Settings) -> Summary {
     refines_draws(&stages("BEFORE", before), &stages("AFTER", after), settings, |_| {}).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Modules of integers, images and draws agree on a device.
+const CUBES: &str = include_str!("../common/modules/cubes.spvasm");
+
+/// Modules of integers, images, cubes among them, and draws agree on a device.
 #[test]
 fn a_device_shows_what_before_allows() {
     let Some(device) = open(Some(Route::Passthrough), options()) else { return };
@@ -39,6 +41,7 @@ fn a_device_shows_what_before_allows() {
     for summary in [
         dispatched(&average, &average, &settings),
         dispatched(&storage("OpImageWrite %o %at %r"), &storage("OpImageWrite %o %at %r"), &settings),
+        dispatched(CUBES, CUBES, &settings),
     ] {
         assert_eq!((summary.verdict().name(), summary.agree), ("agree", 6), "{summary:?}");
     }

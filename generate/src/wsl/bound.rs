@@ -127,6 +127,7 @@ fn image(kind: TextureKind, scalar: Scalar, seed: u64, place: u64) -> Option<Ima
         Shape::D2Array => [4, 2, 3],
         Shape::D3 => [4, 2, 2],
         Shape::Cube => [4, 4, 6],
+        Shape::CubeArray => [4, 4, 12],
     };
     let levels = if is_writable(kind) { 1 } else { 3 };
     let mut image = Image::of_shape(format, shape(kind), sides, levels).ok()?;

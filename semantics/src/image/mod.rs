@@ -18,7 +18,7 @@
 //! Definite values are computed by a table of functions, [`Rules`], that a test can plant bugs in;
 //! sets are computed by themselves.
 //!
-//! Absent on purpose: arrays of cubes, multisampling, anisotropy, cubic filters, compressed, packed
+//! Absent on purpose: multisampling, anisotropy, cubic filters, compressed, packed
 //! float and sRGB formats, component swizzles, projection (the caller divides).
 
 mod cube;
@@ -62,6 +62,8 @@ pub struct Rules {
     /// The number of a layer, before it is clamped to those that there are: (u,v,w,a) to
     /// (i,j,k,l,n) Transformation.
     pub layer: fn(f64) -> f64,
+    /// The slice of a face of a layer of cubes: Vulkan, Image Views (VkImageViewType).
+    pub slice: fn(i64, i64) -> i64,
     /// The face of a direction: Cube Map Face Selection.
     pub face: fn([f64; 3]) -> usize,
     /// sc, tc and |rc| of a direction or its derivatives on a face: Cube Map Face Selection.
@@ -99,6 +101,7 @@ impl Default for Rules {
             weights: |a, b| [(1.0 - a) * (1.0 - b), a * (1.0 - b), (1.0 - a) * b, a * b],
             depth: |c| [1.0 - c, c],
             layer: f64::round_ties_even,
+            slice: |layer, face| 6 * layer + face,
             face: cube::face,
             on_face: cube::on_face,
             beside: cube::beside,

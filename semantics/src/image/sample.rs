@@ -223,7 +223,7 @@ impl Sampling<'_> {
     fn measured(&self, at: Location, lod: Lod) -> Lod {
         let shape = self.image.shape();
         let Lod::Derivatives { dx, dy, bias } = lod else { return lod };
-        if shape == Shape::Cube {
+        if shape.is_cube() {
             let [dx, dy] = [dx, dy].map(|of| cube::derivatives(self.rules, at.at, of));
             return Lod::flat(dx, dy, bias);
         }
@@ -233,25 +233,36 @@ impl Sampling<'_> {
 
     /// The layer or face of a location, and where it is there.
     fn spots(&self, Location { at, layer }: Location) -> Spots {
-        match self.image.shape() {
-            Shape::D1 | Shape::D2 | Shape::D3 => Spots::one(Spot { slice: 0, at }),
-            Shape::D1Array | Shape::D2Array => {
-                let last = self.image.sides(0).map_or(0, |sides| i64::from(sides[2]) - 1);
-                let within = |layer: f64| integer(layer).clamp(0, last);
-                let definite = Spot { slice: within((self.rules.layer)(layer.value)), at };
-                let Interval { low, high, .. } = layer.allowed;
-                // Preferred is to the nearest, ties to even; permitted is also ⌊a + ½⌋.
-                let (first, end) =
-                    (within(low.round_ties_even().min((low + 0.5).floor())), within(high.round_ties_even().max((high + 0.5).floor())));
-                let few = layer.allowed.is_finite() && end - first < MAX_CANDIDATES as i64;
-                Spots { definite, allowed: few.then(|| (first..=end).map(|slice| Spot { slice, at }).collect()) }
-            }
-            Shape::Cube => {
-                let (definite, all) = cube::faces(self.rules, at);
-                let spot = |on: &cube::OnFace| Spot { slice: on.face as i64, at: [on.at[0], on.at[1], Inexact::exact(0.0)] };
-                Spots { definite: spot(&definite), allowed: all.map(|all| all.iter().map(spot).collect()) }
-            }
-        }
+        let shape = self.image.shape();
+        let spots = if shape.is_cube() {
+            let (definite, all) = cube::faces(self.rules, at);
+            let spot = |on: &cube::OnFace| Spot { slice: on.face as i64, at: [on.at[0], on.at[1], Inexact::exact(0.0)] };
+            Spots { definite: spot(&definite), allowed: all.map(|all| all.iter().map(spot).collect()) }
+        } else {
+            Spots::one(Spot { slice: 0, at })
+        };
+        if shape.is_layered() { self.in_layers(spots, layer) } else { spots }
+    }
+
+    /// The same spots in the layer, and in all layers that it may be for a device.
+    fn in_layers(&self, spots: Spots, layer: Inexact) -> Spots {
+        let faces = i64::from(self.image.shape().faces());
+        let last = self.image.sides(0).map_or(0, |sides| i64::from(sides[2]) / faces - 1);
+        let within = |layer: f64| integer(layer).clamp(0, last);
+        let moved = |rules: &Rules, spot: Spot, layer: i64| {
+            let slice = if faces == 1 { layer } else { (rules.slice)(layer, spot.slice) };
+            Spot { slice, ..spot }
+        };
+        let definite = moved(self.rules, spots.definite, within((self.rules.layer)(layer.value)));
+        let Interval { low, high, .. } = layer.allowed;
+        // Preferred is to the nearest, ties to even; permitted is also ⌊a + ½⌋.
+        let (first, end) =
+            (within(low.round_ties_even().min((low + 0.5).floor())), within(high.round_ties_even().max((high + 0.5).floor())));
+        let few = layer.allowed.is_finite() && end - first < MAX_CANDIDATES as i64;
+        let rules = Rules::default();
+        let in_each = |&spot: &Spot| (first..=end).map(|layer| moved(&rules, spot, layer)).collect::<SmallVec<[Spot; 1]>>();
+        let all = |spots: SmallVec<[Spot; 1]>| spots.iter().flat_map(in_each).collect();
+        Spots { definite, allowed: spots.allowed.filter(|_| few).map(all) }
     }
 
     /// What sums lose even where no weight but one counts, of components that the format has; they
@@ -377,18 +388,19 @@ impl Sampling<'_> {
             Shape::D1 | Shape::D1Array => [wrapped(0), 0, slice],
             Shape::D2 | Shape::D2Array => [wrapped(0), wrapped(1), slice],
             Shape::D3 => [wrapped(0), wrapped(1), wrapped(2)],
-            Shape::Cube => return self.on_cube(rules, level, slice, [at[0], at[1]], reference),
+            Shape::Cube | Shape::CubeArray => return self.on_cube(rules, level, slice, [at[0], at[1]], reference),
         };
         self.stored(rules, level, place, reference)
     }
 
-    /// The texel of a cube at integer coordinates of a face, which may be one beyond an
-    /// edge or a corner.
-    fn on_cube(&self, rules: &Rules, level: u32, face: i64, at: [i64; 2], reference: Option<Inexact>) -> Texel {
+    /// The texel of a cube at integer coordinates of a slice, which may be one beyond an edge or a
+    /// corner of the face.
+    fn on_cube(&self, rules: &Rules, level: u32, slice: i64, at: [i64; 2], reference: Option<Inexact>) -> Texel {
         let size = self.image.sides(level).map_or(1, |sides| i64::from(sides[0]));
         let within = at.map(|x| x.clamp(0, size - 1));
         let [i, j] = at.map(|x| x.clamp(-1, size));
-        let own = |[i, j]: [i64; 2], face: i64| self.stored(rules, level, [i, j, face], reference);
+        let (face, first) = (slice % 6, slice - slice % 6);
+        let own = |[i, j]: [i64; 2], face: i64| self.stored(rules, level, [i, j, first + face], reference);
         let beyond = |at: [i64; 2]| {
             let (face, at) = (rules.beside)(face as usize, at, size);
             own(at, face as i64)
@@ -466,7 +478,7 @@ impl Sampling<'_> {
     /// The nearest texel's integer coordinates; a cube's stay on the face.
     fn nearest(&self, level: u32, at: [i64; 3]) -> [i64; 3] {
         match self.image.shape() {
-            Shape::Cube => {
+            Shape::Cube | Shape::CubeArray => {
                 let last = self.image.sides(level).map_or(0, |sides| i64::from(sides[0]) - 1);
                 at.map(|x| x.clamp(0, last))
             }

@@ -18,11 +18,13 @@ pub enum Shape {
     D3,
     /// Six squares: the faces +X, -X, +Y, -Y, +Z and -Z.
     Cube,
+    /// Several cubes, one a layer: slice 6·layer + face.
+    CubeArray,
 }
 
 impl Shape {
     /// Every shape.
-    pub const ALL: [Shape; 6] = [Shape::D1, Shape::D1Array, Shape::D2, Shape::D2Array, Shape::D3, Shape::Cube];
+    pub const ALL: [Shape; 7] = [Shape::D1, Shape::D1Array, Shape::D2, Shape::D2Array, Shape::D3, Shape::Cube, Shape::CubeArray];
 
     /// What images of the shape are: "of two dimensions with layers".
     pub fn name(self) -> &'static str {
@@ -33,6 +35,7 @@ impl Shape {
             Shape::D2Array => "of two dimensions with layers",
             Shape::D3 => "of three dimensions",
             Shape::Cube => "a cube",
+            Shape::CubeArray => "a cube with layers",
         }
     }
 
@@ -41,7 +44,7 @@ impl Shape {
     pub fn axes(self) -> usize {
         match self {
             Shape::D1 | Shape::D1Array => 1,
-            Shape::D2 | Shape::D2Array | Shape::Cube => 2,
+            Shape::D2 | Shape::D2Array | Shape::Cube | Shape::CubeArray => 2,
             Shape::D3 => 3,
         }
     }
@@ -54,18 +57,23 @@ impl Shape {
 
     /// Likewise, without the layer: those that have derivatives.
     pub fn directions(self) -> usize {
-        if self == Shape::Cube { 3 } else { self.axes() }
+        if self.is_cube() { 3 } else { self.axes() }
     }
 
-    /// A texel's place (x, y, z) by the integers that an instruction has for it: its axes, then the
-    /// layer or the face.
+    /// How many integers a texel's place has: its axes, then the layer or the face, of several cubes
+    /// the slice.
+    pub fn integers(self) -> usize {
+        self.coordinates().min(3)
+    }
+
+    /// A texel's place (x, y, z) by these integers.
     pub fn place(self, integers: &[i64]) -> [i64; 3] {
         let of = |k: usize| integers.get(k).copied().unwrap_or(0);
         match self {
             Shape::D1 => [of(0), 0, 0],
             Shape::D1Array => [of(0), 0, of(1)],
             Shape::D2 => [of(0), of(1), 0],
-            Shape::D2Array | Shape::D3 | Shape::Cube => [of(0), of(1), of(2)],
+            Shape::D2Array | Shape::D3 | Shape::Cube | Shape::CubeArray => [of(0), of(1), of(2)],
         }
     }
 
@@ -75,13 +83,23 @@ impl Shape {
             Shape::D1 => &[0],
             Shape::D1Array => &[0, 2],
             Shape::D2 | Shape::Cube => &[0, 1],
-            Shape::D2Array | Shape::D3 => &[0, 1, 2],
+            Shape::D2Array | Shape::D3 | Shape::CubeArray => &[0, 1, 2],
         }
+    }
+
+    /// How many slices a layer has: a cube has its faces.
+    pub fn faces(self) -> u32 {
+        if self.is_cube() { 6 } else { 1 }
     }
 
     /// Whether there are layers.
     pub fn is_layered(self) -> bool {
-        matches!(self, Shape::D1Array | Shape::D2Array)
+        matches!(self, Shape::D1Array | Shape::D2Array | Shape::CubeArray)
+    }
+
+    /// Whether a place is a direction.
+    pub fn is_cube(self) -> bool {
+        matches!(self, Shape::Cube | Shape::CubeArray)
     }
 }
 

@@ -60,6 +60,7 @@ impl fmt::Display for ImageError {
                 write!(f, "an image of one dimension has a height of 1, and one layer unless it is an array")
             }
             ImageError::Shape(Shape::Cube) => write!(f, "a cube has six faces, as high as wide"),
+            ImageError::Shape(Shape::CubeArray) => write!(f, "cubes have six faces each, as high as wide"),
             ImageError::Shape(_) => write!(f, "an image of two dimensions has one layer unless it is an array"),
         }
     }
@@ -145,6 +146,7 @@ impl Image {
             Shape::D2 => slices == 1,
             Shape::D2Array | Shape::D3 => true,
             Shape::Cube => width == height && slices == 6,
+            Shape::CubeArray => width == height && slices % 6 == 0,
         };
         if !fits {
             return Err(ImageError::Shape(shape));
@@ -200,6 +202,8 @@ impl Image {
     /// Why the result is an undefined value.
     pub fn query_size(&self, lod: i64) -> Result<SmallVec<[u32; 3]>, Unspecified> {
         let sides = u32::try_from(lod).ok().and_then(|lod| self.sides(lod)).ok_or(Unspecified::ImageLevel)?;
+        let [width, height, slices] = sides;
+        let sides = [width, height, if self.shape.is_layered() { slices / self.shape.faces() } else { slices }];
         Ok(self.shape.queried().iter().map(|&axis| sides[axis]).collect())
     }
 

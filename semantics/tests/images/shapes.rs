@@ -34,6 +34,7 @@ impl Case {
             Shape::D2 => [width, height, 1],
             Shape::D2Array | Shape::D3 => [width, height, depth],
             Shape::Cube => [width, width, 6],
+            Shape::CubeArray => [width, width, 6 * depth],
         };
         let mut image = Image::of_shape(Format::R8Unorm, shape, sides, 1).expect("a small image");
         let texels: Vec<u8> = (0..sides.iter().product::<u32>()).map(|_| random.next() as u8).collect();
@@ -41,7 +42,7 @@ impl Case {
         let filter = random.one_of(&FILTERS);
         let sampler = Sampler { mag: filter, min: filter, address: [0; 3].map(|_| random.one_of(&AddressMode::ALL)), ..Sampler::default() };
         let at = match shape {
-            Shape::Cube => {
+            Shape::Cube | Shape::CubeArray => {
                 // The greatest component is 1, and others may be; so quotients are exact.
                 let major = random.below(3);
                 let mut at = [0; 3].map(|_| i128::from(random.between(-64, 64)) * (PARTS / 64));
@@ -81,7 +82,8 @@ impl Case {
 
     /// The layer by which rounding of halves.
     fn layer(&self, up: bool) -> i128 {
-        let last = self.size()[2] - 1;
+        let layers = if self.image.shape() == Shape::CubeArray { self.size()[2] / 6 } else { self.size()[2] };
+        let last = layers - 1;
         let half = i128::from(self.layer);
         let (floor, is_half) = (half.div_euclid(2), half.rem_euclid(2) == 1);
         let to_even = floor + i128::from(is_half && floor.rem_euclid(2) == 1);
@@ -93,8 +95,10 @@ impl Case {
     fn second(&self, snap: impl Fn(i128) -> i128, up: bool, corner: fn([i128; 3]) -> i128) -> f64 {
         let size = self.size();
         let shape = self.image.shape();
-        if shape == Shape::Cube {
-            return self.on_cube(snap, corner);
+        match shape {
+            Shape::Cube => return self.on_cube(snap, 0, corner),
+            Shape::CubeArray => return self.on_cube(snap, self.layer(up), corner),
+            _ => {}
         }
         let axes = shape.axes();
         let layer = if shape.is_layered() { self.layer(up) } else { 0 };
@@ -127,8 +131,8 @@ impl Case {
         sum / 255.0
     }
 
-    /// The specification's table of faces, row by row.
-    fn on_cube(&self, snap: impl Fn(i128) -> i128, corner: fn([i128; 3]) -> i128) -> f64 {
+    /// The specification's table of faces, row by row, on the cube that comes after so many.
+    fn on_cube(&self, snap: impl Fn(i128) -> i128, cubes: i128, corner: fn([i128; 3]) -> i128) -> f64 {
         let [x, y, z] = self.at;
         let (face, sc, tc, rc) = if z.abs() >= x.abs() && z.abs() >= y.abs() {
             if z > 0 { (4, x, -y, z) } else { (5, -x, -y, -z) }
@@ -142,16 +146,17 @@ impl Case {
         assert_eq!(rc, PARTS);
         let n = self.size()[0];
         let [u, v] = [sc, tc].map(|c| snap((c + PARTS) * n / 2));
+        let stored = |i: i128, j: i128, face: i128| self.texel([i, j, 6 * cubes + face]);
         let texel = |i: i128, j: i128| match (i < 0, i >= n, j < 0, j >= n) {
-            (false, false, false, false) => self.texel([i, j, face]),
+            (false, false, false, false) => stored(i, j, face),
             _ => {
                 let (within_i, within_j) = (i.clamp(0, n - 1), j.clamp(0, n - 1));
                 let beside = |i: i128, j: i128| {
                     let (face, i, j) = beside(face, i, j, n);
-                    self.texel([i, j, face])
+                    stored(i, j, face)
                 };
                 match (i != within_i, j != within_j) {
-                    (true, true) => corner([self.texel([within_i, within_j, face]), beside(i, within_j), beside(within_i, j)]) / 3,
+                    (true, true) => corner([stored(within_i, within_j, face), beside(i, within_j), beside(within_i, j)]) / 3,
                     _ => beside(i, j),
                 }
             }
@@ -168,7 +173,7 @@ impl Case {
             if out(i) && out(j) {
                 let (within_i, within_j) = (i.clamp(0, n - 1), j.clamp(0, n - 1));
                 let [p, q] = [beside(face, i, within_j, n), beside(face, within_i, j, n)];
-                corner([self.texel([within_i, within_j, face]), self.texel([p.1, p.2, p.0]), self.texel([q.1, q.2, q.0])])
+                corner([stored(within_i, within_j, face), stored(p.1, p.2, p.0), stored(q.1, q.2, q.0)])
             } else {
                 3 * texel(i, j)
             }
@@ -221,7 +226,7 @@ fn average(of: [i128; 3]) -> i128 {
 fn disagreement(rules: &Rules, cases: u64, seed: u64) -> Option<String> {
     let mut random = Random(seed);
     (0..cases).find_map(|n| {
-        let case = Case::random(&mut random, Shape::ALL[n as usize % 6]);
+        let case = Case::random(&mut random, Shape::ALL[n as usize % Shape::ALL.len()]);
         let lod = Lod::Explicit(Inexact::exact(0.0));
         let sampled = case.sampling(rules).sample(case.location(), lod, None).expect("a valid sampler");
         let expected = case.second(|u| u, false, average);
@@ -244,7 +249,7 @@ fn devices_within_the_precision_stay_within_the_sets_of_every_shape() {
     let mut random = Random(6);
     let mut narrow = 0;
     for n in 0..12_000 {
-        let case = Case::random(&mut random, Shape::ALL[n % 6]);
+        let case = Case::random(&mut random, Shape::ALL[n % Shape::ALL.len()]);
         let rules = Rules::default();
         let lod = Lod::Explicit(Inexact::exact(0.0));
         let sampled = case.sampling(&rules).sample(case.location(), lod, None).expect("a valid sampler");
@@ -327,7 +332,7 @@ fn gathers_go_over_edges() {
 #[test]
 fn every_planted_bug_of_shapes_is_caught() {
     let right = Rules::default();
-    let bugs: [(&str, Rules); 14] = [
+    let bugs: [(&str, Rules); 16] = [
         ("x wins over y", Rules { face: |[x, y, z]| (Rules::default().face)([x * 1.000_001, y, z]), ..right }),
         ("y wins over z", Rules { face: |[x, y, z]| (Rules::default().face)([x, y * 1.000_001, z]), ..right }),
         ("the faces change places", Rules { face: |r| (Rules::default().face)(r) ^ 1, ..right }),
@@ -357,6 +362,8 @@ fn every_planted_bug_of_shapes_is_caught() {
         ("slices change places", Rules { depth: |c| [c, 1.0 - c], ..right }),
         ("the nearer slice alone", Rules { depth: |c| if c < 0.5 { [1.0, 0.0] } else { [0.0, 1.0] }, ..right }),
         ("layers are rounded down", Rules { layer: f64::floor, ..right }),
+        ("faces come before layers", Rules { slice: |layer, face| layer + face, ..right }),
+        ("every cube is the first", Rules { slice: |_, face| face, ..right }),
         ("halves of layers are rounded away from zero", Rules { layer: f64::round, ..right }),
         ("the third derivative does not count", Rules { scale_factor: |[[a, b, _], [c, d, _]]| a.hypot(b).max(c.hypot(d)), ..right }),
         (
@@ -404,6 +411,18 @@ fn directions_that_are_sets_reach_every_face_that_they_may() {
         (0..3).filter(|&layer| allowed.admits([f64::from(layer), 0.0, 0.0, 1.0])).collect::<Vec<_>>()
     };
     assert_eq!((layer(p(0.5)), layer(p(1.5)), layer(p(1.25))), (vec![0, 1], vec![2], vec![1]));
+    let cube = |layer: Interval| {
+        let mut image = Image::of_shape(Format::R32Sfloat, Shape::CubeArray, [1, 1, 18], 1).expect("an image");
+        let texels: Vec<u8> = (0..18).flat_map(|slice| (slice as f32).to_le_bytes()).collect();
+        image.fill(0, &texels).expect("its bytes");
+        let sampling = Sampling { image: &image, sampler: &sampler, precision: PRECISION, rules: &rules, offset: [0; 3] };
+        let at = [1.0, 1.0, -0.5].map(Inexact::exact);
+        let at = Location { at, layer: Inexact { value: layer.low, allowed: layer } };
+        let allowed = sampling.sample(at, Lod::Explicit(Inexact::exact(0.0)), None).expect("valid").allowed;
+        (0..18).filter(|&slice| allowed.admits([f64::from(slice), 0.0, 0.0, 1.0])).collect::<Vec<_>>()
+    };
+    assert_eq!((cube(p(1.0)), cube(p(0.5))), (vec![6, 8], vec![0, 2, 6, 8]), "faces of each layer");
+    assert_eq!((cube(p(9.0)), cube(i(-1.0, 0.25))), (vec![12, 14], vec![0, 2]));
     assert_eq!((layer(p(-7.0)), layer(p(1e30)), layer(i(0.25, 0.75))), (vec![0], vec![2], vec![0, 1]));
 }
 
@@ -415,6 +434,7 @@ fn shapes_have_their_sides_and_levels() {
     assert_eq!(sides(Shape::D2Array, [5, 3, 9], 3), Ok(Some([1, 1, 9])));
     assert_eq!(sides(Shape::D2Array, [5, 3, 9], 4), Err(ImageError::Levels(4, 3)));
     assert_eq!(sides(Shape::Cube, [4, 4, 6], 3), Ok(Some([1, 1, 6])));
+    assert_eq!(sides(Shape::CubeArray, [4, 4, 12], 3), Ok(Some([1, 1, 12])));
     assert_eq!(sides(Shape::D1Array, [4, 1, 7], 3), Ok(Some([1, 1, 7])));
     for (shape, wrong) in [
         (Shape::D1, [4, 2, 1]),
@@ -423,6 +443,8 @@ fn shapes_have_their_sides_and_levels() {
         (Shape::D2, [4, 2, 2]),
         (Shape::Cube, [4, 2, 6]),
         (Shape::Cube, [4, 4, 5]),
+        (Shape::CubeArray, [4, 4, 9]),
+        (Shape::CubeArray, [4, 2, 12]),
     ] {
         assert_eq!(sides(shape, wrong, 1), Err(ImageError::Shape(shape)));
     }
@@ -435,7 +457,7 @@ fn no_location_is_too_strange_for_any_shape() {
     let strange = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, -f32::MAX, 1e20, f32::MIN_POSITIVE, -1e-45, 0.0, -0.0, 0.5, 1.0];
     let mut random = Random(8);
     for n in 0..6_000 {
-        let mut case = Case::random(&mut random, Shape::ALL[n % 6]);
+        let mut case = Case::random(&mut random, Shape::ALL[n % Shape::ALL.len()]);
         case.offset = random.one_of(&[[0; 3], [i32::MAX, i32::MIN, i32::MAX]]);
         let rules = Rules::default();
         let mut any = || Inexact::from(random.one_of(&strange));

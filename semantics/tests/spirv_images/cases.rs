@@ -2,11 +2,17 @@
 //! worked out by hand.
 //!
 //! `%tex` is 4 by 2 texels, 1 2 3 4 over 5 6 7 8; its level 1 is 10 20, its level 2 is 30. `%depth`
-//! is 0.25 0.75 over 0.5 1.
+//! is 0.25 0.75 over 0.5 1. `%cubes` has two cubes of one texel a face, 0 to 5 and 10 to 15.
 
 macro_rules! sampled {
     ($image:literal $sampler:literal $instruction:literal) => {
         concat!("%i = OpLoad %img %", $image, " %s = OpLoad %smp %", $sampler, " %si = OpSampledImage %simg %i %s %r = ", $instruction)
+    };
+}
+
+macro_rules! cubes {
+    ($sampler:literal $instruction:literal) => {
+        concat!("%i = OpLoad %cubimg %cubes %s = OpLoad %smp %", $sampler, " %si = OpSampledImage %scubimg %i %s %r = ", $instruction)
     };
 }
 
@@ -114,6 +120,18 @@ pub const CASES: &[(&str, &str, &str)] = &[
     ("u4", "%i = OpLoad %anyimg %any %r = OpImageRead %u4 %i i(1,0)", "3 4 0 1"),
     ("u4", "%i = OpLoad %suimg %su OpImageWrite %i i(2,0) u(5) %r = OpImageRead %u4 %i i(2,0)", "5 0 0 1"),
     ("v4", "%i = OpLoad %stimg %st OpImageWrite %i i(1,1) f(1,0,2,-1) %r = OpImageRead %v4 %i i(1,1)", "1 0 1 0"),
+    // Cubes with layers: a direction and a layer, which is rounded and is no more than there are.
+    ("v4", cubes!("near" "OpImageSampleExplicitLod %v4 %si f(1,0.5,-0.5,1) Lod f(0)"), "10 0 0 1"),
+    ("v4", cubes!("near" "OpImageSampleExplicitLod %v4 %si f(0.5,0.25,-2,0.25) Lod f(0)"), "5 0 0 1"),
+    ("v4", cubes!("near" "OpImageSampleExplicitLod %v4 %si f(0.5,-4,-2,7) Lod f(0)"), "13 0 0 1"),
+    ("v4", cubes!("near" "OpImageSampleExplicitLod %v4 %si f(0,1,0,0.5) Lod f(0)"), "2~ 0 0 1"),
+    // Around the middle of a texel that is all of +Z of the second cube, right of it +X, below it
+    // -Y; and the third of 14, 10 and 13.
+    ("v4", cubes!("lin" "OpImageGather %v4 %si f(0.25,-0.25,1,1) u(0)"), "13 12.333333~ 10 14"),
+    ("i3", "%i = OpLoad %cubimg %cubes %r = OpImageQuerySizeLod %i3 %i i(0)", "1 1 2"),
+    // A texel is in a slice: 6·1 + 3.
+    ("u4", "%i = OpLoad %stcubimg %stcubes %r = OpImageRead %u4 %i i(0,0,9)", "13 0 0 1"),
+    ("u4", "%i = OpLoad %stcubimg %stcubes OpImageWrite %i i(0,0,11) u(6) %r = OpImageRead %u4 %i i(0,0,11)", "6 0 0 1"),
     // Sampled where nothing was ever written.
     ("v4", sampled!("blank" "near" "OpImageSampleExplicitLod %v4 %si f(0.5,0.5) Lod f(0)"), "any(spirv/uninitialised) 0 0 1"),
     (

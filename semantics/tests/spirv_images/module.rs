@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use smallstep_semantics::concurrency::Schedule;
-use smallstep_semantics::image::{AddressMode, Border, Compare, Filter, Format, Image, Precision, Robustness, Sampler};
+use smallstep_semantics::image::{AddressMode, Border, Compare, Filter, Format, Image, Precision, Robustness, Sampler, Shape};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Dispatch, Limits, Observation, Resources};
 use smallstep_semantics::spirv::grid::Report;
@@ -47,6 +47,7 @@ fn constants(body: &str) -> (String, String) {
 fn count(type_: &str) -> usize {
     match type_ {
         "v4" | "u4" | "i4" => 4,
+        "i3" => 3,
         "v2" | "u2" | "i2" => 2,
         _ => 1,
     }
@@ -97,6 +98,8 @@ pub fn text(type_: &str, body: &str, size: u32, functions: &str) -> String {
         ("any", 16, "anyimg"),
         ("wide", 17, "img"),
         ("split", 18, "smp"),
+        ("cubes", 19, "cubimg"),
+        ("stcubes", 20, "stcubimg"),
     ];
     let (mut decorations, mut declared) = (String::new(), String::new());
     if body.contains("%x = OpExtInst") {
@@ -108,6 +111,7 @@ pub fn text(type_: &str, body: &str, size: u32, functions: &str) -> String {
     }
     format!(
         "OpCapability Shader OpCapability ImageQuery OpCapability ImageGatherExtended OpCapability StorageImageExtendedFormats
+        OpCapability ImageCubeArray
         OpCapability StorageImageReadWithoutFormat OpCapability StorageImageWriteWithoutFormat
         OpCapability RoundingModeRTE OpCapability SignedZeroInfNanPreserve OpExtension \"SPV_KHR_float_controls\"
         OpExtension \"SPV_KHR_storage_buffer_storage_class\" %glsl = OpExtInstImport \"GLSL.std.450\" OpMemoryModel Logical GLSL450
@@ -117,11 +121,13 @@ pub fn text(type_: &str, body: &str, size: u32, functions: &str) -> String {
         OpMemberDecorate %block 0 Offset 0 OpDecorate %buf DescriptorSet 0 OpDecorate %buf Binding 0 {decorations}
         %void = OpTypeVoid %fn = OpTypeFunction %void %bool = OpTypeBool %uint = OpTypeInt 32 0 %int = OpTypeInt 32 1 %float = OpTypeFloat 32
         %v2 = OpTypeVector %float 2 %v3 = OpTypeVector %float 3 %v4 = OpTypeVector %float 4
-        %u2 = OpTypeVector %uint 2 %u4 = OpTypeVector %uint 4 %i2 = OpTypeVector %int 2 %i4 = OpTypeVector %int 4
+        %u2 = OpTypeVector %uint 2 %u3 = OpTypeVector %uint 3 %u4 = OpTypeVector %uint 4 %i2 = OpTypeVector %int 2 %i3 = OpTypeVector %int 3 %i4 = OpTypeVector %int 4
         %smp = OpTypeSampler %img = OpTypeImage %float 2D 0 0 0 1 Unknown %simg = OpTypeSampledImage %img
         %uimg = OpTypeImage %uint 2D 0 0 0 1 Unknown %suimg_ = OpTypeSampledImage %uimg %iimg = OpTypeImage %int 2D 0 0 0 1 Unknown
         %stimg = OpTypeImage %float 2D 0 0 0 2 Rgba8 %suimg = OpTypeImage %uint 2D 0 0 0 2 R32ui
         %anyimg = OpTypeImage %uint 2D 0 0 0 2 Unknown
+        %cubimg = OpTypeImage %float Cube 0 1 0 1 Unknown %scubimg = OpTypeSampledImage %cubimg
+        %stcubimg = OpTypeImage %uint Cube 0 1 0 2 R32ui
         %pin = OpTypePointer Input %uint %lix = OpVariable %pin Input %words = OpTypeRuntimeArray %uint %block = OpTypeStruct %words
         %pblock = OpTypePointer StorageBuffer %block %buf = OpVariable %pblock StorageBuffer %pword = OpTypePointer StorageBuffer %uint
         {declared} {constants} {more}
@@ -166,6 +172,15 @@ fn image(binding: u32, format: Format, [width, height]: [u32; 2], levels: &[Vec<
     BoundImage { set: 0, binding, image }
 }
 
+/// The texels of two cubes of one texel a face.
+const FACES: [f32; 12] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0];
+
+fn cubes(binding: u32, format: Format, texels: &[u8]) -> BoundImage {
+    let mut image = Image::of_shape(format, Shape::CubeArray, [1, 1, 12], 1).expect("two cubes");
+    image.fill(0, texels).expect("as many bytes as they have");
+    BoundImage { set: 0, binding, image }
+}
+
 /// The buffer that modules write to.
 pub fn fresh() -> [Buffer; 1] {
     [Buffer { set: 0, binding: 0, bytes: words(&[77; 16]) }]
@@ -186,6 +201,8 @@ impl Bound {
             image(11, Format::R32Sfloat, [1, 1], &[]),
             image(16, Format::Rg16Uint, [2, 1], &[words(&[0x0002_0001, 0x0004_0003])]),
             image(17, Format::Rgba32Sfloat, [1, 1], &[floats(&[0.5, -2.0, 0.0, 8.0])]),
+            cubes(19, Format::R32Sfloat, &floats(&FACES)),
+            cubes(20, Format::R32Uint, &words(&FACES.map(|x| x as u32))),
         ];
         let linear = Sampler {
             mag: Filter::Linear,

@@ -33,7 +33,7 @@ fn caught_in_machine(bug: &dyn Fn(Parts<'_>)) -> Option<&'static str> {
 }
 
 /// Wrong functions that definite values are computed by.
-fn wrong_rules() -> [(&'static str, ImageRules); 13] {
+fn wrong_rules() -> [(&'static str, ImageRules); 14] {
     let right = ImageRules::default();
     [
         ("unpack", ImageRules { unpack: |_, width, code| code as f64 / (1u64 << width) as f64, ..right }),
@@ -41,6 +41,7 @@ fn wrong_rules() -> [(&'static str, ImageRules); 13] {
         ("nearest", ImageRules { nearest: f64::round, ..right }),
         ("linear", ImageRules { linear: |u| (u.floor(), u - u.floor()), ..right }),
         ("wrap", ImageRules { wrap: |_, i, size| AddressMode::ClampToEdge.wrap(i, size), ..right }),
+        ("slice", ImageRules { slice: |layer, face| layer + face, ..right }),
         ("weights", ImageRules { weights: |a, b| [a * b, (1.0 - a) * b, a * (1.0 - b), (1.0 - a) * (1.0 - b)], ..right }),
         ("scale factor", ImageRules { scale_factor: |[[ux, vx, _], _]| ux.hypot(vx), ..right }),
         ("bias", ImageRules { bias: |_, _| 1.0, ..right }),

@@ -54,7 +54,7 @@ fn small(kind: TextureKind) -> [u32; 3] {
         Shape::D2 => [4, 2, 1],
         Shape::D2Array => [4, 2, 3],
         Shape::D3 => [4, 2, 2],
-        Shape::Cube => [2, 2, 6],
+        Shape::Cube | Shape::CubeArray => [2, 2, 6],
     }
 }
 

@@ -48,6 +48,7 @@ impl Handle {
             Shape::D2Array => [width, height, depth.min(3)],
             Shape::D3 => [width, height, depth],
             Shape::Cube => [width, width, 6],
+            Shape::CubeArray => [width, width, 6 * depth.min(3)],
         };
         let levels = if sampled && width.max(height) > 1 && shape != Shape::D1 { random.between(1, 2) } else { 1 };
         let mut image = Image::of_shape(format, shape, sides, levels).or_else(|_| Image::of_shape(format, shape, sides, 1)).ok()?;

@@ -77,6 +77,7 @@ impl Named for Shape {
             Shape::D2Array => "2d-array",
             Shape::D3 => "3d",
             Shape::Cube => "cube",
+            Shape::CubeArray => "cube-array",
         }
     }
 }

@@ -4,7 +4,7 @@
 use rspirv::spirv::ImageOperands;
 
 use crate::image::{Image, Sampler, Shape};
-use crate::spirv::check::{compares, is_implicit};
+use crate::spirv::check::{compares, is_implicit, samples};
 use crate::spirv::grammar::Op;
 
 /// The image operands, in the order of their ids, and how many ids each has.
@@ -26,7 +26,7 @@ fn before(op: Op) -> usize {
     }
 }
 
-/// Whether it divides its coordinates.
+/// Whether it divides its coordinates by the last one.
 pub(in crate::spirv) fn projects(op: Op) -> bool {
     matches!(
         op,
@@ -38,14 +38,14 @@ pub(in crate::spirv) fn projects(op: Op) -> bool {
 }
 
 /// Whether it gathers.
-fn gathers(op: Op) -> bool {
+pub(in crate::spirv) fn gathers(op: Op) -> bool {
     matches!(op, Op::ImageGather | Op::ImageDrefGather)
 }
 
 /// The operands of an image instruction that chooses texels.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::spirv) struct Operands<'m> {
-    op: Op,
+    pub(in crate::spirv) op: Op,
     /// The image, the coordinate, and what else stands before the image operands.
     pub(in crate::spirv) own: &'m [u32],
     mask: ImageOperands,
@@ -77,11 +77,11 @@ impl<'m> Operands<'m> {
     pub(in crate::spirv) fn get(&self, wanted: ImageOperands) -> Option<&'m [u32]> {
         self.place(wanted).map(|place| &self.ids[place])
     }
+}
 
-    /// How many components of the coordinate choose texels in an image of the shape.
-    pub(in crate::spirv) fn coordinates(&self, shape: Shape) -> usize {
-        shape.coordinates() + usize::from(projects(self.op))
-    }
+/// How many components of an instruction's coordinate choose texels in an image of the shape.
+pub(in crate::spirv) fn coordinates(op: Op, shape: Shape) -> usize {
+    if samples(op) { shape.coordinates() + usize::from(projects(op)) } else { shape.integers() }
 }
 
 /// Whether an instruction gives undefined values of an image of that kind with the sampler: Vulkan,

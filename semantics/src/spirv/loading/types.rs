@@ -180,7 +180,8 @@ impl Image {
             (Dim::Dim1D, false) | (Dim::DimBuffer, _) => Shape::D1,
             (Dim::Dim1D, true) => Shape::D1Array,
             (Dim::Dim3D, _) => Shape::D3,
-            (Dim::DimCube, _) => Shape::Cube,
+            (Dim::DimCube, false) => Shape::Cube,
+            (Dim::DimCube, true) => Shape::CubeArray,
             (_, true) => Shape::D2Array,
             (_, false) => Shape::D2,
         }

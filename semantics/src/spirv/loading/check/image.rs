@@ -6,6 +6,7 @@ use super::{Checked, Pass};
 use crate::image::Shape as Whole;
 use crate::spirv::error::Check;
 use crate::spirv::grammar::Op;
+use crate::spirv::image_operands::{coordinates, gathers, projects};
 use crate::spirv::module::{NO_BLOCK, WHOLE};
 use crate::spirv::operation::{Scalar, Shape};
 use crate::spirv::types::{Image, Type};
@@ -41,13 +42,8 @@ pub fn is_implicit(op: Op) -> bool {
     matches!(op, Op::ImageSampleImplicitLod | Op::ImageSampleDrefImplicitLod)
 }
 
-/// Whether it gathers.
-fn gathers(op: Op) -> bool {
-    matches!(op, Op::ImageGather | Op::ImageDrefGather)
-}
-
 /// Whether it takes a sampled image and coordinates of floats.
-fn samples(op: Op) -> bool {
+pub fn samples(op: Op) -> bool {
     is_explicit(op) || gathers(op) || is_implicit(op)
 }
 
@@ -61,11 +57,6 @@ pub fn compares(op: Op) -> bool {
             | Op::ImageSampleProjDrefExplicitLod
             | Op::ImageDrefGather
     )
-}
-
-/// Whether it divides by the coordinate's last component.
-fn projects(op: Op) -> bool {
-    matches!(op, Op::ImageSampleProjExplicitLod | Op::ImageSampleProjDrefExplicitLod)
 }
 
 /// The image operands of an instruction that are modeled.
@@ -232,9 +223,9 @@ impl Pass<'_> {
             op if projects(op) => {
                 return if shape == Whole::D2 { Ok(()) } else { self.unsupported(format!("{} of an image {}", i.name(), shape.name())) };
             }
-            op if gathers(op) => matches!(shape, Whole::D2 | Whole::D2Array | Whole::Cube),
+            op if gathers(op) => matches!(shape, Whole::D2 | Whole::D2Array) || shape.is_cube(),
             op if compares(op) => shape != Whole::D3,
-            Op::ImageFetch => shape != Whole::Cube,
+            Op::ImageFetch => !shape.is_cube(),
             _ => true,
         };
         if fits {
@@ -246,7 +237,7 @@ impl Pass<'_> {
 
     fn coordinate(&self, i: &Instruction, id: u32, image: &Image) -> Checked {
         let floats = samples(i.op);
-        let least = image.shape().coordinates() as u8 + u8::from(projects(i.op));
+        let least = coordinates(i.op, image.shape()) as u8;
         let shape = self.value(id)?;
         let fits = match floats {
             true => shape.scalar == Scalar::F32,
@@ -282,7 +273,7 @@ impl Pass<'_> {
         if extended && !self.module.has_capability(Capability::ImageGatherExtended) {
             return self.fail(Check::Capability, format!("{} with an offset needs the capability ImageGatherExtended", i.name()));
         }
-        if image.shape() == Whole::Cube && mask.intersects(OFFSETS) {
+        if image.shape().is_cube() && mask.intersects(OFFSETS) {
             return self.fail(Check::Image, format!("{} has an offset in a cube, which has none", i.name()));
         }
         let mut rest = operands.get(1..).unwrap_or(&[]).iter();

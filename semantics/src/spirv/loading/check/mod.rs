@@ -15,7 +15,7 @@ mod shared;
 mod structure;
 
 pub(in crate::spirv) use image::is_image;
-pub use image::{compares, is_implicit};
+pub use image::{compares, is_implicit, samples};
 pub use shared::is_atomic;
 
 use rspirv::spirv::{Capability, StorageClass};

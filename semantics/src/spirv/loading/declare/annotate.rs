@@ -60,6 +60,8 @@ impl Declare<'_> {
             Image1D,
             SampledBuffer,
             ImageBuffer,
+            SampledCubeArray,
+            ImageCubeArray,
             StorageImageExtendedFormats,
             StorageImageReadWithoutFormat,
             StorageImageWriteWithoutFormat,
@@ -116,6 +118,7 @@ impl Declare<'_> {
             | GroupNonUniformClustered
             | GroupNonUniformQuad => &[GroupNonUniform],
             ImageBuffer => &[SampledBuffer],
+            ImageCubeArray => &[SampledCubeArray, Matrix, Shader],
             StorageBuffer8BitAccess | StoragePushConstant8 | StorageBuffer16BitAccess | StoragePushConstant16 | StorageInputOutput16 => &[],
             _ => &[Matrix, Shader],
         };

@@ -176,7 +176,7 @@ impl Declare<'_> {
             }));
         }
         let modeled = [Dim::Dim1D, Dim::Dim2D, Dim::Dim3D, Dim::DimCube, Dim::DimBuffer].into_iter().find(|&of| of as u32 == dim);
-        let has_layers = arrayed == 1 && matches!(modeled, Some(Dim::Dim1D | Dim::Dim2D));
+        let has_layers = arrayed == 1 && matches!(modeled, Some(Dim::Dim1D | Dim::Dim2D | Dim::DimCube));
         let Some(known) = modeled.filter(|_| has_layers == (arrayed == 1) && multisampled == 0) else {
             let dim = self.text(OperandKind::Dim, dim);
             let kind =
@@ -186,6 +186,8 @@ impl Declare<'_> {
         let needed = match (known, usage) {
             (Dim::Dim1D, 2) => Some((Capability::Image1D, "1D")),
             (Dim::Dim1D, _) => Some((Capability::Sampled1D, "1D")),
+            (Dim::DimCube, 2) if has_layers => Some((Capability::ImageCubeArray, "Cube arrayed")),
+            (Dim::DimCube, _) if has_layers => Some((Capability::SampledCubeArray, "Cube arrayed")),
             (Dim::DimBuffer, 2) => Some((Capability::ImageBuffer, "Buffer")),
             (Dim::DimBuffer, _) => Some((Capability::SampledBuffer, "Buffer")),
             _ => None,

@@ -17,7 +17,7 @@ use crate::number::{Inexact, Interval, Trust, Why};
 use crate::rule::Rule;
 use crate::spirv::check::compares;
 use crate::spirv::grammar::Op;
-use crate::spirv::image_operands::{Operands, is_unfit, projects};
+use crate::spirv::image_operands::{Operands, coordinates, is_unfit, projects};
 use crate::spirv::memory::{Descriptor, Value};
 use crate::spirv::operation::Scalar as Component;
 use crate::spirv::report;
@@ -113,7 +113,7 @@ fn shape_of(config: &Config<'_>, id: u32) -> Option<Shape> {
 /// The first operand of an instruction that chooses texels and is undefined.
 fn undefined_choice(config: &Config<'_>, head: &Instruction) -> Option<(u32, Origin)> {
     let operands = operands_of(config, head);
-    let coordinate = (operands.own[1], operands.coordinates(shape_of(config, operands.own[0])?));
+    let coordinate = (operands.own[1], coordinates(operands.op, shape_of(config, operands.own[0])?));
     std::iter::once(coordinate)
         .chain(operands.ids.iter().map(|&id| (id, usize::MAX)))
         .find_map(|(id, count)| Some((id, config.scalars(id)?.iter().take(count).find_map(|s| s.undefined)?)))
@@ -473,7 +473,7 @@ pub fn image_dref_gather<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<
 fn place(config: &Config<'_>, operands: &[u32]) -> Option<(u32, [i64; 3], Option<Why>)> {
     let shape = shape_of(config, operands[0])?;
     let coordinate = config.scalars(operands[1])?;
-    let coordinate = coordinate.get(..shape.coordinates())?;
+    let coordinate = coordinate.get(..shape.integers())?;
     let doubt = coordinate.iter().find_map(|s| s.trust.doubt);
     let integers: SmallVec<[i64; 3]> = coordinate.iter().map(|s| integer(config, operands[1], *s)).collect();
     Some((config.descriptor(operands[0])?.image?, shape.place(&integers), doubt))
@@ -541,8 +541,8 @@ pub fn image_write<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.control.mark_scalars(&mut stored);
     let mut next = config.advanced(1);
     // Where a device may write elsewhere, it may see and do anything.
-    let coordinates = shape_of(config, operands[0])?.coordinates();
-    for scalar in config.scalars(operands[1])?.iter().take(coordinates) {
+    let integers = shape_of(config, operands[0])?.integers();
+    for scalar in config.scalars(operands[1])?.iter().take(integers) {
         next.control = next.control.after(scalar.trust);
     }
     match next.helper {

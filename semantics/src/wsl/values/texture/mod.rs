@@ -118,6 +118,7 @@ fn shape_text(shape: Shape) -> &'static str {
         Shape::D2Array => "of two dimensions with layers (`WxH layers=N`)",
         Shape::D3 => "of three dimensions (`3d WxHxD`)",
         Shape::Cube => "a cube (`cube NxN`)",
+        Shape::CubeArray => "a cube with layers (`cube NxN layers=N`)",
     }
 }
 

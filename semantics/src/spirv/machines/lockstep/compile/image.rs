@@ -8,7 +8,7 @@ use super::super::program::{Choice, ImageAccess, NONE, Op, Slot, Slots};
 use super::{Compiled, Compiler, Home, Opaque, Pointer, Storage};
 use crate::spirv::check::compares;
 use crate::spirv::grammar::Op as Core;
-use crate::spirv::image_operands::Operands;
+use crate::spirv::image_operands::{Operands, coordinates};
 use crate::spirv::operation::Scalar;
 use crate::spirv::types::{Image, Type};
 use crate::spirv::words::Instruction;
@@ -154,7 +154,7 @@ impl Compiler<'_> {
                 let shape = self.image_of(operands[0])?.shape();
                 let all = Operands::of(i.op, operands);
                 let mut coordinate = self.words_of(all.own[1])?;
-                coordinate.truncate(all.coordinates(shape));
+                coordinate.truncate(coordinates(i.op, shape));
                 access.signed[0] = self.is_signed(all.own[1]);
                 access.choosing.push((all.own[1], coordinate));
                 for &id in all.ids {

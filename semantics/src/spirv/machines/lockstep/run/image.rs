@@ -232,7 +232,7 @@ impl Warp {
         let shape = held.named.image.shape();
         let coordinate = &access.choosing[0].1;
         let integers: SmallVec<[i64; 3]> =
-            (0..shape.coordinates()).filter_map(|k| Some(integer(word(self, coordinate, k, lane)?, access.signed[0]))).collect();
+            (0..shape.integers()).filter_map(|k| Some(integer(word(self, coordinate, k, lane)?, access.signed[0]))).collect();
         let mut at = shape.place(&integers);
         for (x, by) in at.iter_mut().zip(self.offset(access, shape, lane)).take(shape.axes()) {
             *x += i64::from(by);
