@@ -2,7 +2,8 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::wsl::call::{Prepared, Settings, Shown, prepare};
+use smallstep_semantics::wsl::Settings;
+use smallstep_semantics::wsl::call::{Prepared, Shown, prepare};
 use smallstep_semantics::wsl::open::Possible;
 
 const LOOP_ARRAY: &str = include_str!("wsl_programs/loop_array.wsl");

@@ -51,7 +51,7 @@ impl Literal {
     }
 }
 
-const NOTHING: execution::Planted = execution::Planted { rule: None, group: None, scalar: None, bound: None };
+const NOTHING: execution::Planted = execution::Planted { rule: None, group: None, scalar: None, bound: None, draw: None };
 
 const fn planted(name: &'static str, what: &'static str, plant: fn(&mut Planted)) -> Literal {
     Literal { name, what, source: None, plant, premises: None, execution: NOTHING, uniformity: None, codegen: None }

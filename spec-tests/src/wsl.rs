@@ -28,6 +28,7 @@ use smallstep_semantics::wsl::types::{Scalar, TypeId, ValueType};
 use smallstep_semantics::wsl::typing::behaviour::Behaviour;
 use smallstep_semantics::wsl::typing::premises::{Premises, declared};
 use smallstep_semantics::wsl::typing::program::{Coercion, Program};
+use smallstep_semantics::wsl::{self, Settings};
 use smallstep_semantics::wsl::{desugar, draw, group, parse, print, validate, value};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -55,8 +56,6 @@ pub struct Rules {
     pub planted: Planted,
     /// The bug in those of execution.
     pub execution: execution::Planted,
-    /// Those of draws.
-    pub draw: draw::Rules,
     /// The judgements that they rest on.
     pub premises: Premises,
     /// Whether they are the specification's by the letter, so that what follows by them is not
@@ -207,7 +206,7 @@ pub struct Called {
 /// Evaluates an expression beside a program.
 ///
 /// Errors: what is wrong with the program or the expression.
-pub fn call(text: &str, expression: &str, settings: &call::Settings) -> Result<Called, String> {
+pub fn call(text: &str, expression: &str, settings: &Settings) -> Result<Called, String> {
     let prepared = call::prepare(text, expression).map_err(|wrong| rejected(&wrong.text, &wrong.errors))?;
     let mut fired = BTreeSet::new();
     let evaluation = prepared.evaluation();
@@ -276,7 +275,7 @@ pub fn compare(text: &str, expression: &str, ty: &str, fuel: u64) -> Result<bool
             return Ok(false);
         }
         let evaluation = call::Evaluation { program: &program, text: &text, start: execution::call_of(&program, root, Vec::new()), root };
-        let settings = call::Settings { strategy, fuel, ways: 1, ..call::Settings::default() };
+        let settings = Settings { strategy, fuel, ways: 1, ..Settings::default() };
         let (fast, slow) = match (fast, evaluation.run(&settings, &mut |_, _| {})) {
             // What is met is carried by the one, and stops the other.
             (Ending::Open { .. }, Outcome::Observed(slow)) => (true.to_string(), slow.unspecified.to_string()),
@@ -359,7 +358,7 @@ pub fn dispatch(
     entry: Option<&str>,
     resources: &[(String, String)],
     groups: [u32; 3],
-    settings: &group::Settings,
+    settings: &Settings,
 ) -> Result<(Found, Vec<Rule>), String> {
     let program = valid(text)?;
     let dispatch = prepared(&program, text, entry, resources, groups)?;
@@ -390,9 +389,9 @@ pub fn prepared<'p>(
 }
 
 /// What a dispatch leaves, or how it ends; and the rules that fire.
-pub fn ran(program: &Program, dispatch: &group::Dispatch, settings: &group::Settings) -> (Found, Vec<Rule>) {
+pub fn ran(program: &Program, dispatch: &group::Dispatch, settings: &Settings) -> (Found, Vec<Rule>) {
     match dispatch.run(settings) {
-        group::Ending::Shown(shown) => {
+        wsl::Ending::Shown(shown) => {
             let mut notes: Vec<String> = in_device(program, &dispatch.resources, &shown.buffers).collect();
             notes.push(if shown.races.is_empty() { "no race" } else { "races" }.into());
             if !shown.complete {
@@ -400,9 +399,19 @@ pub fn ran(program: &Program, dispatch: &group::Dispatch, settings: &group::Sett
             }
             (Found { notes, ..Found::default() }, shown.fired)
         }
-        group::Ending::Diverged(_) => (Found::ending("diverged", ""), Vec::new()),
-        group::Ending::OutOfFuel(_) => (ending(Outcome::<()>::OutOfFuel), Vec::new()),
-        group::Ending::Other(outcome) => (ending(outcome), Vec::new()),
+        other => (without_frame(other), Vec::new()),
+    }
+}
+
+/// How a dispatch or a draw ends that shows nothing.
+fn without_frame<S>(ended: wsl::Ending<S>) -> Found {
+    match ended {
+        wsl::Ending::Shown(_) => Found::default(),
+        wsl::Ending::Diverged(_) => Found::ending("diverged", ""),
+        wsl::Ending::Refused(error) => Found::ending("refused", format!("{}: {}", error.rule, error.message)),
+        wsl::Ending::OutOfFuel(_) => ending(Outcome::<()>::OutOfFuel),
+        wsl::Ending::Open(_) => Found::ending("open", "an unspecified value was met"),
+        wsl::Ending::Other(outcome) => ending(outcome),
     }
 }
 
@@ -460,12 +469,7 @@ pub fn compare_draw(text: &str, asked: &stages::Asked, resources: &[(String, Str
 /// What a draw leaves in its targets, depths and buffers, or how it ends; and the rules that fire.
 ///
 /// Errors: what is wrong with the program, or with what is given.
-pub fn draw(
-    text: &str,
-    asked: &stages::Asked,
-    resources: &[(String, String)],
-    settings: &draw::Settings,
-) -> Result<(Found, Vec<Rule>), String> {
+pub fn draw(text: &str, asked: &stages::Asked, resources: &[(String, String)], settings: &Settings) -> Result<(Found, Vec<Rule>), String> {
     let program = valid(text)?;
     let draw = prepared_draw(&program, text, asked, resources)?;
     Ok(drew(&program, text, &draw, settings))
@@ -484,13 +488,10 @@ pub fn prepared_draw<'p>(
 }
 
 /// What a draw leaves, or how it ends; and the rules that fire.
-pub fn drew(program: &Program, text: &str, draw: &draw::Draw, settings: &draw::Settings) -> (Found, Vec<Rule>) {
+pub fn drew(program: &Program, text: &str, draw: &draw::Draw, settings: &Settings) -> (Found, Vec<Rule>) {
     let shown = match draw.run(settings) {
-        draw::Ending::Shown(shown) => shown,
-        draw::Ending::Refused(error) => return (Found::ending("refused", format!("{}: {}", error.rule, error.message)), Vec::new()),
-        draw::Ending::OutOfFuel(_) => return (Found::ending("out of fuel", ""), Vec::new()),
-        draw::Ending::Open(_) => return (Found::ending("open", "the relation carries what is unspecified"), Vec::new()),
-        draw::Ending::Other(outcome) => return (ending(outcome), Vec::new()),
+        wsl::Ending::Shown(shown) => shown,
+        other => return (without_frame(other), Vec::new()),
     };
     let place = |span: Span| {
         let (line, column) = line_column(text, span.start);

@@ -8,16 +8,15 @@ use super::run::{print_summary, write_image};
 use super::{exit, grid, input};
 use clap::Args;
 use serde_json::json;
-use smallstep::diagnostic::Diagnostic;
 use smallstep::run::grid::{Given, To};
 use smallstep::run::picture;
 use smallstep::run::screen::Input;
 use smallstep::run::stages::{self, Asked, comparison};
 use smallstep_semantics::image::Compare;
 use smallstep_semantics::number::Inexact;
-use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::text::{Span, line_column};
-use smallstep_semantics::wsl::draw::{Draw, Ending, Settings, Shown};
+use smallstep_semantics::wsl::Settings;
+use smallstep_semantics::wsl::draw::{Draw, Ending, Shown};
 use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
 use smallstep_semantics::wsl::group::Schedule;
 use smallstep_semantics::wsl::machine::Compiled;
@@ -142,53 +141,23 @@ impl DrawArgs {
         };
         let draw = stages::draw(running.program, running.text, &asked, &running.given, &input::bytes).map_err(|e| invalid(e.what))?;
         let fuel = if running.fast { grid::FAST_FUEL } else { grid::FUEL };
-        let evaluation = grid.evaluation(running.budget, fuel);
-        let unsupported = || (exit::UNSUPPORTED, "unsupported: every order of the threads of a draw".to_string());
-        let schedule = grid.order().cloned().ok_or_else(unsupported)?;
-        let settings = Settings {
-            strategy: evaluation.strategy,
-            precision: evaluation.precision,
-            schedule,
-            fuel: evaluation.fuel,
-            time: evaluation.time,
-            ways: evaluation.ways,
-            races: grid.looks_for_races(),
-            ..Settings::default()
-        };
-        let ending = if running.fast { fast(&draw, &settings)? } else { draw.run(&settings) };
-        match ending {
-            Ending::Shown(shown) => {
-                let code = running.finish(&draw, &shown, settings.precision.is_some())?;
-                if running.fast {
-                    tell!("note: no races were looked for; the reference does that");
-                }
-                Ok(code)
-            }
-            Ending::Open(at) => Err(grid::on_reference(&grid::carried(at.thread, at.at, &|span| running.place(span)))),
-            Ending::Refused(error) => {
-                let text = Diagnostic::from(*error).render(running.name, running.text);
-                Err((exit::INVALID, text.trim_end().to_string()))
-            }
-            Ending::OutOfFuel(at) => {
-                let what = format!(
-                    "out of fuel: {} took more steps than --fuel allows; thread {} was to go on, at {}",
-                    running.name,
-                    at.thread,
-                    running.place(at.at)
-                );
-                Err((exit::LIMIT, what))
-            }
-            Ending::Other(Outcome::Limit(limit)) => Err((exit::LIMIT, format!("{}: {limit}", running.name))),
-            Ending::Other(Outcome::Unsupported(what)) => Err((exit::UNSUPPORTED, format!("unsupported: {what}"))),
-            Ending::Other(Outcome::Stuck(stuck)) => Err((exit::DISAGREE, grid::stuck(&stuck))),
-            Ending::Other(other) => Err((exit::FAILED, other.name().into())),
+        let settings = grid.settings(running.budget, fuel);
+        if settings.schedule.is_none() {
+            return Err((exit::UNSUPPORTED, "unsupported: every order of the threads of a draw".into()));
         }
+        let ending = if running.fast { fast(&draw, &settings)? } else { draw.run(&settings) };
+        let shown = grid::shown(ending, (running.name, running.text), settings.fuel, running.fast)?;
+        let code = running.finish(&draw, &shown, settings.precision.is_some())?;
+        if running.fast {
+            tell!("note: no races were looked for; the reference does that");
+        }
+        Ok(code)
     }
 }
 
 /// By the machine: definite values, and no races are looked for.
 fn fast(draw: &Draw, settings: &Settings) -> Result<Ending, Failure> {
-    if settings.schedule != Schedule::InOrder {
+    if settings.schedule != Some(Schedule::InOrder) {
         return Err(grid::on_reference("the machine runs threads in order"));
     }
     if settings.precision.is_some() {

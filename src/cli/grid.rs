@@ -8,13 +8,13 @@ use clap::Args;
 use serde_json::json;
 use smallstep::compute::bound;
 use smallstep::compute::given::{Assignment, Texels};
+use smallstep::diagnostic::Diagnostic;
 use smallstep::run::grid::{Bound, Given, To, bind, compute_entry, texels};
 use smallstep_semantics::concurrency::{Kind, race::Site};
 use smallstep_semantics::image::Shape;
 use smallstep_semantics::outcome::{Outcome, Stuck};
 use smallstep_semantics::text::{Span, line_column};
-use smallstep_semantics::wsl::call;
-use smallstep_semantics::wsl::group::{Dispatch, Ending, OutOfFuel, Resource, Schedule, Settings, Shown};
+use smallstep_semantics::wsl::group::{Dispatch, Ending, Resource, Schedule, Shown};
 use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::race::Race;
@@ -23,6 +23,7 @@ use smallstep_semantics::wsl::texture::{Texture, is_writable};
 use smallstep_semantics::wsl::types::TypeId;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::value;
+use smallstep_semantics::wsl::{self, Settings};
 use std::path::Path;
 
 /// What only WSL programs are given.
@@ -73,21 +74,6 @@ impl GridArgs {
     /// All of them, by their names.
     pub(super) const OPTIONS: &[&str] = &["bind", "order", "no-races", "unspecified", "precision", "ways"];
 
-    /// How what is unspecified is met, within a budget.
-    pub(super) fn evaluation(&self, budget: Budget, fuel: u64) -> call::Settings {
-        self.evaluation.settings(budget, fuel)
-    }
-
-    /// In which order threads take their steps, if it is one.
-    pub(super) fn order(&self) -> Option<&Schedule> {
-        self.order.as_ref()
-    }
-
-    /// Whether races are looked for.
-    pub(super) fn looks_for_races(&self) -> bool {
-        !self.no_races
-    }
-
     pub(super) fn run(&self, running: Running) -> Result<u8, Failure> {
         let dispatch = running.dispatch()?;
         let place = |span: Span| running.place(span);
@@ -107,45 +93,21 @@ impl GridArgs {
         ending: Ending,
         place: &impl Fn(Span) -> String,
     ) -> Result<u8, Failure> {
-        match ending {
-            Ending::Shown(shown) => {
-                for race in &shown.races {
-                    tell!("{}", race_text(&dispatch.resources, race, dispatch.group_size(), place));
-                }
-                if !shown.complete {
-                    let ways = shown.ways;
-                    tell!("note: {ways} ways were followed, and there are more: see --ways");
-                }
-                Ok(running.show(dispatch, &shown))
-            }
-            Ending::Diverged(d) => Err(diverged((d.waiting, d.barrier), (d.other, d.at), place)),
-            Ending::OutOfFuel(OutOfFuel { thread, at }) => {
-                let (code, text) = out_of_fuel(settings.fuel, thread, at, place);
-                Err((code, format!("{text}, and --engine machine, which is faster and looks for no races")))
-            }
-            Ending::Other(Outcome::Limit(limit)) => Err((
-                exit::LIMIT,
-                format!("{}: {limit}; --engine machine is faster and has higher limits, and looks for no races", running.name),
-            )),
-            Ending::Other(Outcome::Unsupported(what)) => Err((exit::UNSUPPORTED, format!("unsupported: {what}"))),
-            Ending::Other(Outcome::Stuck(found)) => Err((exit::DISAGREE, stuck(&found))),
-            Ending::Other(other) => Err((exit::FAILED, other.name().into())),
+        let shown = shown(ending, (running.name, running.text), settings.fuel, false)?;
+        for race in &shown.races {
+            tell!("{}", race_text(&dispatch.resources, race, dispatch.group_size(), place));
         }
+        if !shown.complete {
+            let ways = shown.ways;
+            tell!("note: {ways} ways were followed, and there are more: see --ways");
+        }
+        Ok(running.show(dispatch, &shown))
     }
 
-    fn settings(&self, budget: Budget, fuel: u64) -> Settings {
+    /// How a dispatch or a draw is run within a budget; with `fuel` if none is given.
+    pub(super) fn settings(&self, budget: Budget, fuel: u64) -> Settings {
         let evaluation = self.evaluation.settings(budget, fuel);
-        Settings {
-            strategy: evaluation.strategy,
-            precision: evaluation.precision,
-            schedule: self.order.clone(),
-            fuel: evaluation.fuel,
-            time: evaluation.time,
-            ways: evaluation.ways,
-            races: !self.no_races,
-            until_race: false,
-            planted: evaluation.planted,
-        }
+        Settings { schedule: self.order.clone(), races: !self.no_races, ..evaluation }
     }
 
     /// What is bound to resources, by their names and by places.
@@ -191,7 +153,7 @@ impl GridArgs {
         if evaluation.precision.is_some() {
             return Err(on_reference("the machine has no sets"));
         }
-        let call::Settings { strategy, fuel, time, .. } = evaluation;
+        let Settings { strategy, fuel, time, .. } = evaluation;
         let settings = machine::Settings { strategy, fuel, time, ..machine::Settings::default() };
         let fast = dispatch.run_fast(&compiled, &settings).map_err(|what| (exit::LIMIT, format!("{}: {what}", running.name)))?;
         match fast.ended {
@@ -266,6 +228,31 @@ fn diverged((waiting, barrier): (u32, Span), (other, at): (u32, Option<Span>), p
 
 fn out_of_fuel(fuel: u64, thread: u32, at: Span, place: &impl Fn(Span) -> String) -> Failure {
     (exit::LIMIT, format!("out of fuel: the threads took {fuel} steps; thread {thread} stands at {}; see --fuel", place(at)))
+}
+
+/// What a dispatch or a draw shows, or why it shows nothing. `fast`: it ran on the machine.
+pub(super) fn shown<S>(ending: wsl::Ending<S>, (name, text): (&str, &str), fuel: u64, fast: bool) -> Result<Box<S>, Failure> {
+    let place = |span: Span| {
+        let (line, column) = line_column(text, span.start);
+        format!("{name}:{line}:{column}")
+    };
+    let faster = |what: String, by: &str| if fast { what } else { format!("{what}{by}, and looks for no races") };
+    Err(match ending {
+        wsl::Ending::Shown(shown) => return Ok(shown),
+        wsl::Ending::Refused(error) => (exit::INVALID, Diagnostic::from(*error).render(name, text).trim_end().to_string()),
+        wsl::Ending::Diverged(d) => diverged((d.waiting, d.barrier), (d.other, d.at), &place),
+        wsl::Ending::Open(at) => on_reference(&carried(at.thread, at.at, &place)),
+        wsl::Ending::OutOfFuel(at) => {
+            let (code, what) = out_of_fuel(fuel, at.thread, at.at, &place);
+            (code, faster(what, ", and --engine machine, which is faster"))
+        }
+        wsl::Ending::Other(Outcome::Limit(limit)) => {
+            (exit::LIMIT, faster(format!("{name}: {limit}"), "; --engine machine is faster and has higher limits"))
+        }
+        wsl::Ending::Other(Outcome::Unsupported(what)) => (exit::UNSUPPORTED, format!("unsupported: {what}")),
+        wsl::Ending::Other(Outcome::Stuck(found)) => (exit::DISAGREE, stuck(&found)),
+        wsl::Ending::Other(other) => (exit::FAILED, other.name().into()),
+    })
 }
 
 /// What the machine does not do, and the reference does.

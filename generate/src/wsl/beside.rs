@@ -4,7 +4,8 @@
 use super::arguments::words;
 use super::bound;
 use smallstep_semantics::outcome::{InvalidInput, Outcome, TimeLimit};
-use smallstep_semantics::wsl::call::{self, Evaluation};
+use smallstep_semantics::wsl::Settings;
+use smallstep_semantics::wsl::call::Evaluation;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::draw::{self, Draw};
 use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
@@ -111,7 +112,7 @@ pub fn call(
     let values = parameters.iter().zip(arguments);
     let values = values.map(|(p, words)| Value { ty: p.ty, words: words.iter().map(|&w| Word::Bits(w)).collect::<Words>() });
     let evaluation = Evaluation { program, text, start: call_of(program, f, values.collect()), root: f };
-    let settings = call::Settings { strategy, fuel: fuel.relation, time: fuel.time, ways: 1, ..call::Settings::default() };
+    let settings = Settings { strategy, fuel: fuel.relation, time: fuel.time, ways: 1, ..Settings::default() };
     let slow = evaluation.run(&settings, &mut |_, _| {});
     let result = program.env.function(f).result;
     let shown = |words: &[Possible]| value::show(program, result, words);
@@ -158,7 +159,7 @@ pub fn dispatch(dispatch: &Dispatch, compiled: &Compiled, strategy: Strategy, fu
     {
         return Ok(Compared::Not(why));
     }
-    let settings = group::Settings { strategy, fuel: fuel.relation, time: fuel.time, ways: 1, ..group::Settings::default() };
+    let settings = Settings { strategy, fuel: fuel.relation, time: fuel.time, ways: 1, ..Settings::default() };
     let (machine, relation) = match (&fast.ended, dispatch.run(&settings)) {
         (_, group::Ending::OutOfFuel(_)) => return Ok(Compared::Not(Left::Fuel)),
         (_, group::Ending::Other(Outcome::Limit(_))) if fuel.is_late() => return Ok(Compared::Not(Left::Time)),
@@ -175,7 +176,7 @@ pub fn dispatch(dispatch: &Dispatch, compiled: &Compiled, strategy: Strategy, fu
 /// vertices are shaded, and its fragment entry point.
 pub fn draw(draw: &Draw, compiled: (Option<&Compiled>, &Compiled), strategy: Strategy, fuel: Fuel) -> Compared {
     use draw::Ending as E;
-    let settings = draw::Settings { strategy, fuel: fuel.machine, time: fuel.time, ways: 1, ..draw::Settings::default() };
+    let settings = Settings { strategy, fuel: fuel.machine, time: fuel.time, ways: 1, ..Settings::default() };
     let fast = draw.run_fast(compiled, &settings);
     let given_up = |ending: &E| match ending {
         E::OutOfFuel(_) => Some(Left::Fuel),
@@ -186,7 +187,7 @@ pub fn draw(draw: &Draw, compiled: (Option<&Compiled>, &Compiled), strategy: Str
     if let Some(why) = given_up(&fast) {
         return Compared::Not(why);
     }
-    let slow = draw.run(&draw::Settings { fuel: fuel.relation, ..settings });
+    let slow = draw.run(&Settings { fuel: fuel.relation, ..settings });
     if let Some(why) = given_up(&slow) {
         return Compared::Not(why);
     }

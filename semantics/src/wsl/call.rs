@@ -6,12 +6,11 @@
 //! stand before it, as `int x = 4; f(&x)`, so that there is something to point to. It is executed
 //! by one thread that is a group of its own.
 
-use super::choice::Strategy;
 use super::core::{Decl, Stmt};
 use super::environment::FunctionId;
 use super::error::Error;
 use super::execution::term::Expr;
-use super::execution::{Planted, Shared, Step, Stop, Thread, call_of, source, step};
+use super::execution::{Shared, Step, Stop, Thread, call_of, source, step};
 use super::lex::lex;
 use super::machine::{self, Compiled, Ending};
 use super::memory::{Memory, Object};
@@ -20,8 +19,7 @@ use super::syntax::AddressSpace;
 use super::token::TokenKind;
 use super::types::TypeId;
 use super::typing::program::{ExprId, Program, StmtForm, StmtId};
-use super::{desugar, parse, validate};
-use crate::number::Profile;
+use super::{Settings, desugar, parse, validate};
 use crate::outcome::{Outcome, Stuck, TimeLimit};
 use crate::rule::Rule;
 use crate::text::{Span, line_column};
@@ -206,31 +204,6 @@ fn returns(program: &mut Program, expr: ExprId) {
     }
 }
 
-/// How an expression is evaluated.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// How unspecified values are met.
-    pub strategy: Strategy,
-    /// Under which profile of precision floats are sets; without one they are
-    /// the correctly rounded results.
-    pub precision: Option<Profile>,
-    /// The most steps, on all ways; what it takes to find out what terms may be counts too. Where
-    /// the first way has ended, further ones are left out for want of it.
-    pub fuel: u64,
-    /// When the evaluation ends at the latest, if at all.
-    pub time: Option<TimeLimit>,
-    /// The most ways that are followed.
-    pub ways: usize,
-    /// Planted bugs.
-    pub planted: Planted,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings { strategy: Strategy::Carry, precision: None, fuel: 100_000_000, time: None, ways: 256, planted: Planted::default() }
-    }
-}
-
 /// What an evaluation shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
@@ -354,7 +327,7 @@ impl Evaluation<'_> {
             let mut opens = Opens::new(settings.strategy, ways);
             opens.precision = settings.precision;
             let way = shown.ways;
-            let (ended, steps) = self.way(&shared, &mut opens, (fuel, settings.time), &mut |step, thread| on(way, step, thread));
+            let (ended, steps) = self.way(&shared, &mut opens, (fuel, settings), &mut |step, thread| on(way, step, thread));
             fuel = fuel.saturating_sub(steps + opens.steps_of_work());
             if matches!(ended, Ended::Other(Outcome::OutOfFuel)) && shown.ways > 0 {
                 spent = true;
@@ -383,7 +356,7 @@ impl Evaluation<'_> {
         &self,
         shared: &Shared,
         opens: &mut Opens,
-        (fuel, time): (u64, Option<TimeLimit>),
+        (fuel, settings): (u64, &Settings),
         on: &mut dyn FnMut(&Step, &Thread),
     ) -> (Ended, u64) {
         let mut memory = Memory::default();
@@ -395,12 +368,17 @@ impl Evaluation<'_> {
             if steps + opens.steps_of_work() >= fuel {
                 return (Ended::Other(Outcome::OutOfFuel), steps);
             }
-            if let Some(limit) = TimeLimit::passed_between(time, steps, steps + 1) {
+            if let Some(limit) = TimeLimit::passed_between(settings.time, steps, steps + 1) {
                 return (Ended::Other(Outcome::Limit(limit)), steps);
             }
             steps += 1;
             match step(shared, &mut memory, opens, &mut thread) {
-                Ok(taken) => on(&taken, &thread),
+                Ok(taken) => {
+                    if let Some(watch) = settings.watch {
+                        watch(shared, &memory, &thread);
+                    }
+                    on(&taken, &thread);
+                }
                 // The thread is all of its group.
                 Err((Stop::Barrier, _)) => thread.released = true,
                 Err((Stop::Discarded(taken), _)) => {

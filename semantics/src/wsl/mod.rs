@@ -9,12 +9,14 @@ pub mod draw;
 mod front;
 pub mod machine;
 mod relation;
+mod run;
 mod validation;
 mod values;
 
 use front::arena;
 pub use front::{core, desugar, error, lex, parse, print, syntax, token};
 pub use relation::{execution, group, race, traces};
+pub use run::{At, Ending, Settings, Watch};
 pub use validation::{entry, environment, library, recheck, specialization, types, typing, validate};
 pub use values::{choice, layout, meaning, memory, open, texture, value};
 
@@ -58,7 +60,7 @@ pub fn check(text: &str) -> Result<typing::program::Program, Vec<error::Error>> 
 /// What is wrong with the program, or with the expression.
 pub fn call(program: &str, expression: &str) -> Result<Outcome<call::Shown>, call::Invalid> {
     let prepared = call::prepare(program, expression)?;
-    let settings = call::Settings::default();
+    let settings = Settings::default();
     match prepared.evaluate_fast(&settings) {
         Some((outcome, _)) => Ok(outcome),
         None => Ok(prepared.evaluate(&settings, &mut |_, _| {})),

@@ -3,6 +3,7 @@
 
 use crate::programs::{ACCEPTED, Case, REJECTED, program};
 use smallstep_semantics::uniformity::seed::{self, Planted, Settings};
+use smallstep_semantics::wsl;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::group::{self, Ending, Resource, Schedule};
 
@@ -19,17 +20,17 @@ fn diverges(case: &Case) -> bool {
         resources.iter_mut().for_each(|r| r.fill(words));
         let dispatch = group::Dispatch { program: &program, text: &text, entry, groups: [2, 1, 1], resources };
         [Schedule::InOrder, Schedule::RoundRobin { quantum: 1 }].into_iter().any(|schedule| {
-            let settings = group::Settings {
+            let settings = wsl::Settings {
                 strategy: Strategy::First,
                 schedule: Some(schedule),
                 fuel: 200_000,
                 races: false,
-                ..group::Settings::default()
+                ..wsl::Settings::default()
             };
             match dispatch.run(&settings) {
                 Ending::Diverged(_) => true,
                 Ending::Shown(_) | Ending::OutOfFuel(_) => false,
-                Ending::Other(other) => panic!("{}: {other:?}\n{text}", case.what),
+                other => panic!("{}: {other:?}\n{text}", case.what),
             }
         })
     })

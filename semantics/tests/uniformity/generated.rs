@@ -2,6 +2,7 @@
 
 use smallstep_semantics::uniformity::seed::behaviour::Behaviour;
 use smallstep_semantics::uniformity::seed::{self, Planted, Settings};
+use smallstep_semantics::wsl;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::group::{self, Ending, Resource, Schedule};
 use smallstep_semantics::wsl::typing::program::Program;
@@ -196,17 +197,17 @@ fn diverges(text: &str, program: &Program) -> bool {
         let mut resources = Resource::of(program, entry).expect("buffers only");
         resources.iter_mut().for_each(|r| r.fill(words));
         let dispatch = group::Dispatch { program, text, entry, groups: [2, 1, 1], resources };
-        let settings = group::Settings {
+        let settings = wsl::Settings {
             strategy: Strategy::First,
             schedule: Some(Schedule::RoundRobin { quantum: 1 }),
             fuel: 40_000,
             races: false,
-            ..group::Settings::default()
+            ..wsl::Settings::default()
         };
         match dispatch.run(&settings) {
             Ending::Diverged(_) => true,
             Ending::Shown(_) | Ending::OutOfFuel(_) => false,
-            Ending::Other(other) => panic!("{other:?}\n{text}"),
+            other => panic!("{other:?}\n{text}"),
         }
     })
 }

@@ -2,7 +2,8 @@
 //! on however many threads of the host.
 
 use smallstep_generate::wsl::{arguments, dispatch, typed};
-use smallstep_semantics::wsl::call::{self, prepare};
+use smallstep_semantics::wsl::Settings;
+use smallstep_semantics::wsl::call::prepare;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::group::{self, Ending, Schedule};
@@ -21,7 +22,7 @@ fn calls(seed: u64, strategy: Strategy) -> String {
         let Some(expression) = arguments::call(&program, FunctionId(f), seed).filter(|_| count < 3) else { continue };
         let Ok(prepared) = prepare(&text, &expression) else { continue };
         count += 1;
-        let settings = call::Settings { strategy, fuel: 500, ways: 4, ..call::Settings::default() };
+        let settings = Settings { strategy, fuel: 500, ways: 4, ..Settings::default() };
         let outcome = prepared.evaluation().run_ways(&settings, &mut |way, step, _| {
             let _ = writeln!(seen, "{way} {step:?}");
         });
@@ -40,7 +41,7 @@ fn dispatched(seed: u64, strategy: Strategy) -> String {
     let dispatch = group::Dispatch { program: &program, text: &made.text, entry, groups: made.groups, resources: buffers };
     let mut seen = String::new();
     for schedule in [Schedule::InOrder, Schedule::RoundRobin { quantum: 1 }, Schedule::Random { seed }] {
-        let settings = group::Settings { strategy, schedule: Some(schedule), fuel: 50_000, ways: 1, ..group::Settings::default() };
+        let settings = Settings { strategy, schedule: Some(schedule), fuel: 50_000, ways: 1, ..Settings::default() };
         match dispatch.run(&settings) {
             Ending::Shown(shown) => {
                 let _ = writeln!(seen, "{shown:?}");
@@ -92,7 +93,7 @@ fn another_seed_shows_another_trace() {
     // would pass everywhere else.
     let of = |seed| {
         let prepared = prepare("int f(int z) { return 1 / z; }", "f(0)").expect("it is typed");
-        let settings = call::Settings { strategy: Strategy::Random(seed), ..call::Settings::default() };
+        let settings = Settings { strategy: Strategy::Random(seed), ..Settings::default() };
         format!("{:?}", prepared.evaluate(&settings, &mut |_, _| {}))
     };
     assert_ne!(of(1), of(2));

@@ -1,6 +1,7 @@
 //! Generated dispatches on both engines, by several schedules; and with a race planted.
 
 use smallstep_generate::wsl::dispatch::{self, Dispatch, Shape};
+use smallstep_semantics::wsl::Settings;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::group::{self, Ending, Schedule, Shown};
 use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched};
@@ -25,7 +26,7 @@ fn program(seed: u64, generated: &Dispatch) -> Program {
     program
 }
 
-fn by_relation(generated: &Dispatch, program: &Program, settings: &group::Settings) -> Ending {
+fn by_relation(generated: &Dispatch, program: &Program, settings: &Settings) -> Ending {
     let entry = &program.entry_points[0];
     let buffers = generated.bind(program, entry).expect("its buffers are given");
     group::Dispatch { program, text: &generated.text, entry, groups: generated.groups, resources: buffers }.run(settings)
@@ -61,7 +62,7 @@ fn generated_dispatches_show_the_same_by_every_schedule() {
         for strategy in [Strategy::First, Strategy::Random(seed)] {
             let fast = by_machine(&generated, &program, strategy);
             for schedule in [Schedule::InOrder, Schedule::RoundRobin { quantum: 1 }, Schedule::Random { seed }] {
-                let settings = group::Settings { strategy, schedule: Some(schedule.clone()), ..group::Settings::default() };
+                let settings = Settings { strategy, schedule: Some(schedule.clone()), ..Settings::default() };
                 let how = format!("by {schedule:?} and {strategy:?}");
                 let Ending::Shown(shown) = by_relation(&generated, &program, &settings) else {
                     panic!("dispatch {seed} does not end {how}\n{}", generated.text)
@@ -87,7 +88,7 @@ fn small_dispatches_show_one_result_by_every_order() {
         let generated = dispatch::small(seed);
         let program = program(seed, &generated);
         let fast = by_machine(&generated, &program, Strategy::First);
-        let settings = group::Settings { schedule: None, ways: 3000, ..group::Settings::default() };
+        let settings = Settings { schedule: None, ways: 3000, ..Settings::default() };
         let Ending::Shown(shown) = by_relation(&generated, &program, &settings) else {
             panic!("dispatch {seed} does not end\n{}", generated.text)
         };
@@ -106,7 +107,7 @@ fn a_planted_race_is_reported() {
         let program = program(seed, &generated);
         let place = generated.race.clone().expect("there is an array to race on");
         for schedule in [Schedule::InOrder, Schedule::RoundRobin { quantum: 1 }, Schedule::Random { seed }] {
-            let settings = group::Settings { strategy: Strategy::First, schedule: Some(schedule.clone()), ..group::Settings::default() };
+            let settings = Settings { strategy: Strategy::First, schedule: Some(schedule.clone()), ..Settings::default() };
             let Ending::Shown(shown) = by_relation(&generated, &program, &settings) else {
                 panic!("dispatch {seed} does not end by {schedule:?}\n{}", generated.text)
             };
@@ -135,7 +136,7 @@ fn a_race_of_a_small_dispatch_is_reported_by_every_order() {
             continue;
         }
         let program = program(seed, &generated);
-        let settings = group::Settings { schedule: None, ways: 300, ..group::Settings::default() };
+        let settings = Settings { schedule: None, ways: 300, ..Settings::default() };
         let Ending::Shown(shown) = by_relation(&generated, &program, &settings) else {
             panic!("dispatch {seed} does not end\n{}", generated.text)
         };

@@ -4,8 +4,9 @@
 use smallstep_generate::wsl::beside::{self, Compared, Fuel};
 use smallstep_generate::wsl::bound::draws;
 use smallstep_generate::wsl::typed;
+use smallstep_semantics::wsl::Settings;
 use smallstep_semantics::wsl::choice::Strategy;
-use smallstep_semantics::wsl::draw::{Draw, Ending, Settings};
+use smallstep_semantics::wsl::draw::{Draw, Ending};
 use smallstep_semantics::wsl::machine::Compiled;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;

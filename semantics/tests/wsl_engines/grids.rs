@@ -1,7 +1,8 @@
 //! Grids on both engines.
 
+use smallstep_semantics::wsl::Settings;
 use smallstep_semantics::wsl::choice::Strategy;
-use smallstep_semantics::wsl::group::{self, Dispatch, Ending, Resource};
+use smallstep_semantics::wsl::group::{Dispatch, Ending, Resource};
 use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched, Grid, Memory};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::validate::validate;
@@ -29,7 +30,7 @@ fn a_reduction_shows_the_same() {
         resources[0].fill(&data);
         resources[1].fill(&[5, 6]);
         let dispatch = Dispatch { program: &program, text: SUM, entry, groups: [2, 1, 1], resources };
-        let settings = group::Settings { strategy, ..group::Settings::default() };
+        let settings = Settings { strategy, ..Settings::default() };
         let Ending::Shown(shown) = dispatch.run(&settings) else { panic!("it does not end") };
         let compiled = Compiled::new(&program, entry.function).expect("it compiles");
         let mut memory = [data.clone(), vec![5, 6]];

@@ -4,7 +4,8 @@
 use crate::random::Random;
 use smallstep_semantics::number::sets::Set;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::wsl::call::{Settings, prepare};
+use smallstep_semantics::wsl::Settings;
+use smallstep_semantics::wsl::call::prepare;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::execution::Planted;

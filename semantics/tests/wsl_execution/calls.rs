@@ -3,7 +3,8 @@
 use crate::call;
 use pretty_assertions::assert_eq;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::wsl::call::{Settings, prepare};
+use smallstep_semantics::wsl::Settings;
+use smallstep_semantics::wsl::call::prepare;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::value;
 

@@ -6,8 +6,9 @@ use smallstep_generate::wsl::{draws as pipelines, typed};
 use smallstep_semantics::image::Compare;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::wsl::Settings;
 use smallstep_semantics::wsl::choice::Strategy;
-use smallstep_semantics::wsl::draw::{Attribute, Draw, Ending, Given, Settings, Shown, Vertices, resources};
+use smallstep_semantics::wsl::draw::{Attribute, Draw, Ending, Given, Shown, Vertices, resources};
 use smallstep_semantics::wsl::entry::{Stage, entry_of};
 use smallstep_semantics::wsl::execution::check::well_typed;
 use smallstep_semantics::wsl::execution::{Shared, Thread};
@@ -38,7 +39,8 @@ fn draws_of_generated_programs_are_never_stuck_and_stay_well_typed() {
         let program = program(&text);
         for draw in draws(&program, &text, 1 << 12, seed) {
             for (strategy, schedule) in [(Strategy::Carry, Schedule::InOrder), (Strategy::Random(seed), Schedule::Random { seed })] {
-                let settings = Settings { strategy, schedule, fuel: 20_000, ways: 2, watch: Some(check), ..Settings::default() };
+                let settings =
+                    Settings { strategy, schedule: Some(schedule), fuel: 20_000, ways: 2, watch: Some(check), ..Settings::default() };
                 match draw.run(&settings) {
                     Ending::Shown(_) => shown += 1,
                     Ending::Refused(_) => refused += 1,
@@ -152,7 +154,7 @@ fn every_order_shows_the_same() {
             return float4(a, ddx(a), p);
         }";
     let with = |strategy, schedule: &Schedule| {
-        let settings = Settings { strategy, schedule: schedule.clone(), ..Settings::default() };
+        let settings = Settings { strategy, schedule: Some(schedule.clone()), ..Settings::default() };
         of(run(text, false, [4, 4], Vec::new(), &settings))
     };
     for strategy in [Strategy::Carry, Strategy::First, Strategy::Random(3)] {
@@ -199,7 +201,7 @@ fn what_is_too_much_is_refused() {
         ([u32::MAX, u32::MAX], Schedule::InOrder),
         ([512, 512], Schedule::RoundRobin { quantum: 1 }),
     ] {
-        let settings = Settings { schedule, ..Settings::default() };
+        let settings = Settings { schedule: Some(schedule), ..Settings::default() };
         let ending = run(PLACE, false, size, Vec::new(), &settings);
         assert!(matches!(ending, Ending::Other(Outcome::Limit(_))), "{size:?}: {ending:?}");
     }
@@ -210,7 +212,7 @@ fn what_is_too_much_is_refused() {
 
 #[test]
 fn a_thread_that_is_in_no_quad_has_no_derivatives() {
-    let ending = crate::call_with("float f(float x) { return ddx(x); }", "f(1)", &smallstep_semantics::wsl::call::Settings::default());
+    let ending = crate::call_with("float f(float x) { return ddx(x); }", "f(1)", &smallstep_semantics::wsl::Settings::default());
     assert!(ending.contains("an operation over a quad of threads, and no fragment is drawn here"), "{ending}");
 }
 

@@ -2,7 +2,8 @@
 
 use smallstep_generate::wsl::typed;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::wsl::call::{Evaluation, Settings};
+use smallstep_semantics::wsl::Settings;
+use smallstep_semantics::wsl::call::Evaluation;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::execution::call_of;
 use smallstep_semantics::wsl::execution::term::Value;

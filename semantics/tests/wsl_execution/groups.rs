@@ -2,9 +2,10 @@
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::wsl::group::{Dispatch, Ending, OutOfFuel, Resource, Schedule, Settings, Shown};
+use smallstep_semantics::wsl::group::{Dispatch, Ending, Resource, Schedule, Shown};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::validate::validate;
+use smallstep_semantics::wsl::{At, Settings};
 
 #[track_caller]
 fn run(text: &str, groups: [u32; 3], words: &[&[u32]], settings: &Settings) -> Ending {
@@ -284,7 +285,7 @@ fn hostile_dispatches_end_with_a_limit() {
     let text = "[numthreads(2, 1, 1)] compute void main(uint lane : SV_GroupIndex) { if (lane == 1) while (true) { } }";
     for schedule in SCHEDULES.into_iter().map(Some).chain([None]) {
         let ending = run(text, [1; 3], &[], &Settings { fuel: 10_000, schedule: schedule.clone(), ..Settings::default() });
-        let Ending::OutOfFuel(OutOfFuel { thread, at }) = ending else { panic!("{ending:?}") };
+        let Ending::OutOfFuel(At { thread, at }) = ending else { panic!("{ending:?}") };
         assert_eq!(thread, 1, "{schedule:?}");
         assert!(text[at.start as usize..].starts_with("true) { }"), "{schedule:?}: {:?}", &text[at.start as usize..]);
     }

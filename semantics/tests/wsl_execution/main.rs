@@ -15,7 +15,8 @@ mod textures;
 mod unspecified;
 
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::wsl::call::{Settings, Shown, prepare};
+use smallstep_semantics::wsl::Settings;
+use smallstep_semantics::wsl::call::{Shown, prepare};
 use smallstep_semantics::wsl::value;
 
 /// What a call beside a program shows, as text.

@@ -7,9 +7,10 @@
 use crate::generated::argument;
 use smallstep_generate::wsl::typed;
 use smallstep_semantics::rule::{Judgement, Rule};
+use smallstep_semantics::wsl::Settings;
 use smallstep_semantics::wsl::call::prepare;
 use smallstep_semantics::wsl::choice::Strategy;
-use smallstep_semantics::wsl::draw::{Draw, Ending, Settings, Vertices};
+use smallstep_semantics::wsl::draw::{Draw, Ending, Vertices};
 use smallstep_semantics::wsl::entry::{Stage, entry_of};
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::environment::access::{Callee, Generated};

@@ -3,7 +3,8 @@
 
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::wsl::call::{Settings, prepare};
+use smallstep_semantics::wsl::Settings;
+use smallstep_semantics::wsl::call::prepare;
 use smallstep_semantics::wsl::open::Possible;
 
 use crate::random::Random;

@@ -3,7 +3,7 @@
 use crate::{call, call_with};
 use pretty_assertions::assert_eq;
 use smallstep_semantics::number::Profile;
-use smallstep_semantics::wsl::call::Settings;
+use smallstep_semantics::wsl::Settings;
 use smallstep_semantics::wsl::choice::Strategy;
 
 const TEXT: &str = "

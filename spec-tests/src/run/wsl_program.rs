@@ -9,9 +9,10 @@ use crate::wsl::Until;
 use smallstep::run::stages;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::uniformity::{Mode, seed};
+use smallstep_semantics::wsl::Settings;
 use smallstep_semantics::wsl::choice::Strategy as Unspecified;
+use smallstep_semantics::wsl::group;
 use smallstep_semantics::wsl::typing::program::Program;
-use smallstep_semantics::wsl::{call, draw, group};
 
 impl Run<'_> {
     pub(super) fn wsl_rules(&self) -> wsl::Rules {
@@ -63,10 +64,10 @@ impl Run<'_> {
     pub(super) fn call(&mut self) -> Ran<Found> {
         let planted = self.wsl_rules().execution;
         let (fuel, ways) = (self.number("fuel", FUEL)?, self.number("ways", 256)? as usize);
-        let settings = call::Settings { strategy: self.strategy()?, fuel, ways, planted, ..call::Settings::default() };
+        let settings = Settings { strategy: self.strategy()?, fuel, ways, planted, ..Settings::default() };
         let called = wsl::call(&self.file.text, &self.test.expression, &settings)?;
         self.report.fired.extend(called.fired);
-        if planted.rule.is_none() && planted.scalar.is_none() {
+        if planted.is_none() {
             let compared = wsl::compare(&self.file.text, &self.test.expression, &called.ty, fuel)?;
             self.report.by_fast_engine += usize::from(compared);
         }
@@ -81,11 +82,11 @@ impl Run<'_> {
         let schedule = self.schedule()?;
         let (fuel, ways) = (self.number("fuel", FUEL)?, self.number("ways", 4096)? as usize);
         let planted = self.wsl_rules().execution;
-        let settings = group::Settings { strategy: self.strategy()?, schedule, fuel, ways, planted, ..group::Settings::default() };
+        let settings = Settings { strategy: self.strategy()?, schedule, fuel, ways, planted, ..Settings::default() };
         let groups = self.groups()?;
         let (found, fired) = wsl::dispatch(&self.file.text, self.test.option("entry"), &self.file.resources, groups, &settings)?;
         self.report.fired.extend(fired);
-        if planted.rule.is_none() && planted.scalar.is_none() && planted.group.is_none() {
+        if planted.is_none() {
             let compared = wsl::compare_dispatch(&self.file.text, self.test.option("entry"), &self.file.resources, groups, fuel)?;
             self.report.dispatched_by_fast_engine += usize::from(compared);
         }
@@ -123,11 +124,11 @@ impl Run<'_> {
         } else if self.test.option("size").is_some() {
             let draw = wsl::prepared_draw(&program, &self.file.text, &self.asked_draw()?, &self.file.resources)?;
             let (mut found, fired) = translated::draw(&draw, &asked)?;
-            let (shown, _) = wsl::drew(&program, &self.file.text, &draw, &draw::Settings::default());
+            let (shown, _) = wsl::drew(&program, &self.file.text, &draw, &Settings::default());
             found.notes.extend(shown.notes);
             (found, fired)
         } else {
-            let settings = group::Settings { schedule: self.schedule()?, races: true, ..group::Settings::default() };
+            let settings = Settings { schedule: self.schedule()?, races: true, ..Settings::default() };
             let dispatch = wsl::prepared(&program, &self.file.text, asked.entry, &self.file.resources, self.groups()?)?;
             let (mut found, fired) = translated::dispatch(&dispatch, &asked)?;
             // What the source shows is what the target shows, where it is definite.
@@ -190,18 +191,17 @@ impl Run<'_> {
             Some(other) => return Err(format!("precision={other} is not strict")),
         };
         let rules = self.wsl_rules();
-        let settings = draw::Settings {
+        let settings = Settings {
             strategy: self.strategy()?,
             precision,
-            schedule: self.schedule()?.ok_or("unsupported: every order of the threads of a draw")?,
+            schedule: self.schedule()?,
             fuel: self.number("fuel", FUEL)?,
             ways: self.number("ways", 256)? as usize,
             planted: rules.execution,
-            rules: rules.draw,
-            ..draw::Settings::default()
+            ..Settings::default()
         };
         let (found, fired) = wsl::draw(&self.file.text, &asked, &self.file.resources, &settings)?;
-        if rules.execution.rule.is_none() && rules.execution.scalar.is_none() {
+        if rules.execution.is_none() {
             let compared = wsl::compare_draw(&self.file.text, &asked, &self.file.resources, settings.fuel)?;
             self.report.drawn_by_fast_engine += usize::from(compared);
         }

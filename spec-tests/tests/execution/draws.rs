@@ -195,7 +195,7 @@ fn every_wrong_rule_of_draws_is_caught() {
     let mut survived = Vec::new();
     for (rule, what, plant) in BUGS {
         let mut rules = Rules::default();
-        plant(&mut rules.draw);
+        rules.execution.draw = Some(plant);
         match caught(&files, rules) {
             Some(by) => println!("{rule}: {what}: caught by {by}"),
             None => survived.push(format!("{rule}: {what}")),

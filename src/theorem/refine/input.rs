@@ -349,10 +349,11 @@ impl<'m> Shape<'m> {
             filled(self.push_bytes, &cells, level, &self.numbers, &mut random)
         });
         let (mut images, mut samplers) = (Vec::new(), Vec::new());
+        let filters = !self.handles.iter().any(Handle::has_sampled_integers);
         for handle in &self.handles {
             let Place { set, binding } = handle.place;
             images.extend(handle.image(level, &self.numbers, &mut random).map(|image| BoundImage { set, binding, image }));
-            samplers.extend(handle.sampler(level, &mut random).map(|sampler| BoundSampler { set, binding, sampler }));
+            samplers.extend(handle.sampler(level, filters, &mut random).map(|sampler| BoundSampler { set, binding, sampler }));
         }
         let attributes = self.scene.as_ref().map_or_else(Vec::new, |scene| scene.attributes(level, &self.numbers, &mut random));
         let mut input = Input { groups, buffers, images, samplers, push_constants, attributes };

@@ -60,12 +60,18 @@ impl Handle {
         Some(image)
     }
 
-    /// A sampler for it; none for what is none.
-    pub(super) fn sampler(&self, level: u32, random: &mut Random) -> Option<Sampler> {
+    /// Whether it is an image of integers that may be sampled. Only nearest filters are for these.
+    pub(super) fn has_sampled_integers(&self) -> bool {
+        matches!(self.image_kind(), Some((_, _, Texels::Uint | Texels::Sint, true)))
+    }
+
+    /// A sampler for it, with nearest filters alone unless `filters`; `None` for what is no
+    /// sampler.
+    pub(super) fn sampler(&self, level: u32, filters: bool, random: &mut Random) -> Option<Sampler> {
         if !matches!(self.behind, Behind::Sampler | Behind::CombinedImageSampler(..)) {
             return None;
         }
-        let filter = |random: &mut Random| if level > 0 && random.percent(40) { Filter::Linear } else { Filter::Nearest };
+        let filter = |random: &mut Random| if level > 0 && random.percent(40) && filters { Filter::Linear } else { Filter::Nearest };
         let modes = [AddressMode::ClampToEdge, AddressMode::Repeat, AddressMode::MirroredRepeat];
         let address = |random: &mut Random| if level == 0 { AddressMode::ClampToEdge } else { random.pick(&modes) };
         Some(Sampler {

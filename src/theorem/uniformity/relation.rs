@@ -3,13 +3,14 @@
 
 use super::execution::{Executions, how, resources};
 use smallstep_semantics::wsl::choice::Strategy;
-use smallstep_semantics::wsl::draw::{self, Draw, Given, Vertices};
+use smallstep_semantics::wsl::draw::{Draw, Given, Vertices};
 use smallstep_semantics::wsl::entry::Stage;
 use smallstep_semantics::wsl::execution::Planted;
-use smallstep_semantics::wsl::group::{self, Dispatch};
+use smallstep_semantics::wsl::group::Dispatch;
 use smallstep_semantics::wsl::machine::Traced;
 use smallstep_semantics::wsl::traces::Traces;
 use smallstep_semantics::wsl::typing::program::Program;
+use smallstep_semantics::wsl::{Ending, Settings};
 
 /// Steps that the reference interpreter makes at most.
 const STEPS: u64 = 2_000_000;
@@ -51,20 +52,20 @@ pub fn disagreement_with(
                 resources: bound,
                 specialization: Default::default(),
             };
-            let settings = draw::Settings { strategy: Strategy::First, fuel: STEPS, races: false, planted, ..draw::Settings::default() };
+            let settings = Settings { strategy: Strategy::First, fuel: STEPS, races: false, planted, ..Settings::default() };
             match draw.run(&settings) {
-                draw::Ending::Shown(shown) => shown.apart.first().map(|apart| format!("{apart:?}")),
-                draw::Ending::OutOfFuel(_) => continue,
+                Ending::Shown(shown) => shown.apart.first().map(|apart| format!("{apart:?}")),
+                Ending::OutOfFuel(_) => continue,
                 other => return Some(format!("run {run}: the reference ends with {other:?}")),
             }
         } else {
             let dispatch = Dispatch { program, text, entry, groups, resources: bound };
-            let settings = group::Settings { strategy: Strategy::First, fuel: STEPS, races: false, planted, ..group::Settings::default() };
+            let settings = Settings { strategy: Strategy::First, fuel: STEPS, races: false, planted, ..Settings::default() };
             match dispatch.run(&settings) {
-                group::Ending::Shown(_) => None,
-                group::Ending::Diverged(divergence) => Some(format!("{divergence:?}")),
-                group::Ending::OutOfFuel(_) => continue,
-                group::Ending::Other(other) => return Some(format!("run {run}: the reference ends with {other:?}")),
+                Ending::Shown(_) => None,
+                Ending::Diverged(divergence) => Some(format!("{divergence:?}")),
+                Ending::OutOfFuel(_) => continue,
+                other => return Some(format!("run {run}: the reference ends with {other:?}")),
             }
         };
         if machine.is_some() != reference.is_some() {

@@ -11,8 +11,8 @@ use super::beside::draw_differs;
 use super::blame;
 use super::bound::{Bound, formats};
 use super::compare::{Compared, Wrong, compare, is_allowed};
-use super::source::{Asks, FUEL, MUCH, WAYS, asked, shows_nothing};
-use super::subject::{BOTH_OUT, RACES, agreed};
+use super::source::{Asks, FUEL, MUCH, Source, WAYS, allows};
+use super::subject::BOTH_OUT;
 use super::{disagree, refused, unchecked};
 use crate::compile::wsl::{Binding, Module, Options, StageVariable, translate_draw};
 use crate::compile::{bindings::Places, draw_for_wgpu};
@@ -20,7 +20,7 @@ use crate::dispatch::{DepthAttachment, DrawDispatch, DrawResult, Geometry, Stage
 use crate::gpu::{DeviceOutcome, Route};
 use crate::theorem::device::without_frame;
 use crate::theorem::refine::draws::Stages;
-use crate::theorem::{Difference, Engine, Verdict};
+use crate::theorem::{Engine, Verdict};
 use smallstep_semantics::image::{Format, Image};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
@@ -30,9 +30,10 @@ use smallstep_semantics::spirv::draw::Picture;
 use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Limits, Rate};
 use smallstep_semantics::spirv::{self, Buffer, LoadError};
 use smallstep_semantics::undefined::{Ub, Unspecified};
+use smallstep_semantics::wsl::Settings;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::draw::fragment::over_screen;
-use smallstep_semantics::wsl::draw::{self, Draw, Ending, Settings, Shown, Vertices};
+use smallstep_semantics::wsl::draw::{self, Draw, Shown, Vertices};
 use smallstep_semantics::wsl::entry::{EntryPoint, Item};
 use smallstep_semantics::wsl::environment::Semantic;
 use smallstep_semantics::wsl::machine::Compiled;
@@ -252,27 +253,8 @@ fn geometry(draw: &Draw, taken: &[StageVariable]) -> Result<Geometry, String> {
     Ok(Geometry { instances, attributes, ..Geometry::of_count(Topology::List, count) })
 }
 
-/// What the program allows.
-enum Source {
-    Shown(Box<Shown>),
-    /// It does not end within its fuel.
-    Endless,
-    /// It shows nothing: the verdict, if nothing else says what it allows.
-    Unknown(Verdict),
-}
-
-impl Source {
-    /// The verdict where nothing is shown.
-    fn unknown(self) -> Verdict {
-        match self {
-            Source::Unknown(verdict) => verdict,
-            _ => unchecked("the relation is out of fuel".into()),
-        }
-    }
-}
-
 /// The program on its machine, up to the first unspecified value.
-fn machine(draw: &Draw) -> Source {
+fn machine(draw: &Draw) -> Source<Shown> {
     let unknown = |why: &str| Source::Unknown(unchecked(why.into()));
     let compile = |entry: &EntryPoint| Compiled::new(draw.program, entry.function).ok();
     let Some(fragment) = compile(draw.fragment) else { return unknown("the machine refuses the fragment stage") };
@@ -282,24 +264,17 @@ fn machine(draw: &Draw) -> Source {
         None => None,
     };
     let settings = Settings { strategy: Strategy::Carry, fuel: FUEL.0, ways: 1, ..Settings::default() };
-    match draw.run_fast((vertex.as_ref(), &fragment), &settings) {
-        Ending::Shown(shown) => Source::Shown(shown),
-        Ending::OutOfFuel(_) => Source::Endless,
-        Ending::Other(other @ Outcome::Stuck(_)) => Source::Unknown(shows_nothing(other, Engine::WslMachine)),
-        _ => unknown("the machine stopped"),
-    }
+    Source::of(draw.run_fast((vertex.as_ref(), &fragment), &settings), Engine::WslMachine, shown)
 }
 
 /// The program by its relation, along so many ways.
-fn relation(draw: &Draw, precision: Option<Profile>, ways: usize) -> Source {
+fn relation(draw: &Draw, precision: Option<Profile>, ways: usize) -> Source<Shown> {
     let settings = Settings { strategy: Strategy::Carry, precision, fuel: FUEL.1, ways, ..Settings::default() };
-    match draw.run(&settings) {
-        Ending::Shown(shown) => Source::Shown(shown),
-        Ending::OutOfFuel(_) => Source::Endless,
-        Ending::Refused(error) => Source::Unknown(unchecked(error.message.clone())),
-        Ending::Open(_) => Source::Unknown(unchecked("the relation met something unspecified".into())),
-        Ending::Other(other) => Source::Unknown(shows_nothing(other, Engine::WslRelation)),
-    }
+    Source::of(draw.run(&settings), Engine::WslRelation, shown)
+}
+
+fn shown(shown: Shown) -> Source<Shown> {
+    Source::Shown { open: shown.unspecified, complete: shown.complete, races: !shown.races.is_empty(), shown }
 }
 
 impl Judge<'_> {
@@ -365,43 +340,10 @@ impl Judge<'_> {
         Ok(compared)
     }
 
-    /// Whether what the target shows is allowed: by the machine, and by the relation if that is
-    /// asked for, or where the machine stops or shows something else, along every precision in
-    /// turn.
-    fn allows(&self, source: Source, seen: &Seen) -> (Verdict, Compared) {
-        let none = Compared::default();
-        let by_machine = match source {
-            Source::Shown(shown) => self.compared(&shown, seen).ok(),
-            Source::Unknown(stuck @ Verdict::Disagree(_)) => return (stuck, none),
-            Source::Endless | Source::Unknown(_) => None,
-        };
-        if let (Some(compared), Asks::Open) = (by_machine, self.relation) {
-            return agreed(compared);
-        }
-        let mut last = (Wrong::from(""), none);
-        for (precision, ways) in asked(self.precision, self.relation) {
-            match relation(self.draw, precision, ways) {
-                Source::Shown(shown) if !shown.races.is_empty() => {
-                    return (Verdict::Undefined(RACES.into()), Compared { by_relation: true, ..none });
-                }
-                Source::Shown(shown) => {
-                    let ran = Compared { open: shown.unspecified, by_relation: true, ..none };
-                    match self.compared(&shown, seen) {
-                        Ok(compared) => return agreed(Compared { by_relation: true, ..compared }),
-                        Err(wrong) if shown.complete => last = (wrong, ran),
-                        Err(_) if ways < WAYS => {}
-                        Err(wrong) => return (unchecked(format!("not every way was followed, and {}", wrong.what)), ran),
-                    }
-                }
-                other => match (other.unknown(), by_machine) {
-                    (Verdict::Unchecked(_) | Verdict::Limit(_), Some(compared)) => return agreed(compared),
-                    (verdict, _) => return (verdict, none),
-                },
-            }
-        }
-        let (Wrong { what, bits }, ran) = last;
-        let between = (Engine::WslRelation, self.engine.clone());
-        (Verdict::Disagree(Box::new(Difference { between, place: None, bits, what, blame: None, unblamed: None })), ran)
+    /// Whether the source allows what the target shows.
+    fn allows(&self, source: Source<Shown>, seen: &Seen) -> (Verdict, Compared) {
+        let relation = |precision, ways| relation(self.draw, precision, ways);
+        allows(source, relation, (self.precision, self.relation), &self.engine, |shown| self.compared(shown, seen))
     }
 }
 
@@ -421,11 +363,11 @@ fn judged_of(draw: &Draw, given: &Given, options: &Options, by_relation: Asks) -
         Ok(Outcome::Undefined(undefined)) => {
             let what = format!("{}: {}", undefined.ub.id(), undefined.what);
             let verdict = match (undefined.ub, relation(draw, None, WAYS)) {
-                (Ub::DataRace, Source::Shown(shown)) if !shown.races.is_empty() => Verdict::Undefined(what),
+                (Ub::DataRace, Source::Shown { races: true, .. }) => Verdict::Undefined(what),
                 (_, Source::Unknown(stuck @ Verdict::Disagree(_))) => stuck,
-                (Ub::DataRace, other @ (Source::Unknown(_) | Source::Endless)) => other.unknown(),
+                (Ub::DataRace, other @ (Source::Unknown(_) | Source::Endless | Source::Diverged)) => other.unknown(),
                 // A derivative that not all threads of a quad come to decides it.
-                (Ub::BranchOnUndefined | Ub::AddressOnUndefined | Ub::UndefinedOperand, Source::Shown(shown))
+                (Ub::BranchOnUndefined | Ub::AddressOnUndefined | Ub::UndefinedOperand, Source::Shown { shown, .. })
                     if !shown.apart.is_empty() =>
                 {
                     Verdict::Undefined(what)
@@ -480,8 +422,8 @@ fn shows_undefined(draw: &Draw, kind: &str, wrong: impl FnOnce(String) -> Verdic
         return wrong(what);
     }
     match relation(draw, None, WAYS) {
-        Source::Shown(shown) if !shown.apart.is_empty() => Verdict::Undefined(what),
-        Source::Shown(_) => wrong(what),
+        Source::Shown { shown, .. } if !shown.apart.is_empty() => Verdict::Undefined(what),
+        Source::Shown { .. } => wrong(what),
         other => other.unknown(),
     }
 }
@@ -489,12 +431,12 @@ fn shows_undefined(draw: &Draw, kind: &str, wrong: impl FnOnce(String) -> Verdic
 /// Runs the modules. They have more fuel where the source ends, and less where it does not within
 /// its own. `relation`: SPIR-V's relation runs beside the machine, if there are images; then also
 /// in what it shows something else.
-fn target(dispatch: &DrawDispatch, source: &Source, relation: Asks) -> Result<(Outcome<Picture>, Option<String>), LoadError> {
+fn target(dispatch: &DrawDispatch, source: &Source<Shown>, relation: Asks) -> Result<(Outcome<Picture>, Option<String>), LoadError> {
     let stages = Stages::new(dispatch)?;
     let run = |fuel| stages.definite(dispatch, fuel);
     let first = if matches!(source, Source::Endless) { FUEL.0 } else { FUEL.2 };
     let outcome = match run(first)? {
-        Outcome::OutOfFuel if matches!(source, Source::Shown(_)) => match run(MUCH)? {
+        Outcome::OutOfFuel if matches!(source, Source::Shown { .. }) => match run(MUCH)? {
             Outcome::OutOfFuel => Outcome::Diverges(format!("they do not end within {MUCH} instructions, and the source ends")),
             other => other,
         },

@@ -1,14 +1,16 @@
 //! What a program allows: by its machine where everything is definite, else by its relation.
 
+use super::compare::{Compared, Wrong};
 use super::{disagree, unchecked};
-use crate::theorem::{Engine, Verdict};
+use crate::theorem::{Difference, Engine, Verdict};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::{Outcome, Stuck};
 use smallstep_semantics::text::line_column;
 use smallstep_semantics::wsl::choice::Strategy;
-use smallstep_semantics::wsl::group::{self, Dispatch};
+use smallstep_semantics::wsl::group::Dispatch;
 use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched, Ending};
 use smallstep_semantics::wsl::open::Possible;
+use smallstep_semantics::wsl::{self, Settings};
 
 /// The fuel of WSL's machine, of the relations, and of SPIR-V's machine.
 pub(super) const FUEL: (u64, u64, u64) = (1 << 16, 1 << 18, 1 << 20);
@@ -41,9 +43,17 @@ pub(super) fn asked(precision: Option<Profile>, asks: Asks) -> impl Iterator<Ite
 }
 
 /// What the source allows.
-pub(super) enum Source {
-    /// These values of each word of each resource.
-    Shown { words: Vec<Vec<Possible>>, open: bool, complete: bool, races: bool },
+pub(super) enum Source<S> {
+    /// What it shows, by `shown`.
+    Shown {
+        shown: S,
+        /// Whether it met an unspecified value.
+        open: bool,
+        /// Whether every way was followed.
+        complete: bool,
+        /// Whether it races.
+        races: bool,
+    },
     /// Threads of a group wait at different barriers.
     Diverged,
     /// It does not end within its fuel.
@@ -51,6 +61,9 @@ pub(super) enum Source {
     /// It shows nothing: the verdict, if nothing else says what it allows.
     Unknown(Verdict),
 }
+
+/// What each word of each resource may hold, or of the result of a call.
+pub(super) type Words = Vec<Vec<Possible>>;
 
 /// The verdict on an engine of WSL that shows nothing. A valid program is never stuck, so that is a
 /// disagreement: progress fails.
@@ -78,7 +91,7 @@ pub(super) fn stopped(ending: &Ending, text: &str) -> Verdict {
     }
 }
 
-impl Source {
+impl<S> Source<S> {
     /// The verdict where nothing is shown.
     pub(super) fn unknown(self) -> Verdict {
         match self {
@@ -87,28 +100,87 @@ impl Source {
         }
     }
 
-    /// What a dispatch by the relation shows.
-    fn of(ending: group::Ending) -> Source {
+    /// What a run by an engine allows; `shown` takes what it shows apart.
+    pub(super) fn of<T>(ending: wsl::Ending<T>, engine: Engine, shown: impl FnOnce(T) -> Source<S>) -> Source<S> {
         match ending {
-            group::Ending::Shown(shown) => {
-                Source::Shown { words: shown.buffers, open: shown.unspecified, complete: shown.complete, races: !shown.races.is_empty() }
-            }
-            group::Ending::Diverged(_) => Source::Diverged,
-            group::Ending::OutOfFuel(_) => Source::Endless,
-            group::Ending::Other(other) => Source::Unknown(shows_nothing(other, Engine::WslRelation)),
+            wsl::Ending::Shown(found) => shown(*found),
+            wsl::Ending::Diverged(_) => Source::Diverged,
+            wsl::Ending::OutOfFuel(_) => Source::Endless,
+            wsl::Ending::Refused(error) => Source::Unknown(unchecked(error.message.clone())),
+            wsl::Ending::Open(_) => Source::Unknown(unchecked(format!("{engine}: an unspecified value was met"))),
+            wsl::Ending::Other(other) => Source::Unknown(shows_nothing(other, engine)),
         }
     }
 }
 
+/// Whether the source allows what a target shows. The machine decides. The relation does if
+/// `asks` says so, or if the machine stops or shows something else. It runs with every precision in
+/// turn. Only the relation sees races.
+pub(super) fn allows<S>(
+    machine: Source<S>,
+    relation: impl Fn(Option<Profile>, usize) -> Source<S>,
+    (precision, asks): (Option<Profile>, Asks),
+    target: &Engine,
+    compare: impl Fn(&S) -> Result<Compared, Wrong>,
+) -> (Verdict, Compared) {
+    let none = Compared::default();
+    let by_machine = match machine {
+        Source::Shown { shown, open, .. } => compare(&shown).ok().map(|compared| Compared { open, ..compared }),
+        Source::Diverged => return (Verdict::Undefined(DIVERGED.into()), none),
+        Source::Unknown(stuck @ Verdict::Disagree(_)) => return (stuck, none),
+        Source::Endless | Source::Unknown(_) => None,
+    };
+    if let (Some(compared), Asks::Open) = (by_machine, asks) {
+        return agreed(compared);
+    }
+    let mut last = (Wrong::from(""), none);
+    for (precision, ways) in asked(precision, asks) {
+        match relation(precision, ways) {
+            Source::Shown { races: true, .. } => return (Verdict::Undefined(RACES.into()), Compared { by_relation: true, ..none }),
+            Source::Shown { shown, open, complete, .. } => {
+                let ran = Compared { open, by_relation: true, ..none };
+                match compare(&shown) {
+                    Ok(compared) => return agreed(Compared { open, by_relation: true, ..compared }),
+                    Err(wrong) if complete => last = (wrong, ran),
+                    Err(_) if ways < WAYS => {}
+                    Err(wrong) => return (unchecked(format!("not every way was followed, and {}", wrong.what)), ran),
+                }
+            }
+            Source::Diverged => return (Verdict::Undefined(DIVERGED.into()), none),
+            other => match (other.unknown(), by_machine) {
+                (Verdict::Unchecked(_) | Verdict::Limit(_), Some(compared)) => return agreed(compared),
+                (verdict, _) => return (verdict, none),
+            },
+        }
+    }
+    let (Wrong { what, bits }, ran) = last;
+    let between = (Engine::WslRelation, target.clone());
+    (Verdict::Disagree(Box::new(Difference { between, place: None, bits, what, blame: None, unblamed: None })), ran)
+}
+
+/// The verdict where nothing wrong was found.
+fn agreed(compared: Compared) -> (Verdict, Compared) {
+    let any = compared.lanes.undecided;
+    let verdict = match any {
+        0 if compared.lanes.all() == 0 => Verdict::Vacuous("it shows nothing".into()),
+        0 => Verdict::Agree,
+        _ => Verdict::Undecided(format!("{any} of {} lanes may be anything", compared.lanes.all())),
+    };
+    (verdict, compared)
+}
+
+const RACES: &str = "the source has a race";
+const DIVERGED: &str = "threads of a group wait at different barriers";
+
 /// The source by its machine, up to the first unspecified value.
-pub(super) fn machine(dispatch: &Dispatch) -> Source {
+pub(super) fn machine(dispatch: &Dispatch) -> Source<Words> {
     let Ok(compiled) = Compiled::new(dispatch.program, dispatch.entry.function) else {
         return Source::Unknown(unchecked("the machine refuses".into()));
     };
     let settings = machine::Settings { strategy: Strategy::Carry, fuel: FUEL.0, ..machine::Settings::default() };
     match dispatch.run_fast(&compiled, &settings) {
         Ok(fast) => match fast.ended {
-            Dispatched::Done => Source::Shown { words: fast.possible(), open: false, complete: true, races: false },
+            Dispatched::Done => Source::Shown { shown: fast.possible(), open: false, complete: true, races: false },
             Dispatched::Diverged(..) => Source::Diverged,
             Dispatched::Stopped { ending: Ending::OutOfFuel { .. }, .. } => Source::Endless,
             Dispatched::Stopped { ending, .. } => Source::Unknown(stopped(&ending, dispatch.text)),
@@ -118,8 +190,12 @@ pub(super) fn machine(dispatch: &Dispatch) -> Source {
 }
 
 /// The source by its relation, along so many ways, or up to its first race.
-pub(super) fn relation(dispatch: &Dispatch, precision: Option<Profile>, ways: usize) -> Source {
-    let settings =
-        group::Settings { strategy: Strategy::Carry, precision, fuel: ALL_WAYS, ways, until_race: true, ..group::Settings::default() };
-    Source::of(dispatch.run(&settings))
+pub(super) fn relation(dispatch: &Dispatch, precision: Option<Profile>, ways: usize) -> Source<Words> {
+    let settings = Settings { strategy: Strategy::Carry, precision, fuel: ALL_WAYS, ways, until_race: true, ..Settings::default() };
+    Source::of(dispatch.run(&settings), Engine::WslRelation, |shown| Source::Shown {
+        open: shown.unspecified,
+        complete: shown.complete,
+        races: !shown.races.is_empty(),
+        shown: shown.buffers,
+    })
 }

@@ -5,13 +5,13 @@ use super::beside::dispatch_differs;
 use super::blame;
 use super::bound::{Bound, formats};
 use super::compare::{Compared, Wrong, compare, is_allowed, leaves, result_leaves};
-use super::source::{ALL_WAYS, Asks, FUEL, MUCH, Source, WAYS, asked, machine, relation, shows_nothing, stopped};
+use super::source::{ALL_WAYS, Asks, FUEL, MUCH, Source, WAYS, Words, allows, machine, relation, shows_nothing, stopped};
 use super::{disagree, refused, unchecked};
 use crate::compile::wsl::{Module, Options, translate, translate_function};
 use crate::dispatch::{ComputeDispatch, words_hash};
 use crate::gpu::{DeviceOutcome, Route};
 use crate::theorem::device::without_frame;
-use crate::theorem::{Difference, Engine, Verdict};
+use crate::theorem::{Engine, Verdict};
 use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
@@ -19,12 +19,13 @@ use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::environment::{self, Limits, Observation};
 use smallstep_semantics::spirv::{self, Buffer, LoadError, Relation, lockstep};
 use smallstep_semantics::undefined::Ub;
+use smallstep_semantics::wsl::Settings;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::entry::Stage;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::execution::term::{Expr, Form};
 use smallstep_semantics::wsl::execution::{Step, Thread};
-use smallstep_semantics::wsl::group::{self, Dispatch};
+use smallstep_semantics::wsl::group::Dispatch;
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::machine::{self as wsl_machine, Compiled, Ending};
 use smallstep_semantics::wsl::open::{Possible, Word};
@@ -124,7 +125,7 @@ impl Subject<'_, '_> {
     }
 
     /// Runs the source on its machine, up to the first unspecified value.
-    fn machine(&self) -> Source {
+    fn machine(&self) -> Source<Words> {
         match self {
             Subject::Dispatch(dispatch) => machine(dispatch),
             // Only the relation sees where a pointer points.
@@ -137,8 +138,8 @@ impl Subject<'_, '_> {
                 let called = Compiled::new(program, *f).ok().map(|compiled| compiled.call(&flat, &mut [], &settings));
                 match called {
                     Some(Ok((Ending::Returned(words), _))) => {
-                        let words = vec![words.into_iter().map(|word| Possible::Values(vec![word])).collect()];
-                        Source::Shown { words, open: false, complete: true, races: false }
+                        let shown = vec![words.into_iter().map(|word| Possible::Values(vec![word])).collect()];
+                        Source::Shown { shown, open: false, complete: true, races: false }
                     }
                     Some(Ok((Ending::OutOfFuel { .. }, _))) => Source::Endless,
                     Some(Ok((ending, _))) => Source::Unknown(stopped(&ending, self.text())),
@@ -171,11 +172,11 @@ impl Subject<'_, '_> {
     pub(super) fn trace(&self, on: &mut dyn FnMut(&Thread, &Step)) {
         match self {
             Subject::Dispatch(dispatch) => {
-                let settings = group::Settings { strategy: Strategy::Carry, fuel: FUEL.1, ways: 1, ..group::Settings::default() };
+                let settings = Settings { strategy: Strategy::Carry, fuel: FUEL.1, ways: 1, ..Settings::default() };
                 dispatch.trace(&settings, on);
             }
             Subject::Call { .. } => {
-                let settings = call::Settings { strategy: Strategy::Carry, fuel: FUEL.1, ways: 1, ..call::Settings::default() };
+                let settings = Settings { strategy: Strategy::Carry, fuel: FUEL.1, ways: 1, ..Settings::default() };
                 if let Some(evaluation) = self.evaluation() {
                     evaluation.run(&settings, &mut |step, thread| on(thread, step));
                 }
@@ -194,16 +195,16 @@ impl Subject<'_, '_> {
     }
 
     /// Runs the source by its relation, along up to so many ways.
-    fn relation(&self, precision: Option<Profile>, ways: usize) -> Source {
+    fn relation(&self, precision: Option<Profile>, ways: usize) -> Source<Words> {
         match self {
             Subject::Dispatch(dispatch) => relation(dispatch, precision, ways),
             Subject::Call { .. } => {
-                let settings = call::Settings { strategy: Strategy::Carry, precision, fuel: ALL_WAYS, ways, ..call::Settings::default() };
+                let settings = Settings { strategy: Strategy::Carry, precision, fuel: ALL_WAYS, ways, ..Settings::default() };
                 let Some(evaluation) = self.evaluation() else { return Source::Unknown(unchecked("no call".into())) };
                 match evaluation.run(&settings, &mut |_, _| {}) {
                     Outcome::Observed(shown) if shown.discarded > 0 => Source::Unknown(unchecked("the source discards".into())),
                     Outcome::Observed(shown) => {
-                        Source::Shown { words: vec![shown.words], open: shown.unspecified, complete: shown.complete, races: false }
+                        Source::Shown { shown: vec![shown.words], open: shown.unspecified, complete: shown.complete, races: false }
                     }
                     other => Source::Unknown(shows_nothing(other, Engine::WslRelation)),
                 }
@@ -232,53 +233,6 @@ impl Subject<'_, '_> {
                 Ok(compared)
             }
         }
-    }
-
-    /// Whether the source allows what a target shows. The machine decides. The relation does if
-    /// asked to, or if the machine stops or shows something else; then it runs with every precision
-    /// in turn. Only the relation sees races.
-    fn allows(
-        &self,
-        source: Source,
-        module: &Module,
-        precision: Option<Profile>,
-        shown: Bytes,
-        judged: &Engine,
-        relation: Asks,
-    ) -> (Verdict, Compared) {
-        let none = Compared::default();
-        let by_machine = match source {
-            Source::Shown { words, .. } => self.compare(module, &words, shown).ok(),
-            Source::Diverged => return (Verdict::Undefined(DIVERGED.into()), none),
-            Source::Unknown(stuck @ Verdict::Disagree(_)) => return (stuck, none),
-            Source::Endless | Source::Unknown(_) => None,
-        };
-        if let (Some(compared), Asks::Open) = (by_machine, relation) {
-            return agreed(compared);
-        }
-        let mut last = (Wrong::from(""), none);
-        for (precision, ways) in asked(precision, relation) {
-            match self.relation(precision, ways) {
-                Source::Shown { races: true, .. } => return (Verdict::Undefined(RACES.into()), Compared { by_relation: true, ..none }),
-                Source::Shown { words, open, complete, .. } => {
-                    let ran = Compared { open, by_relation: true, ..none };
-                    match self.compare(module, &words, shown) {
-                        Ok(compared) => return agreed(Compared { open, by_relation: true, ..compared }),
-                        Err(wrong) if complete => last = (wrong, ran),
-                        Err(_) if ways < WAYS => {}
-                        Err(wrong) => return (unchecked(format!("not every way was followed, and {}", wrong.what)), ran),
-                    }
-                }
-                Source::Diverged => return (Verdict::Undefined(DIVERGED.into()), none),
-                other => match (other.unknown(), by_machine) {
-                    (Verdict::Unchecked(_) | Verdict::Limit(_), Some(compared)) => return agreed(compared),
-                    (verdict, _) => return (verdict, none),
-                },
-            }
-        }
-        let (Wrong { what, bits }, ran) = last;
-        let between = (Engine::WslRelation, judged.clone());
-        (Verdict::Disagree(Box::new(Difference { between, place: None, bits, what, blame: None, unblamed: None })), ran)
     }
 
     /// The verdict between the interpreters, with what was compared, and the target's inputs if it
@@ -349,7 +303,13 @@ impl Subject<'_, '_> {
         };
         // The profile matters only if the module approximates definite results of WSL.
         let approximates = given.module.rules.iter().any(|(rule, _)| *rule == Rule::CodegenApproximate);
-        let judged = self.allows(source, &given.module, approximates.then_some(options.profile), &bytes, &engine, relation);
+        let judged = allows(
+            source,
+            |precision, ways| self.relation(precision, ways),
+            (approximates.then_some(options.profile), relation),
+            &engine,
+            |words| self.compare(&given.module, words, &bytes),
+        );
         let buffers = shown.buffers.into_iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes });
         let images = shown.images.into_iter().map(|i| Buffer { set: i.set, binding: i.binding, bytes: i.bytes });
         given.shown = buffers.chain(images).collect();
@@ -368,13 +328,12 @@ impl Subject<'_, '_> {
             DeviceOutcome::Computed(result) if result.words_hash != words_hash(&given.module.words) => {
                 (unchecked("the device ran other words".into()), none)
             }
-            DeviceOutcome::Computed(result) => self.allows(
+            DeviceOutcome::Computed(result) => allows(
                 self.machine(),
-                &given.module,
-                Some(options.profile),
-                &|set, binding| result.shown(set, binding),
+                |precision, ways| self.relation(precision, ways),
+                (Some(options.profile), Asks::Open),
                 &engine,
-                Asks::Open,
+                |words| self.compare(&given.module, words, &|set, binding| result.shown(set, binding)),
             ),
             other => (without_frame(other, Engine::SpirvMachine, engine, route), none),
         }
@@ -406,26 +365,13 @@ fn shown_of(program: &Program, call: Expr) -> Expr {
     }
 }
 
-/// The verdict if everything compared is allowed.
-pub(super) fn agreed(compared: Compared) -> (Verdict, Compared) {
-    let any = compared.lanes.undecided;
-    let verdict = match any {
-        0 if compared.lanes.all() == 0 => Verdict::Vacuous("it shows nothing".into()),
-        0 => Verdict::Agree,
-        _ => Verdict::Undecided(format!("{any} of {} lanes may be anything", compared.lanes.all())),
-    };
-    (verdict, compared)
-}
-
-pub(super) const RACES: &str = "the source has a race";
-const DIVERGED: &str = "threads of a group wait at different barriers";
 /// Why neither side shows anything.
 pub(super) const BOTH_OUT: &str = "neither side ends within its fuel";
 
 /// Runs the module, with more fuel if the source ends and less if the source runs out of its own.
 /// Unless `relation` is `Open`, a module with images also runs by SPIR-V's relation. Returns the
 /// outcome, and what that relation shows differently.
-fn target(given: &Given, source: &Source, relation: Asks) -> Result<(Outcome<Observation>, Option<String>), LoadError> {
+fn target(given: &Given, source: &Source<Words>, relation: Asks) -> Result<(Outcome<Observation>, Option<String>), LoadError> {
     let (loaded, program) = loaded(&given.module)?;
     let run = |fuel| target_with(given, (&loaded, program.as_ref()), fuel);
     let first = if matches!(source, Source::Endless) { FUEL.0 } else { FUEL.2 };
@@ -538,16 +484,16 @@ pub(super) mod tests {
         let text = "enum E { A, B }\nint f() { return E.B.value; }";
         let program = validate(text).program.expect("valid");
         let subject = Subject::Call { program: &program, text, f: FunctionId(0), arguments: Vec::new() };
-        let verdict = |settings: &call::Settings| {
+        let verdict = |settings: &Settings| {
             let ended = subject.evaluation().expect("a call").run(settings, &mut |_, _| {});
             shows_nothing(ended, Engine::WslRelation)
         };
         let rule = Some((Rule::WslEDotGetter, Replacement::Expr(|_, _| None)));
-        let lacking = call::Settings { planted: Planted { rule, ..Planted::default() }, ..call::Settings::default() };
+        let lacking = Settings { planted: Planted { rule, ..Planted::default() }, ..Settings::default() };
         let Verdict::Disagree(difference) = verdict(&lacking) else { panic!("{:?}", verdict(&lacking)) };
         assert_eq!(difference.between, (Engine::Typing, Engine::WslRelation));
         assert_eq!(difference.what, "the program is stuck at 2:18: no rule applies to a field");
-        assert!(matches!(verdict(&call::Settings { fuel: 1, ..call::Settings::default() }), Verdict::Unchecked(_) | Verdict::Limit(_)));
+        assert!(matches!(verdict(&Settings { fuel: 1, ..Settings::default() }), Verdict::Unchecked(_) | Verdict::Limit(_)));
     }
 
     /// All ways, and the work on unspecified values, share one fuel, which bounds a program's cost.
@@ -565,7 +511,7 @@ pub(super) mod tests {
             let program = validate(text).program.expect("valid");
             let subject = Subject::Call { program: &program, text, f: FunctionId(0), arguments: vec![vec![0]] };
             let run = |fuel| {
-                let settings = call::Settings { fuel, ways: 1 << 20, ..call::Settings::default() };
+                let settings = Settings { fuel, ways: 1 << 20, ..Settings::default() };
                 subject.evaluation().expect("a call").run(&settings, &mut |_, _| {})
             };
             let Outcome::Observed(shown) = run(fuel) else { panic!("the first way takes more: {text}") };

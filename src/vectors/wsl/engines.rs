@@ -8,7 +8,8 @@ use crate::run::grid::{compute_entry, hold};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::{InputFault, InvalidInput, Outcome};
 use smallstep_semantics::rule::Rule;
-use smallstep_semantics::wsl::call::{self, Prepared, prepare};
+use smallstep_semantics::wsl::Settings;
+use smallstep_semantics::wsl::call::{Prepared, prepare};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::entry::EntryPoint;
 use smallstep_semantics::wsl::group::{self, Ending, Held, Resource};
@@ -81,7 +82,7 @@ impl Expression {
     }
 
     pub fn by_relation(&self, profile: Profile, bounds: Bounds) -> Result<Called, Unfit> {
-        let settings = call::Settings { precision: Some(profile), fuel: bounds.fuel, ways: bounds.ways, ..call::Settings::default() };
+        let settings = Settings { precision: Some(profile), fuel: bounds.fuel, ways: bounds.ways, ..Settings::default() };
         let mut rules = BTreeSet::new();
         let outcome = self.prepared.evaluation().run_ways(&settings, &mut |_, step, _| {
             rules.insert(step.rule);
@@ -109,7 +110,7 @@ impl Expression {
 
     /// The scalars of the value; none if the thread is discarded.
     pub fn by_machine(&self, strategy: Strategy, bounds: Bounds) -> Result<Option<Scalars>, Unfit> {
-        let settings = call::Settings { strategy, fuel: bounds.fuel, ..call::Settings::default() };
+        let settings = Settings { strategy, fuel: bounds.fuel, ..Settings::default() };
         let unsupported = || Unfit::Unsupported("the machine does not evaluate this".into());
         match self.prepared.evaluate_fast(&settings).ok_or_else(unsupported)?.0 {
             Outcome::Observed(shown) if shown.discarded > 0 => Ok(None),
@@ -383,7 +384,7 @@ impl<'a> Grid<'a> {
     /// What each resource that is written may hold, nothing of others, and the
     /// rules that were applied.
     pub fn by_relation(&self, profile: Profile, bounds: Bounds) -> Result<(Vec<Vec<Lane>>, Vec<Rule>), Unfit> {
-        let settings = group::Settings { precision: Some(profile), fuel: bounds.fuel, ways: bounds.ways, ..group::Settings::default() };
+        let settings = Settings { precision: Some(profile), fuel: bounds.fuel, ways: bounds.ways, ..Settings::default() };
         match self.dispatch().run(&settings) {
             Ending::Shown(shown) if !shown.races.is_empty() => Err(Unfit::Wrong("it races".into())),
             Ending::Shown(shown) if !shown.complete => {
@@ -393,6 +394,8 @@ impl<'a> Grid<'a> {
                 let lanes = |(i, words): (usize, &Vec<_>)| self.scalars(i, words).map(|(word, of)| Lane::of(word, of)).collect();
                 Ok((shown.buffers.iter().enumerate().map(lanes).collect(), shown.fired))
             }
+            Ending::Refused(error) => Err(Unfit::Wrong(error.message.clone())),
+            Ending::Open(_) => Err(Unfit::Room("an unspecified value was met".into())),
             Ending::Diverged(_) => Err(Unfit::Wrong("its threads do not meet at a barrier".into())),
             Ending::OutOfFuel(_) => Err(ended(&Outcome::<()>::OutOfFuel, |()| String::new())),
             Ending::Other(outcome) => Err(ended(&outcome, |()| String::new())),

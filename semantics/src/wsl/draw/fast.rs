@@ -5,13 +5,14 @@ use super::fragment::Fragments;
 use super::quad::{Apart, note};
 use super::target::Texels;
 use super::threads::{Common, Engine, Left, Starts, limit};
-use super::{At, Draw, Ending, Settings, Shown, Target, vertex};
+use super::{Draw, Ending, Shown, Target, vertex};
 use crate::outcome::{Outcome, Stuck};
 use crate::wsl::entry::{EntryPoint, Stage};
 use crate::wsl::execution::Shared;
 use crate::wsl::group::{Outside, Resource, flat_words, possible};
 use crate::wsl::machine::{self, Compiled, Ended, InDraw, Memory};
 use crate::wsl::open::{Opens, Possible, Ways, Word};
+use crate::wsl::{At, Settings};
 
 /// The threads of a draw on the fast engine.
 struct Machine<'a, 'm> {

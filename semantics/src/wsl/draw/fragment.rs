@@ -159,13 +159,13 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
             return Ok(attachments);
         }
         let settings = self.engine.common().settings;
-        let rules = &settings.rules;
+        let rules = self.engine.common().rules;
         let (count, instances) = match &draw.vertices {
             Vertices::Screen(_) => (3, 1),
             Vertices::Shaded { count, instances, .. } => (*count as usize, *instances as usize),
         };
         let stores = draw.stores();
-        let in_order = settings.schedule == Schedule::InOrder;
+        let in_order = settings.schedule == Some(Schedule::InOrder);
         let (mut queue, mut number, first) = (Vec::new(), 0u32, self.first());
         let mut planes: FxHashMap<[[u64; 4]; 3], Plane> = FxHashMap::default();
         for triangle in 0..Topology::List.triangles(count) * instances {
@@ -229,7 +229,7 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
         corners: [&Row; 3],
         number: u32,
     ) -> Option<Running> {
-        let (draw, rules, first) = (self.draw, &self.engine.common().settings.rules, self.first());
+        let (draw, rules, first) = (self.draw, self.engine.common().rules, self.first());
         let presences = quad.lanes.map(rules.helper);
         if presences.iter().all(Option::is_none) {
             return None;
@@ -295,7 +295,7 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
     }
 
     fn merge(&mut self, attachments: &mut Attachments, quad: &Running, lane: usize, words: Option<Words>, presence: Presence) {
-        let rules = &self.engine.common().settings.rules;
+        let rules = self.engine.common().rules;
         let Common { opens, fired, .. } = self.engine.common();
         if words.is_none() && presence != Presence::Elsewhere {
             fired.insert(Rule::WslDDiscarded);
@@ -316,7 +316,7 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
         if attachments.depth.is_some() {
             fired.insert(Rule::WslDDepth);
         }
-        let (covered, written) = attachments.merge(rules, opens, pixel, left);
+        let (covered, written) = attachments.merge(&rules, opens, pixel, left);
         if !covered {
             fired.insert(Rule::WslDCoverage);
         }

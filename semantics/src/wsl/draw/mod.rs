@@ -34,12 +34,12 @@ pub mod vertex;
 
 pub use quad::Apart;
 
-use super::choice::Strategy;
+use super::Settings;
 use super::entry::{EntryPoint, Item};
 use super::environment::FunctionId;
 use super::error::Error;
-use super::execution::{Planted, Shared, Thread};
-use super::group::{OnStep, Resource, Schedule, push};
+use super::execution::{Planted, Shared};
+use super::group::{OnStep, Resource, push};
 use super::memory::{Memory, ObjectId, Words};
 use super::open::{Opens, Possible, Ways, Word, explore};
 use super::race::{self, Race};
@@ -49,11 +49,10 @@ use super::types::Scalar;
 use super::typing::program::Program;
 use crate::concurrency::Topology;
 use crate::image::Compare;
-use crate::number::{Inexact, Profile};
+use crate::number::Inexact;
 use crate::outcome::{InvalidInput, Limit, Outcome, TimeLimit};
 use crate::raster::{self, Interpolation, Lane};
 use crate::rule::Rule;
-use crate::text::Span;
 use fragment::Fragments;
 use interface::Interface;
 use rustc_hash::FxHashSet;
@@ -190,49 +189,14 @@ impl Default for Rules {
     }
 }
 
-/// How a draw is run.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// How unspecified values are met.
-    pub strategy: Strategy,
-    /// Under which profile of precision floats are sets; without one they are
-    /// the correctly rounded results.
-    pub precision: Option<Profile>,
-    /// In which order the threads take their steps: a quad after the other, or all of a stage side
-    /// by side.
-    pub schedule: Schedule,
-    /// The most steps of all threads together, and places that rasterisation looks at, on all ways;
-    /// what it takes to find out what terms may be counts too. Where the first way has ended,
-    /// further ones are left out for want of it.
-    pub fuel: u64,
-    /// When the draw ends at the latest, if at all.
-    pub time: Option<TimeLimit>,
-    /// The most ways that are followed, through branches on unspecified values.
-    pub ways: usize,
-    /// Whether races are looked for. Without that, loads see the last store of the schedule.
-    pub races: bool,
-    /// Bugs planted in the steps of threads.
-    pub planted: Planted,
-    /// The rules.
-    pub rules: Rules,
-    /// Is told of each thread that has made a step.
-    pub watch: Option<fn(&Shared, &Memory, &Thread)>,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            strategy: Strategy::Carry,
-            precision: None,
-            schedule: Schedule::InOrder,
-            fuel: 200_000_000,
-            time: None,
-            ways: 256,
-            races: true,
-            planted: Planted::default(),
-            rules: Rules::default(),
-            watch: None,
+impl Rules {
+    /// The rules, with a bug if one is planted.
+    pub(super) fn with(planted: Planted) -> Rules {
+        let mut rules = Rules::default();
+        if let Some(plant) = planted.draw {
+            plant(&mut rules);
         }
+        rules
     }
 }
 
@@ -280,29 +244,8 @@ pub struct Shown {
     pub fired: Vec<Rule>,
 }
 
-/// Where a draw ended before its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct At {
-    /// The thread that was to go on: vertices come first, then the quads' threads.
-    pub thread: u32,
-    /// Where it stands, or where the last step was made.
-    pub at: Span,
-}
-
 /// How a draw ended.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Ending {
-    /// It ended.
-    Shown(Box<Shown>),
-    /// Its parts do not fit together; nothing has run.
-    Refused(Box<Error>),
-    /// It took more steps than it may.
-    OutOfFuel(At),
-    /// The fast engine met something unspecified, and was to choose nothing.
-    Open(At),
-    /// It ended otherwise: stuck, over a limit, with something that is not modeled.
-    Other(Outcome<()>),
-}
+pub type Ending = super::Ending<Shown>;
 
 /// The resources of both shaders, empty: those of the vertex shader, then those that only the
 /// fragment shader has.
@@ -398,8 +341,8 @@ impl<'p> Draw<'p> {
         };
         let vertex = self.vertex().map(shared).transpose()?;
         let fragment = shared(self.fragment)?;
-        let interface =
-            Interface::new(self, (vertex.as_ref(), &fragment), &settings.rules).map_err(|error| Ending::Refused(Box::new(error)))?;
+        let interface = Interface::new(self, (vertex.as_ref(), &fragment), &Rules::with(settings.planted))
+            .map_err(|error| Ending::Refused(Box::new(error)))?;
         Ok(Stages { vertex, fragment, interface })
     }
 
@@ -413,7 +356,8 @@ impl<'p> Draw<'p> {
             if let Some(limit) = TimeLimit::passed(settings.time) {
                 halted = Some(Ending::Other(Outcome::Limit(limit)));
             }
-            if halted.is_some() || spent {
+            let raced = settings.until_race && all.as_ref().is_some_and(|shown| !shown.races.is_empty());
+            if halted.is_some() || spent || raced {
                 return Vec::new();
             }
             match self.way((vertex.as_ref(), &fragment), &interface, settings, (&ways, &mut fuel)) {
@@ -458,7 +402,7 @@ impl<'p> Draw<'p> {
         for _ in 0..MAX_PASSES {
             let (way, found) = self.pass(shared, interface, settings, (ways.again(), fuel), (&known, None))?;
             let more = known.iter_mut().zip(&found).fold(false, |more, (known, found)| known.merge(found) || more);
-            if !more {
+            if !more || settings.until_race && !way.races.is_empty() {
                 return Ok(way);
             }
         }

@@ -1,7 +1,7 @@
 //! Threads of a draw, taking their steps: vertices alone, fragments in quads.
 
 use super::quad::{self, Apart};
-use super::{At, Ending, Settings};
+use super::{Ending, Rules};
 use crate::concurrency::turns::{self, Threads, Turns};
 use crate::concurrency::{Agent, Begin, Topology};
 use crate::interleavings::{Footprint, Turn};
@@ -15,6 +15,7 @@ use crate::wsl::group::OnStep;
 use crate::wsl::memory::{Memory, Object, ObjectId, Words};
 use crate::wsl::open::Opens;
 use crate::wsl::syntax::AddressSpace;
+use crate::wsl::{At, Settings};
 
 /// What a thread is doing.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,6 +100,8 @@ pub struct Common<'a> {
     pub(super) text: &'a str,
     /// How the draw is run.
     pub(super) settings: &'a Settings,
+    /// The rules.
+    pub(super) rules: Rules,
     /// What is unspecified.
     pub opens: Opens,
     /// The rules that were applied.
@@ -115,7 +118,8 @@ pub struct Common<'a> {
 
 impl<'a> Common<'a> {
     pub(super) fn new(text: &'a str, settings: &'a Settings, opens: Opens, fuel: u64) -> Common<'a> {
-        Common { text, settings, opens, fired: Fired::default(), fuel, apart: Vec::new(), moved: false, last: Span::default() }
+        let rules = Rules::with(settings.planted);
+        Common { text, settings, rules, opens, fired: Fired::default(), fuel, apart: Vec::new(), moved: false, last: Span::default() }
     }
 
     /// Takes the cost of something from the fuel.
@@ -199,7 +203,9 @@ impl<'a> Engine<'a> for World<'a> {
         // All groups of a stage have as many threads.
         let each = running.first().map_or(1, |group| group.threads.len()) as u32;
         let topology = Topology::new(running.len() as u32, each, each).map_err(|limit| Ending::Other(Outcome::Limit(limit)))?;
-        let schedule = &self.common.settings.schedule;
+        let Some(schedule) = &self.common.settings.schedule else {
+            return Err(Ending::Other(Outcome::Unsupported("a draw in every order of its threads".into())));
+        };
         let mut stage = Stage { world: self, shared, groups: &mut running, topology, turns: Turns::default(), ending: None };
         turns::run(&mut stage, schedule, &mut ()).map_err(|invalid| Ending::Other(Outcome::Unsupported(invalid.what)))?;
         stage.ending.map_or(Ok(()), Err)?;
@@ -268,8 +274,8 @@ impl<'a> World<'a> {
     /// What a quad does together once none of its threads runs.
     fn meet(&mut self, shared: &Shared, group: &mut Group) {
         let (rule, goes_on) = match quad::together(shared.program, group) {
-            Some(_) => (Rule::WslGQuad, self.common.settings.rules.quad),
-            None => (Rule::WslGQuadApart, self.common.settings.rules.quad_apart),
+            Some(_) => (Rule::WslGQuad, self.common.rules.quad),
+            None => (Rule::WslGQuadApart, self.common.rules.quad_apart),
         };
         goes_on(self, shared.program, group);
         self.common.fired.insert(rule);

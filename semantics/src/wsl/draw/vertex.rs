@@ -70,9 +70,9 @@ pub(super) fn rows<'a>(
         return Err(limit("vertices", MAX_THREADS));
     }
     let settings = engine.common().settings;
-    let rules = &settings.rules;
+    let rules = engine.common().rules;
     let mut rows = Vec::new();
-    let batch = if settings.schedule == Schedule::InOrder { 1 } else { all as u32 };
+    let batch = if settings.schedule == Some(Schedule::InOrder) { 1 } else { all as u32 };
     let mut next = 0;
     while u64::from(next) < all {
         let mut groups = Vec::new();

@@ -195,6 +195,15 @@ pub struct Planted {
     pub scalar: Option<crate::wsl::meaning::Replacement>,
     /// What gives the bounds of integers over unspecified values instead.
     pub bound: Option<crate::wsl::open::BoundReplacement>,
+    /// What changes the table that draws go by.
+    pub draw: Option<fn(&mut crate::wsl::draw::Rules)>,
+}
+
+impl Planted {
+    /// Whether the rules of threads and groups are the right ones.
+    pub fn is_none(&self) -> bool {
+        self.rule.is_none() && self.group.is_none() && self.scalar.is_none() && self.bound.is_none() && self.draw.is_none()
+    }
 }
 
 /// What all threads share that no step changes.

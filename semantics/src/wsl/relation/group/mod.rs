@@ -19,16 +19,15 @@ pub use rules::{Group, Replacement, State, World, g_barrier, g_thread};
 
 use crate::concurrency::Topology;
 use crate::interleavings::{self, Budget};
-use crate::number::Profile;
 use crate::outcome::{Limit, Outcome, TimeLimit};
 use crate::rule::Rule;
 use crate::text::{Span, line_column};
-use crate::wsl::choice::Strategy;
 use crate::wsl::entry::{EntryPoint, Stage};
-use crate::wsl::execution::{Planted, Shared, Step, Thread};
+use crate::wsl::execution::{Shared, Step, Thread};
 use crate::wsl::open::{Possible, Ways, explore};
 use crate::wsl::race::{Known, Race};
 use crate::wsl::typing::program::Program;
+use crate::wsl::{self, Settings};
 use run::Run;
 use std::ops::ControlFlow;
 
@@ -36,50 +35,6 @@ use std::ops::ControlFlow;
 pub const MAX_THREADS: u64 = 1 << 16;
 /// How often a dispatch is run again because more stores are known to race.
 const MAX_PASSES: usize = 64;
-
-/// How a dispatch is run.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// How unspecified values are met.
-    pub strategy: Strategy,
-    /// Under which profile of precision floats are sets; without one they are
-    /// the correctly rounded results.
-    pub precision: Option<Profile>,
-    /// In which order the threads take their steps: without one in every order, of each class of
-    /// orders that no thread can tell apart ([`crate::interleavings`]) one.
-    pub schedule: Option<Schedule>,
-    /// The most steps of all threads together, on all ways; what it takes to find out what terms
-    /// may be counts too. Where the first way has ended, further ones are left out for want of it.
-    pub fuel: u64,
-    /// When the dispatch ends at the latest, if at all.
-    pub time: Option<TimeLimit>,
-    /// The most ways that are followed, through branches on unspecified values and schedules.
-    pub ways: usize,
-    /// Whether races are looked for. Without that, loads see the last store of the schedule.
-    pub races: bool,
-    /// Whether the dispatch ends at the first race, of which alone it tells then: what else is
-    /// shown means nothing.
-    pub until_race: bool,
-    /// Planted bugs.
-    pub planted: Planted,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        let planted = Planted::default();
-        Settings {
-            strategy: Strategy::Carry,
-            precision: None,
-            schedule: Some(Schedule::InOrder),
-            fuel: 100_000_000,
-            time: None,
-            ways: 256,
-            races: true,
-            until_race: false,
-            planted,
-        }
-    }
-}
 
 /// What a dispatch shows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -114,30 +69,11 @@ pub struct Divergence {
     pub at: Option<Span>,
 }
 
-/// Where a dispatch ran out of fuel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutOfFuel {
-    /// The thread that was to step.
-    pub thread: u32,
-    /// Where it stands.
-    pub at: Span,
-}
-
 /// Is told of a thread and a step that it has made.
 pub type OnStep<'a> = &'a mut dyn FnMut(&Thread, &Step);
 
 /// How a dispatch ended.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Ending {
-    /// It ended.
-    Shown(Box<Shown>),
-    /// A barrier is not reached by every thread of a group: the seed has no rule for that.
-    Diverged(Divergence),
-    /// It took all its fuel.
-    OutOfFuel(OutOfFuel),
-    /// It ended otherwise: stuck, over a limit.
-    Other(Outcome<()>),
-}
+pub type Ending = wsl::Ending<Shown>;
 
 /// A dispatch of a compute entry point.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! A dispatch being run, one way and in one order.
 
 use super::rules::{Group, Replacement, State, World, g_barrier, g_thread};
-use super::{Dispatch, Ending, OnStep, OutOfFuel, Schedule, Settings, push};
+use super::{Dispatch, Ending, OnStep, Schedule, push};
 use crate::concurrency::turns::{self, Threads, Turns};
 use crate::concurrency::{Agent, Begin, Topology};
 use crate::interleavings::{Explored, Footprint, Stepped, Turn};
@@ -13,6 +13,7 @@ use crate::wsl::memory::{Memory, Object, ObjectId};
 use crate::wsl::open::{Opens, Possible, Ways, Word};
 use crate::wsl::race::{Known, Races};
 use crate::wsl::syntax::AddressSpace;
+use crate::wsl::{At, Settings};
 
 /// All threads.
 pub(super) struct Run<'a, 'p> {
@@ -131,7 +132,7 @@ impl<'a, 'p> Run<'a, 'p> {
         }
         if self.steps + self.world.opens.steps_of_work() >= self.fuel {
             let thread = thread.number;
-            self.halted = Some(Ending::OutOfFuel(OutOfFuel { thread, at: self.last[thread as usize] }));
+            self.halted = Some(Ending::OutOfFuel(At { thread, at: self.last[thread as usize] }));
             return None;
         }
         if let Some(limit) = TimeLimit::passed_between(self.settings.time, self.steps, self.steps + 1) {
@@ -153,6 +154,9 @@ impl<'a, 'p> Run<'a, 'p> {
                     self.fired[rule as usize] = true;
                 }
                 self.last[group.threads[t].0.number as usize] = step.at;
+                if let Some(watch) = self.settings.watch {
+                    watch(self.world.shared, &self.world.memory, &group.threads[t].0);
+                }
                 if let Some(on) = &mut self.on {
                     on(&group.threads[t].0, &step);
                 }
