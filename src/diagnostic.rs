@@ -1,4 +1,4 @@
-//! Errors with their place in the source, as people read them.
+//! Errors with their place in the source, rendered for readers.
 
 use codespan_reporting::diagnostic::{Diagnostic as Report, Label};
 use codespan_reporting::files::{self, Files, SimpleFile};
@@ -8,16 +8,16 @@ use smallstep_semantics::lambda_v::syntax::{Span, line_column};
 use smallstep_semantics::lambda_v::typing::TypeError;
 use smallstep_semantics::wsl;
 
-/// What is wrong with a program, and where.
+/// An error in a program, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The rule or clause that is broken, as `lv/t-if`.
+    /// The code of the rule or clause that is broken, such as `lv/t-if`.
     pub code: String,
     /// One sentence: found against required.
     pub message: String,
-    /// Where, in bytes of the source.
+    /// The place, in bytes of the source.
     pub span: Span,
-    /// Further places, and what is said without one.
+    /// Further messages. Each may have a place of its own.
     pub notes: Vec<(Option<Span>, String)>,
 }
 
@@ -40,17 +40,17 @@ impl From<wsl::error::Error> for Diagnostic {
 }
 
 impl Diagnostic {
-    /// The error with the line that it is about.
+    /// The error as text, with the source line.
     pub fn render(&self, name: &str, text: &str) -> String {
         self.render_as(Report::error().with_code(&self.code), name, text)
     }
 
-    /// What is wrong, where the program is taken as it is.
+    /// The diagnostic as a warning. The program is accepted.
     pub fn render_warning(&self, name: &str, text: &str) -> String {
         self.render_as(Report::warning().with_code(&self.code), name, text)
     }
 
-    /// The place and message as a note under another report.
+    /// The diagnostic as a note under another report.
     pub fn render_note(&self, name: &str, text: &str) -> String {
         self.render_as(Report::note().with_code(&self.code), name, text)
     }
@@ -83,13 +83,13 @@ impl Diagnostic {
     }
 }
 
-/// The longest sentence that is shown whole, in bytes.
+/// The length in bytes up to which a sentence is shown completely.
 const SENTENCE: usize = 2000;
-/// How much of a long line is shown on either side of a place, in bytes. Of a line of more than six
-/// times as much, an excerpt is shown.
+/// The bytes of a long line that are shown on either side of a place. A line that is more than six
+/// times as long becomes an excerpt.
 const BESIDE: usize = 80;
 
-/// A sentence that may repeat part of a program, without its middle if it is too long to be read.
+/// A sentence that may repeat a part of a program. If it is too long, its middle is omitted.
 pub fn bounded(sentence: &str) -> String {
     if sentence.len() <= SENTENCE {
         return sentence.to_string();
@@ -98,19 +98,19 @@ pub fn bounded(sentence: &str) -> String {
     format!("{} … {}", &sentence[..head], &sentence[tail..])
 }
 
-/// The last place at or before `at` where a character begins.
+/// The last character boundary at or before `at`.
 fn boundary(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
-/// A text with an excerpt in the place of each long line, around a place in it or from its
-/// beginning. Numbers of lines and columns are the text's.
+/// A text in which each long line is replaced by an excerpt. The excerpt is around the given place,
+/// or else at the beginning of the line. Line and column numbers are those of the original text.
 struct Shortened<'t> {
-    /// Where each long line begins in the text, what of it is shown, and by how much a byte there
-    /// has moved forwards.
+    /// For each long line: its range in the text, the range that is shown, and the offset to add to
+    /// a byte position.
     lines: Vec<(std::ops::Range<usize>, std::ops::Range<usize>, isize)>,
-    /// By index of a long line: how many characters of its beginning are not shown, beside the one
-    /// that says so.
+    /// By the index of a long line: the number of omitted characters at its beginning, without the
+    /// character that marks the omission.
     hidden: std::collections::BTreeMap<usize, usize>,
     file: SimpleFile<&'t str, std::borrow::Cow<'t, str>>,
 }
@@ -119,7 +119,7 @@ impl<'t> Shortened<'t> {
     fn new(name: &'t str, text: &'t str, place: usize) -> Shortened<'t> {
         let (mut lines, mut hidden, mut out) = (Vec::new(), std::collections::BTreeMap::new(), String::new());
         let mut begin = 0;
-        // What is copied to `out` so far.
+        // The end of the text that was copied to `out`.
         let mut copied = 0;
         for (index, line) in text.split_inclusive('\n').enumerate() {
             let end = begin + line.trim_end_matches('\n').len();
@@ -148,7 +148,8 @@ impl<'t> Shortened<'t> {
         Shortened { lines, hidden, file: SimpleFile::new(name, text) }
     }
 
-    /// Where a byte of the text is; one that is not shown, at the end of what is.
+    /// The position of a byte of the text in the shortened text. An omitted byte is at the end of
+    /// the excerpt.
     fn at(&self, byte: usize) -> usize {
         let before = self.lines.partition_point(|(line, ..)| line.start <= byte);
         let Some((line, shown, moved)) = before.checked_sub(1).map(|i| &self.lines[i]) else { return byte };
@@ -198,8 +199,8 @@ mod tests {
         Diagnostic { code: "lv/t-if".into(), message: "what is wrong".into(), span, notes }.render("a.lv", text)
     }
 
-    /// Every place in texts with long and short lines: the header says where it is, an excerpt
-    /// shows it, and nothing is long.
+    /// Tries every place in texts with long and short lines. The header gives the place, an excerpt
+    /// shows it, and no line is long.
     #[test]
     fn of_long_lines_an_excerpt_is_shown() {
         let long = |c: &str| (0..3000).map(|i| if i % 100 == 99 { i.to_string() } else { c.into() }).collect::<String>();
@@ -226,7 +227,7 @@ mod tests {
         let column = |line: &str, what: &str| line.find(what).map(|at| line[..at].chars().count());
         assert_eq!(column(source, "HERE"), column(marks, "^^^^"), "{shown}");
         assert!(column(source, "HERE").is_some() && !marks.contains("^^^^^") && shown.len() < 4000, "{shown}");
-        // A short line is as it was.
+        // A short line is unchanged.
         assert!(rendered("(if 1 2 3)\n", 4, Vec::new()).contains("1 │ (if 1 2 3)\n  │     ^"));
     }
 }

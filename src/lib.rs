@@ -1,4 +1,5 @@
-//! smallstep: the semantics of shader languages, run beside their compilers and real devices.
+//! smallstep: the semantics of shader languages, compared with their compilers and with
+//! real devices.
 //!
 //! | to | use |
 //! |---|---|
@@ -10,7 +11,7 @@
 //! | check that one module refines another | [`theorem::refine::refines`] |
 //! | read a file of any language | [`program::Program::read`] |
 //!
-//! Each has an example. ARCHITECTURE.md says where the rest is.
+//! Each has an example. ARCHITECTURE.md describes the rest.
 
 pub mod amber;
 pub mod compile;

@@ -1,5 +1,5 @@
-//! The command line of smallstep: reads arguments, prints results; everything else
-//! is in the library.
+//! The command line of smallstep. It reads arguments and prints results. Everything else is in
+//! the library.
 
 use std::process::ExitCode;
 

@@ -1,8 +1,8 @@
-//! A program in a file of any language, recognised once.
+//! A program in a file of any language, and the recognition of its language.
 //!
-//! What a file is written in is told by the words at its beginning, by the ending of its name, and
-//! by how its text begins. Where the ending and the text say different things the file is refused,
-//! so that no text is read by the rules of another language. `--language` decides it.
+//! The language of a file follows from its first words, the extension of its name, and the
+//! beginning of its text. If extension and text disagree, the file is rejected, so that no text is
+//! read by the rules of another language. `--language` overrides this.
 
 use crate::compile::naga::{self, NotTranslated};
 use crate::diagnostic::bounded;
@@ -10,7 +10,7 @@ use crate::source::{ReadError, Wrong};
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use smallstep_semantics::spirv;
 
-/// What a program is written in.
+/// The language of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// λV text.
@@ -21,13 +21,13 @@ pub enum Language {
     Words,
     /// SPIR-V assembly.
     Assembly,
-    /// WGSL, read and written as SPIR-V by naga.
+    /// WGSL, which naga translates to SPIR-V.
     Wgsl,
     /// An Amber script, or a VkRunner one.
     Amber,
 }
 
-/// What is known of a language: its name for `--language`, in words, and the endings of its files.
+/// A language: its name for `--language`, its name in a sentence, and its file extensions.
 struct Known {
     language: Language,
     name: &'static str,
@@ -51,7 +51,7 @@ impl Language {
     }
 
     fn known(self) -> &'static Known {
-        // Every language stands in the table, as a test says.
+        // A test checks that the table has every language.
         KNOWN.iter().find(|known| known.language == self).unwrap_or(&KNOWN[0])
     }
 
@@ -65,10 +65,10 @@ impl Language {
         self.known().words
     }
 
-    /// The language of that name.
+    /// The language with this name.
     ///
     /// # Errors
-    /// There is none: a sentence.
+    /// A sentence, if there is none.
     pub fn from_name(name: &str) -> Result<Language, InvalidInput> {
         let found = KNOWN.iter().find(|known| known.name == name);
         found.map(|known| known.language).ok_or_else(|| {
@@ -77,19 +77,19 @@ impl Language {
         })
     }
 
-    /// By the ending of a file's name.
+    /// The language of a file extension.
     pub fn of_name(name: &str) -> Option<Language> {
         let (_, ending) = name.rsplit_once('.')?;
         KNOWN.iter().find(|known| known.endings.contains(&ending)).map(|known| known.language)
     }
 
-    /// The language that a file shows; none if it shows nothing.
+    /// The language that a file shows by its name and text. `None` if it shows none.
     ///
     /// # Errors
-    /// The ending of its name and its text disagree; it is in a language that is not read.
+    /// If the extension and the text disagree, or the language is not supported.
     pub fn shown(name: &str, bytes: &[u8]) -> Result<Option<Language>, ReadError> {
         match (Language::of_name(name), begins_as(bytes)) {
-            // Words may be damaged; that is the loader's to say.
+            // Words may be damaged. The loader reports that.
             (_, Some(Language::Words)) => Ok(Some(Language::Words)),
             (Some(ending), Some(text)) if ending != text => {
                 let (ending, text, option) = (ending.words(), text.words(), text.name());
@@ -100,7 +100,8 @@ impl Language {
                 let what = "GLSL and HLSL are not read; translate the shader to SPIR-V first, with glslang or dxc for instance";
                 Err(wrong(name, what))
             }
-            // A word alone begins texts of every language; without an ending it is an expression.
+            // A single word may begin a text of any language. Without an extension, it is
+            // an expression.
             (None, None) if is_atom(bytes) => Ok(Some(Language::LambdaV)),
             (ending, text) => Ok(ending.or(text)),
         }
@@ -111,17 +112,17 @@ fn wrong(name: &str, what: &str) -> ReadError {
     ReadError { wrong: Wrong::Invalid, text: format!("error: {name}: {what}") }
 }
 
-/// A program in a file: its name, its language, and what it holds.
+/// A program in a file: its name, language and contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// The name of its file, for messages.
     pub name: String,
-    /// What it is written in.
+    /// The language.
     pub language: Language,
     contents: Contents,
-    /// The SPIR-V version that is asked for.
+    /// The SPIR-V version that is requested.
     version: Option<(u8, u8)>,
-    /// Of WGSL: values for overrides, by name or id.
+    /// The values of overrides, by name or id. Only for WGSL.
     overrides: Vec<(String, String)>,
 }
 
@@ -132,11 +133,11 @@ enum Contents {
 }
 
 impl Program {
-    /// Reads the bytes of a file: in the language that is given, or in the one that it shows.
+    /// Reads the bytes of a file, in the given language or else in the language that it shows.
     ///
     /// # Errors
-    /// As of [`Language::shown`]; it shows no language; the bytes are no UTF-8 text; their number
-    /// is no whole number of words.
+    /// As [`Language::shown`]. Also if the file shows no language, if the bytes are no UTF-8 text,
+    /// or if their number is no multiple of 4.
     pub fn read(name: &str, bytes: &[u8], language: Option<Language>) -> Result<Program, ReadError> {
         let language = match language {
             Some(language) => language,
@@ -157,21 +158,22 @@ impl Program {
         Ok(Program { name: name.into(), language, contents, version: None, overrides: Vec::new() })
     }
 
-    /// The same for an environment that takes SPIR-V up to that version, major and minor: assembly
-    /// becomes a module of it, whatever its comments say, and words of a later one are refused.
+    /// The program for an environment that accepts SPIR-V up to this version, major and minor.
+    /// Assembly becomes a module of that version, whatever its comments say. Words of a later
+    /// version are rejected.
     pub fn targeting(self, version: (u8, u8)) -> Program {
         Program { version: Some(version), ..self }
     }
 
-    /// WGSL with these values for its overrides, by name or id.
+    /// The WGSL program with these values for its overrides, by name or id.
     pub fn overriding(self, overrides: Vec<(String, String)>) -> Program {
         Program { overrides, ..self }
     }
 
-    /// Reads the bytes of a file where only one language is taken.
+    /// Reads the bytes of a file, in a place that accepts only one language.
     ///
     /// # Errors
-    /// As of [`Program::read`]; the file shows another language.
+    /// As [`Program::read`]. Also if the file shows another language.
     pub fn only(name: &str, bytes: &[u8], language: Language) -> Result<Program, ReadError> {
         let shown = begins_as(bytes).or_else(|| Language::of_name(name));
         match shown.filter(|shown| *shown != language) {
@@ -180,7 +182,7 @@ impl Program {
         }
     }
 
-    /// Its text; of words, nothing.
+    /// The text. Empty for words.
     pub fn text(&self) -> &str {
         match &self.contents {
             Contents::Text(text) => text,
@@ -188,24 +190,24 @@ impl Program {
         }
     }
 
-    /// Whether it is a SPIR-V module, or is made one.
+    /// Whether it is a SPIR-V module, or becomes one.
     pub fn is_module(&self) -> bool {
         matches!(self.language, Language::Words | Language::Assembly | Language::Wgsl)
     }
 
-    /// The words of a module. WGSL is translated by naga, which has [`naga::LIMIT`] for it.
+    /// The words of a module. naga translates WGSL, within [`naga::LIMIT`].
     ///
     /// # Errors
-    /// The text is not valid, naga refuses it, or the program is no module.
+    /// If the text is not valid, if naga rejects it, or if the program is no module.
     pub fn words(&self) -> Result<Vec<u32>, ReadError> {
         self.words_in(naga::Space::OfEach)
     }
 
-    /// The same as a program of words, where WGSL is one that was made of SPIR-V: y of its
-    /// positions points where that of the module did.
+    /// The program as words, if it is WGSL that was made from SPIR-V. The y of its positions has
+    /// the direction of the original module. Other programs are unchanged.
     ///
     /// # Errors
-    /// As of [`Program::words`].
+    /// As [`Program::words`].
     pub fn made_of_module(self) -> Result<Program, ReadError> {
         match self.language {
             Language::Wgsl => Ok(Program::of_words(&self.name, self.words_in(naga::Space::Kept)?)),
@@ -213,7 +215,7 @@ impl Program {
         }
     }
 
-    /// Words.
+    /// A program of words.
     pub fn of_words(name: &str, words: Vec<u32>) -> Program {
         Program { name: name.into(), language: Language::Words, contents: Contents::Words(words), version: None, overrides: Vec::new() }
     }
@@ -222,7 +224,7 @@ impl Program {
         let name = &self.name;
         match (&self.contents, self.language) {
             (Contents::Words(words), _) => {
-                // A version word that is none is the loader's to refuse.
+                // The loader rejects an invalid version word.
                 let found = words.get(1).map(|word| ((word >> 16) as u8, (word >> 8) as u8));
                 match (found, self.version) {
                     (Some(found), Some(most)) if found > most => {
@@ -253,12 +255,13 @@ impl Program {
     }
 }
 
-/// The text of a file.
+/// The bytes as text.
 fn text<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, ReadError> {
     std::str::from_utf8(bytes).map_err(|e| wrong(name, &format!("the file is no UTF-8 text (at byte {})", e.valid_up_to())))
 }
 
-/// The language as which a file begins, where only one language's programs begin so.
+/// The language that the beginning of a file shows. `None` if programs of several languages may
+/// begin in this way.
 fn begins_as(bytes: &[u8]) -> Option<Language> {
     let magic = rspirv::spirv::MAGIC_NUMBER;
     if bytes.starts_with(&magic.to_le_bytes()) || bytes.starts_with(&magic.to_be_bytes()) {
@@ -267,7 +270,7 @@ fn begins_as(bytes: &[u8]) -> Option<Language> {
     if bytes.starts_with(b"#!amber") {
         return Some(Language::Amber);
     }
-    // `;` begins a comment of λV and of assembly, and `//` and `/*` one of WSL and of WGSL.
+    // `;` begins a comment in λV and in assembly. `//` and `/*` begin a comment in WGSL and in WSL.
     let rest = past(bytes, &[b";"]);
     let first = word(rest);
     if is_opcode(first) || first.starts_with(b"%") && word(rest[first.len()..].trim_ascii_start()) == b"=" {
@@ -280,7 +283,7 @@ fn begins_as(bytes: &[u8]) -> Option<Language> {
     if foreign("", rest) { None } else { begins_as_shader(rest) }
 }
 
-/// WSL or WGSL, by the first tokens of a text after its comments.
+/// WSL or WGSL, by the first tokens of a text without its leading comments.
 fn begins_as_shader(rest: &[u8]) -> Option<Language> {
     if rest.starts_with(b"@") {
         return Some(Language::Wgsl);
@@ -305,7 +308,7 @@ fn begins_as_shader(rest: &[u8]) -> Option<Language> {
             let field = past(&body[identifier(body).len()..], &[b"//", b"/*"]);
             Some(if body.starts_with(b"@") || field.starts_with(b":") { Language::Wgsl } else { Language::Wsl })
         }
-        // A type and a name, before what makes a declaration of them.
+        // A type and a name, followed by the rest of a declaration.
         _ if !first.is_empty() => {
             let end = rest.iter().position(|b| matches!(b, b'(' | b'=' | b';' | b'{'))?;
             let words = rest[..end].split(|b| !in_identifier(*b));
@@ -315,13 +318,13 @@ fn begins_as_shader(rest: &[u8]) -> Option<Language> {
     }
 }
 
-/// Whether a text is in a language that is not read at all.
+/// Whether a text is in a language that is not supported.
 fn foreign(name: &str, text: &[u8]) -> bool {
     let endings = [".vert", ".frag", ".comp", ".geom", ".tesc", ".tese", ".glsl", ".hlsl"];
     endings.iter().any(|ending| name.ends_with(ending)) || past(text, &[b"//", b"/*"]).starts_with(b"#version")
 }
 
-/// What follows the blanks that a text begins with, and the comments that begin with one of these.
+/// The text after leading white space, and after leading comments that begin with one of these.
 fn past<'t>(text: &'t [u8], comments: &[&[u8]]) -> &'t [u8] {
     let mut rest = text.trim_ascii_start();
     while let Some(comment) = comments.iter().find(|comment| rest.starts_with(comment)) {
@@ -332,25 +335,25 @@ fn past<'t>(text: &'t [u8], comments: &[&[u8]]) -> &'t [u8] {
     rest
 }
 
-/// What stands before the next blank or parenthesis.
+/// The text before the next white space, parenthesis or semicolon.
 fn word(text: &[u8]) -> &[u8] {
     let end = text.iter().position(|b| b.is_ascii_whitespace() || matches!(b, b'(' | b')' | b';'));
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The identifier at the beginning of a text.
+/// The identifier at the beginning of a text. Empty if there is none.
 fn identifier(text: &[u8]) -> &[u8] {
     let end = text.iter().position(|b| !in_identifier(*b));
     let word = &text[..end.unwrap_or(text.len())];
     if word.first().is_some_and(u8::is_ascii_digit) { &[] } else { word }
 }
 
-/// Whether a byte may stand in an identifier of WSL: letters are those of any script.
+/// Whether a byte may occur in an identifier of WSL. Its letters may be of any script.
 fn in_identifier(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
 
-/// Whether a text is a number, a Boolean or an identifier of λV alone.
+/// Whether a text is only a number, a Boolean or an identifier of λV.
 fn is_atom(text: &[u8]) -> bool {
     let rest = past(text, &[b";"]);
     let word = word(rest);
@@ -420,7 +423,7 @@ mod tests {
         assert_eq!((Language::of_name("-"), Language::of_name("lv"), Language::of_name("a.lv.txt")), (None, None, None));
     }
 
-    /// The text alone says the language; another ending than its own is told.
+    /// The text alone shows the language. Another extension is an error.
     #[test]
     fn a_text_shows_its_language() {
         for (language, text) in TEXTS {
@@ -428,7 +431,7 @@ mod tests {
             assert_eq!(shown("-"), Ok(Some(language)), "{text}");
             for known in &KNOWN {
                 let name = format!("a.{}", known.endings[0]);
-                // A word alone may begin any text.
+                // A single word may begin any text.
                 if is_atom(text.as_bytes()) {
                     assert_eq!(shown(&name), Ok(Some(known.language)), "{name}: {text}");
                     continue;
@@ -446,7 +449,7 @@ mod tests {
                         assert!(e.text.ends_with(&format!("--language {}", language.name())), "{}", e.text);
                     }
                 }
-                // Where one language is taken, that is what is said.
+                // If only one language is accepted, the message names it.
                 let only = Program::only(&name, text.as_bytes(), known.language).map(|program| program.language);
                 match language == known.language {
                     true => assert_eq!(only, Ok(language)),
@@ -456,7 +459,7 @@ mod tests {
         }
     }
 
-    /// What shows nothing is read as what the ending or the option says, and else refused.
+    /// A text that shows no language is read by its extension or by the option, or else rejected.
     #[test]
     fn what_shows_no_language_needs_to_be_told() {
         for text in ["", " ", "1 2", "x y", "; only a comment", "// only a comment", "f(1)", "{}", "\u{0}", "if"] {

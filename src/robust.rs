@@ -1,8 +1,8 @@
-//! What must hold for any bytes at all: the properties that the fuzz targets and
-//! the mutation tests share.
+//! The properties that must hold for arbitrary bytes. The fuzz targets and the mutation tests
+//! share them.
 //!
-//! Each function takes bytes and panics if a property fails; an input that is refused with an error
-//! is fine.
+//! Each function takes bytes, and panics if a property fails. An input may be rejected with
+//! an error.
 
 mod dispatch;
 mod draw;
@@ -26,7 +26,8 @@ use smallstep_semantics::number::Arithmetic;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv;
 
-/// λV text: an error inside the text, or a tree that prints and reads back to the same tree.
+/// λV text. The result is an error inside of the text, or a tree whose printed text parses to the
+/// same tree.
 pub fn parse(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match lv::parse(text) {
@@ -42,22 +43,23 @@ pub fn parse(bytes: &[u8]) {
     }
 }
 
-/// SPIR-V assembly: an error with a place, or words whose disassembly assembles to the same words.
+/// SPIR-V assembly. The result is an error with a place, or words whose disassembly assembles to
+/// the same words.
 pub fn assemble(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(words) = spirv::assemble(text, spirv::Options::default()) else { return };
     // `!` words can make anything, so the result need not be a module.
     let Ok(again) = spirv::disassemble(&words) else { return };
     let second = spirv::assemble(&again, spirv::Options::default()).unwrap_or_else(|e| panic!("{again}\ndoes not assemble: {e}"));
-    // What a version, generator or schema other than the assembler's own says is not in the text.
+    // The text does not contain a version, generator or schema other than the assembler's own.
     assert_eq!(words.get(5..), second.get(5..), "{again}\nassembles to other words");
 }
 
-/// SPIR-V words: an error, or a module that the relation and the machine run alike.
+/// SPIR-V words. The result is an error, or a module on which the relation and the machine agree.
 pub fn words(bytes: &[u8]) {
     let Ok(words) = spirv::words_of_bytes(bytes) else { return };
     let Ok(module) = spirv::Module::load(&words) else { return };
-    // The uniformity analysis ends, whatever the module is.
+    // The uniformity analysis terminates for every module.
     let _ = smallstep_semantics::uniformity::spirv::analyse(&module);
     let Ok(program) = spirv::Program::compile(&module, "main") else { return };
     let buffers = [spirv::Buffer { set: 0, binding: 0, bytes: vec![0x3f; 64] }];
@@ -72,7 +74,7 @@ pub fn words(bytes: &[u8]) {
     assert!(!matches!(by_machine, Outcome::Stuck(_)), "a module that was loaded is stuck: {by_machine:?}");
 }
 
-/// λV text through everything but a device: whatever it is, the theorem is not refuted.
+/// λV text on everything but a device. It never refutes the theorem.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let settings =
@@ -85,9 +87,9 @@ pub fn check(bytes: &[u8]) {
     }
 }
 
-/// A script of either dialect: errors with places inside the text, or a script that prints and
-/// reads back to the same, and whose expectations are judged. If it is small, its commands are
-/// played on the interpreter, with little fuel, and what its draws draw is computed.
+/// A script of either dialect. The result is errors with places inside of the text, or a script
+/// whose printed text reads back to the same script. Its expectations are judged. If it is small,
+/// its commands run on the interpreter with little fuel, and its draws are computed.
 pub fn amber(bytes: &[u8]) {
     const MOST_BYTES: u64 = 1 << 20;
     let Ok(text) = std::str::from_utf8(bytes) else { return };
@@ -102,7 +104,8 @@ pub fn amber(bytes: &[u8]) {
             return;
         }
     };
-    // What has no name in AmberScript, as a lone backslash, is not printed.
+    // A script with a name that AmberScript does not permit, such as a single backslash, is
+    // not printed.
     if let Ok(printed) = script.print() {
         let mut again = amber::read(&printed).unwrap_or_else(|e| panic!("{printed}\ndoes not read back: {}", e[0]));
         again.dialect = script.dialect;
@@ -119,7 +122,7 @@ pub fn amber(bytes: &[u8]) {
     }
 }
 
-/// The first commands of a script on the interpreter.
+/// Plays the first commands of a script on the interpreter.
 fn play(script: &amber::Script, held: &amber::Buffers) {
     const COMMANDS: usize = 64;
     const FUEL: u64 = 10_000;
@@ -147,9 +150,9 @@ fn play(script: &amber::Script, held: &amber::Buffers) {
     }
 }
 
-/// Any words become WGSL or are refused, and the same words the same.
+/// Any words are converted to WGSL or rejected, and equal words have equal results.
 ///
-/// Whether they became WGSL.
+/// Returns whether they were converted.
 pub fn wgsl(bytes: &[u8]) -> bool {
     use crate::compile::wgsl::{Options, convert};
     let Ok(words) = smallstep_semantics::spirv::words_of_bytes(bytes) else { return false };

@@ -1,4 +1,4 @@
-//! Reading files, and what a program for pixels becomes: a well-typed λV program, or a module.
+//! The reading of files, and the programs for pixels in them: well-typed λV programs and modules.
 
 use crate::diagnostic::Diagnostic;
 use crate::dispatch::{FragmentDispatch, Target};
@@ -14,13 +14,14 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens a file that can be read to its end: a regular one. Of a pipe or a device, reading might
-/// wait or go on for ever.
+/// Opens a regular file, which can be read to its end. Reading from a pipe or a device might block
+/// or never end.
 ///
 /// # Errors
-/// It is not there, is no regular file, or cannot be opened. The message does not name the path.
+/// If the file does not exist, is not regular, or cannot be opened. The message does not name
+/// the path.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Asked before, since opening a pipe waits for who writes to it.
+    // The check comes first, since opening a pipe waits for its writer.
     let metadata = path.metadata()?;
     if metadata.is_dir() {
         return Err(io::Error::new(ErrorKind::IsADirectory, "this is a folder, and a file is needed"));
@@ -32,18 +33,18 @@ pub fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// The bytes of a file that [`open`] opens.
+/// The bytes of a file that [`open`] accepts.
 ///
 /// # Errors
-/// As of [`open`] and [`at_most`].
+/// As [`open`] and [`at_most`].
 pub fn contents(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     at_most(open(path)?, most)
 }
 
-/// What there is to read.
+/// The bytes of an input, up to its end.
 ///
 /// # Errors
-/// There are more than `most` bytes, or they cannot be read.
+/// If there are more than `most` bytes, or they cannot be read.
 pub fn at_most(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -59,7 +60,7 @@ pub enum Source {
     LambdaV {
         /// The program.
         program: Box<Program>,
-        /// Its outputs, by location, each with as many components as its type has.
+        /// The outputs by location. Each has the number of components of its type.
         outputs: Vec<Target>,
     },
     /// A module of the modeled subset.
@@ -83,17 +84,17 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Loads words. Without a name, the module must have one entry point only.
+    /// Loads words. Without a name, the module must have exactly one entry point.
     ///
-    /// Errors: those of the loader; no such entry point, or several to choose from.
+    /// Errors: those of the loader, no such entry point, or several to choose from.
     pub fn new(words: &[u32], entry: Option<&str>, constants: Vec<u32>) -> Result<Loaded, LoadError> {
         Loaded::of(Module::load(words)?, entry, constants)
     }
 
-    /// As [`Loaded::new`], of a module that is loaded already.
+    /// As [`Loaded::new`], for a module that is loaded already.
     ///
     /// # Errors
-    /// As of [`Loaded::new`].
+    /// As [`Loaded::new`].
     pub fn of(module: Module, entry: Option<&str>, constants: Vec<u32>) -> Result<Loaded, LoadError> {
         let entry = match (entry, module.entry_points()) {
             (Some(name), _) => module.entry_point(name)?.name.clone(),
@@ -109,13 +110,13 @@ impl Loaded {
         Ok(Loaded { words: Arc::from(module.words()), module, compiled, entry, outputs, constants })
     }
 
-    /// What the engines and the devices run.
+    /// The dispatch for engines and devices.
     pub fn dispatch(&self, (width, height): (u32, u32)) -> FragmentDispatch {
         let (words, entry) = (self.words.clone(), self.entry.clone());
         FragmentDispatch { words, entry, width, height, outputs: self.outputs.clone(), constants: self.constants.clone() }
     }
 
-    /// The buffers that the interpreters read.
+    /// The buffers for the interpreters.
     pub fn buffers(&self) -> Vec<spirv::Buffer> {
         match self.constants.is_empty() {
             true => Vec::new(),
@@ -124,13 +125,13 @@ impl Loaded {
     }
 }
 
-/// The outputs in the interface of an entry point, by location, each with as many components as its
-/// variable has.
+/// The outputs in the interface of an entry point, by location. Each has the number of components
+/// of its variable.
 pub fn outputs(module: &Module, entry: &str) -> Result<Vec<Target>, LoadError> {
     let words = module.words();
     let point = module.entry_point(entry)?;
     let operands = module.instructions()[point.instruction as usize].operands(words);
-    // Execution model, function, then the name; what follows it is the interface.
+    // The operands are the execution model, the function and the name. The interface follows.
     let (_, length) = spirv::words::string_at(&operands[2..]).unwrap_or_default();
     let mut outputs = Vec::new();
     for &variable in &operands[2 + length..] {
@@ -151,24 +152,24 @@ pub fn outputs(module: &Module, entry: &str) -> Result<Vec<Target>, LoadError> {
     Ok(outputs)
 }
 
-/// In what way a program cannot be run.
+/// The kinds of errors of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// It is malformed, or ill typed.
     Invalid,
-    /// It needs what is not modeled.
+    /// It needs a feature that is not modeled.
     Unsupported,
-    /// It passes a limit of ours.
+    /// It exceeds a limit of ours.
     Limit,
 }
 
-/// Why bytes are no program that can be run.
+/// The reason why bytes are no program that can run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadError {
-    /// In what way.
+    /// The kind of error.
     pub wrong: Wrong,
-    /// The whole message, with its place.
+    /// The complete message, with its place.
     pub text: String,
 }
 
@@ -185,7 +186,7 @@ impl ReadError {
         ReadError { wrong, text: text.into() }
     }
 
-    /// What the loader says, about the file of this name.
+    /// The error of the loader for the file with this name.
     pub fn of_module(name: &str, error: &LoadError) -> ReadError {
         let wrong = match error {
             LoadError::Unsupported { .. } => Wrong::Unsupported,
@@ -196,7 +197,7 @@ impl ReadError {
     }
 }
 
-/// A λV program that is well typed, and its derivation.
+/// A well-typed λV program, and its typing derivation.
 pub fn lambda_v(name: &str, text: &str) -> Result<(Program, Derivation), ReadError> {
     let rendered = |diagnostic: Diagnostic| diagnostic.render(name, text).trim_end().to_string();
     let program = Program::read(text).map_err(|e| ReadError::new(Wrong::Invalid, rendered(e.into())))?;
@@ -209,11 +210,11 @@ pub fn lambda_v(name: &str, text: &str) -> Result<(Program, Derivation), ReadErr
     }
 }
 
-/// The outputs of a well-typed program.
+/// The outputs of a well-typed program, with their components.
 fn targets(program: &Program, derivation: &Derivation) -> Vec<Target> {
     let components = derivation.types().map(|ty| match ty {
         Type::Ground(ty) => ty.components() as u32,
-        // Typing gives an output a type of values.
+        // Typing gives each output a value type.
         Type::Rec(_) | Type::PureRec => 0,
     });
     program.outputs.iter().zip(components).map(|(o, components)| Target { location: o.location, components }).collect()

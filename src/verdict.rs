@@ -1,31 +1,33 @@
-//! What a comparison came to, whatever was compared: programs and devices (`theorem`), modules
-//! (`theorem::refine`), scripts (`run::amber`), functions of a device (`precision`).
+//! The verdict of a comparison of any kind: programs on devices (`theorem`), modules
+//! (`theorem::refine`), scripts (`run::amber`), or functions of a device (`precision`).
 
 use std::fmt;
 
-/// What a comparison came to; `D` says how two sides differ. The other reasons are sentences.
+/// The verdict of a comparison. `D` describes a difference of two sides. The other reasons
+/// are sentences.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict<D> {
-    /// Everything observed was compared, and is allowed.
+    /// Every observation was compared and is allowed.
     Agree,
-    /// Something is observed that is not allowed, or a premise that was promised fails.
+    /// An observation is not allowed, or a promised premise fails.
     Disagree(D),
-    /// There is nothing to compare with: the source provably diverges, or allows everything.
+    /// There is nothing to compare with. The source provably diverges, or allows everything.
     Vacuous(String),
-    /// Nothing differs, and some of what was observed may come out in several ways.
+    /// Nothing differs, but some observations have several allowed values.
     Undecided(String),
-    /// It was not compared, or not wholly: a device, an engine or a case lacks something.
+    /// The comparison is missing or incomplete, since a device, an engine or a case
+    /// lacks something.
     Unchecked(String),
-    /// It was not compared, or not wholly: fuel, or a limit of an engine. Reports call it unchecked
-    /// too; its exit code is another.
+    /// The comparison is missing or incomplete, because of fuel or a limit of an engine. Reports
+    /// call it unchecked too. Its exit code is another.
     Limit(String),
-    /// The program has undefined behaviour, or a race, or a barrier that not all threads reach.
+    /// The program has undefined behaviour, a race, or a barrier that not all threads reach.
     Undefined(String),
-    /// The program is invalid, or does not fit what it is run with.
+    /// The program is invalid, or does not fit its inputs.
     Invalid(String),
-    /// The program needs something that is not modeled.
+    /// The program needs a feature that is not modeled.
     Unsupported(String),
-    /// The compiler refuses the program: it names a construct that it does not translate.
+    /// The compiler rejects the program, and names a construct that it does not translate.
     Refused(String),
     /// An engine crashed, hung or was lost on this program.
     Failed(String),
@@ -33,28 +35,28 @@ pub enum Verdict<D> {
 
 /// The exit codes of the command line.
 pub mod code {
-    /// All agree, or done.
+    /// Everything agrees, or the command is done.
     pub const DONE: u8 = 0;
     /// A disagreement.
     pub const DISAGREE: u8 = 1;
     /// Bad usage, or an invalid program.
     pub const INVALID: u8 = 2;
-    /// Nothing wrong found, but something that was asked for stayed unchecked or undecided, or
-    /// everything was vacuous.
+    /// Nothing is wrong, but something that was requested is unchecked or undecided, or everything
+    /// is vacuous.
     pub const UNCHECKED: u8 = 3;
     /// An engine crashed, hung or lost its device.
     pub const FAILED: u8 = 4;
-    /// Undefined behaviour in the program.
+    /// The program has undefined behaviour.
     pub const UNDEFINED: u8 = 5;
-    /// Unsupported.
+    /// The program needs something unsupported.
     pub const UNSUPPORTED: u8 = 6;
-    /// A limit, or fuel.
+    /// A limit was exceeded, or the fuel.
     pub const LIMIT: u8 = 7;
 
-    /// From the worst code on: of several the worst wins.
+    /// The codes from worst to best. The worst of several wins.
     const ORDER: [u8; 8] = [DISAGREE, FAILED, UNDEFINED, INVALID, UNSUPPORTED, LIMIT, UNCHECKED, DONE];
 
-    /// How many codes are worse than this one; 0 for what is no code of ours.
+    /// The number of codes that are worse than this code. 0 for an unknown code.
     pub(super) fn worse_ones(code: u8) -> usize {
         ORDER.iter().position(|&c| c == code).unwrap_or(0)
     }
@@ -66,7 +68,7 @@ pub mod code {
 }
 
 impl<D> Verdict<D> {
-    /// The word that reports use.
+    /// The word for it in reports.
     pub fn name(&self) -> &'static str {
         match self {
             Verdict::Agree => "agree",
@@ -82,7 +84,7 @@ impl<D> Verdict<D> {
         }
     }
 
-    /// The exit code, of [`code`].
+    /// The exit code, from [`code`].
     pub fn code(&self) -> u8 {
         match self {
             Verdict::Agree => code::DONE,
@@ -96,7 +98,7 @@ impl<D> Verdict<D> {
         }
     }
 
-    /// How two sides differ, or why there is no agreement; nothing for agreement.
+    /// The difference, or the reason for no agreement. `None` for agreement.
     pub fn reason(&self) -> Option<Result<&D, &str>> {
         match self {
             Verdict::Agree => None,
@@ -113,7 +115,7 @@ impl<D> Verdict<D> {
         }
     }
 
-    /// Why, in some lines; empty for agreement.
+    /// The reason, in some lines. Empty for agreement.
     pub fn why(&self) -> String
     where
         D: fmt::Display,
@@ -126,7 +128,7 @@ impl<D> Verdict<D> {
         }
     }
 
-    /// How bad it is: by its exit code, and within one code by how much was compared.
+    /// The severity: first by exit code, then by how little was compared.
     fn rank(&self) -> (usize, u8) {
         let uncompared = match self {
             Verdict::Unchecked(_) => 2,
@@ -136,7 +138,7 @@ impl<D> Verdict<D> {
         (usize::MAX - code::worse_ones(self.code()), uncompared)
     }
 
-    /// The worse of two verdicts on one program; the first if they are equally bad.
+    /// The worse of two verdicts on one program. The first if they are equally bad.
     pub fn worse(self, other: Verdict<D>) -> Verdict<D> {
         if other.rank() > self.rank() { other } else { self }
     }

@@ -1,44 +1,44 @@
-//! The way from something that shows a fault to a small one that still does; what is shrunk says
-//! which changes there are. The protocol is proptest's: [`Descent::simplify`] after a proposal that
-//! shows the fault, [`Descent::complicate`] after one that does not.
+//! The search from an item that shows a fault to a small item that still shows it. [`Shrinks`]
+//! defines the possible changes of an item. The protocol is proptest's: [`Descent::simplify`] after
+//! a proposal that shows the fault, [`Descent::complicate`] after a proposal that does not.
 //!
-//! Each proposal is one change to the smallest known to show the fault, and smaller than it. The
-//! greatest cuts come first; after a success the search goes on among cuts of about that size, and
-//! begins anew from the greatest when there is nothing more, until nothing at all
-//! can be taken away.
+//! Each proposal is one change to the smallest item that is known to show the fault, and is smaller
+//! than it. The greatest cuts come first. After a success, the search continues among cuts of about
+//! that size. If these are used up, it starts again with the greatest cuts. It ends when nothing
+//! can be removed.
 
 use rustc_hash::FxHashSet;
 
-/// The most nodes of what is changed that are looked at: some seconds' worth. Only what has
-/// thousands of nodes comes near it.
+/// The most nodes of changed items, in total. They take some seconds. Only items with thousands of
+/// nodes come near this number.
 const MOST_EFFORT: u64 = 1 << 24;
 
-/// What can be shrunk.
+/// Items that can be shrunk.
 pub(super) trait Shrinks: Clone {
-    /// What proposals must be.
+    /// A condition that all proposals must meet.
     type Keep: Copy;
-    /// A change.
+    /// A change of an item.
     type Edit: Clone;
-    /// What shrinking makes less.
+    /// The size of an item, which shrinking reduces.
     type Size: Copy + Ord;
 
-    /// Its size.
+    /// The size of the item.
     fn size(&self) -> Self::Size;
 
-    /// The nodes of that size.
+    /// The number of nodes in a size.
     fn nodes(size: Self::Size) -> u32;
 
-    /// A number that others do not have.
+    /// A hash that identifies the item.
     fn fingerprint(&self) -> u64;
 
-    /// The changes to it that take at most so many nodes away, the greatest first, each with about
-    /// how many those are.
+    /// The changes that remove at most `most` nodes, the greatest first. Each has an estimate of
+    /// the nodes that it removes.
     fn changes(&self, keep: Self::Keep, most: u32) -> Vec<(u32, Self::Edit)>;
 
-    /// It, changed; `None` where the change does not apply.
+    /// The changed item. `None` if the change does not apply.
     fn changed(&self, edit: &Self::Edit) -> Option<Self>;
 
-    /// Whether it may be proposed.
+    /// Whether the item meets the condition.
     fn holds(&self, keep: Self::Keep) -> bool;
 }
 
@@ -46,56 +46,57 @@ pub(super) trait Shrinks: Clone {
 #[derive(Clone)]
 pub(super) struct Descent<T: Shrinks> {
     keep: T::Keep,
-    /// The smallest that is known to show it (or the first).
+    /// The smallest item that is known to show the fault. At first the original.
     best: T,
     size: T::Size,
-    /// What is proposed, if it is not `best`, its size, and how many nodes it has less.
+    /// The proposed item if it is not `best`, with its size and an estimate of the nodes that the
+    /// change removes.
     proposed: Option<(T, T::Size, u32)>,
     changes: Vec<(u32, T::Edit)>,
     next: usize,
-    /// Whether `changes` are all there are, not only those of some size.
+    /// Whether `changes` are all changes, not only those up to some size.
     all: bool,
-    /// What was proposed so far.
+    /// The fingerprints of all proposals so far.
     seen: FxHashSet<u64>,
-    /// The nodes of all that was changed so far, proposed or not.
+    /// The total nodes of all changed items so far, whether they were proposed or not.
     effort: u64,
 }
 
 impl<T: Shrinks> Descent<T> {
-    /// Begins with `best`.
+    /// A search that starts with `best`.
     pub(super) fn new(best: T, keep: T::Keep) -> Descent<T> {
         let (size, changes) = (best.size(), best.changes(keep, u32::MAX));
         Descent { keep, best, size, proposed: None, changes, next: 0, all: true, seen: FxHashSet::default(), effort: 0 }
     }
 
-    /// The smallest that is known to show it.
+    /// The smallest item that is known to show the fault.
     pub(super) fn best(&self) -> &T {
         &self.best
     }
 
-    /// What is proposed, or the smallest that is known.
+    /// The proposed item, or else the smallest known one.
     pub(super) fn shown(&self) -> &T {
         self.proposed.as_ref().map_or(&self.best, |proposed| &proposed.0)
     }
 
-    /// What was proposed shows it. Whether there is another proposal; if not, `best` is as small as
-    /// it gets.
+    /// Says that the proposal shows the fault, or starts the search. Returns whether there is
+    /// another proposal. If not, `best` is final.
     pub(super) fn simplify(&mut self) -> bool {
         if let Some((best, size, removed)) = self.proposed.take() {
             (self.best, self.size) = (best, size);
-            // Much greater cuts failed before this one came up, and will be tried again at the end.
+            // Much greater cuts failed before this cut. They are tried again at the end.
             self.look(removed.saturating_mul(2).max(4));
         }
         self.propose()
     }
 
-    /// What was proposed does not show it. Whether there is another proposal.
+    /// Says that the proposal does not show the fault. Returns whether there is another proposal.
     pub(super) fn complicate(&mut self) -> bool {
         self.proposed = None;
         self.propose()
     }
 
-    /// The smallest found that `fails`, with fewer than so many questions.
+    /// The smallest item found that `fails`, with fewer than `questions` calls of it.
     pub(super) fn minimal(mut self, fails: &mut dyn FnMut(&T) -> bool, questions: u32) -> T {
         let mut more = self.simplify();
         for _ in 1..questions {
@@ -132,7 +133,7 @@ impl<T: Shrinks> Descent<T> {
         }
     }
 
-    /// Begins anew with changes that take at most so many nodes away.
+    /// Starts again with the changes that remove at most `most` nodes.
     fn look(&mut self, most: u32) {
         self.changes = self.best.changes(self.keep, most);
         self.next = 0;

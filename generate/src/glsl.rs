@@ -1,18 +1,18 @@
-//! Shaders in GLSL, in the forms that front ends get. glslang makes of them what no other generator
-//! has: functions that take pointers to textures and samplers, gl_PerVertex, BufferBlock, storage
-//! images, structures and matrices in blocks, variables that every function sees.
+//! GLSL shaders, in the forms that front ends usually get. glslang compiles them to constructs that
+//! no other generator has: functions that take pointers to textures and samplers, gl_PerVertex,
+//! BufferBlock, storage images, structures and matrices in blocks, and global variables.
 //!
-//! Nothing in them is undefined: indices are in range, no divisor is zero, shifts are short, loops
-//! end, and invocations meet only at barriers.
+//! The shaders have nothing undefined. Indices are in range, no divisor is zero, shift counts are
+//! small, loops end, and invocations interact only through barriers.
 
 use std::fmt::Write;
 
 use crate::random::Random;
 
-/// A stage.
+/// A shader stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
-    /// A dispatch.
+    /// A compute shader, for a dispatch.
     Compute,
     /// A vertex stage.
     Vertex,
@@ -21,7 +21,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// The name of the stage to glslangValidator.
+    /// The name of the stage for glslangValidator.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Compute => "comp",
@@ -41,7 +41,7 @@ enum Scalar {
 
 use Scalar::{Bool, Float, Int, Uint};
 
-/// A scalar, or a vector.
+/// A scalar or vector type: the scalar and the number of components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Type(Scalar, u32);
 
@@ -58,7 +58,7 @@ impl Type {
     }
 }
 
-/// Something that is read, and perhaps written.
+/// An expression that can be read, and perhaps written.
 #[derive(Clone, Debug)]
 struct Place {
     text: String,
@@ -71,7 +71,7 @@ struct Function {
     name: String,
     result: Type,
     parameters: Vec<(&'static str, Type)>,
-    /// Whether it takes a texture and a sampler, or both as one.
+    /// The texture and sampler parameters: none, separate, or a combined image sampler.
     handles: Handles,
 }
 
@@ -89,9 +89,9 @@ struct Writer {
     scope: Vec<Place>,
     functions: Vec<Function>,
     names: u32,
-    /// What the function is given to sample; nothing where there is none.
+    /// The expression that the current function can sample. `None` if there is none.
     sampled: Option<&'static str>,
-    /// How many statements may still be written.
+    /// The number of statements that may still be written.
     left: u32,
 }
 
@@ -120,7 +120,7 @@ impl Writer {
         Type(scalar, self.random.pick(&[1, 1, 1, 2, 3, 4]))
     }
 
-    /// Declares something that is read from here on.
+    /// Declares a place that later expressions may read.
     fn declare(&mut self, text: impl Into<String>, type_: Type, writable: bool) {
         self.scope.push(Place { text: text.into(), type_, writable });
     }
@@ -228,7 +228,7 @@ impl Writer {
         self.functions.push(Function { name, result, parameters, handles });
     }
 
-    /// Those that take both as one are few: nothing can compare what they become yet.
+    /// Combined image samplers are rare, since nothing can compare the resulting modules yet.
     fn handles(&mut self) -> Handles {
         match self.random.below(20) {
             0 => Handles::Combined,
@@ -264,7 +264,7 @@ impl Writer {
         }
         for _ in 0..self.random.between(1, 3) {
             self.left = self.random.between(3, 10);
-            // Barriers stand outside of what only some invocations come to.
+            // Barriers stand only where all invocations get.
             self.statements(3, None, stage == Stage::Fragment);
             if stage == Stage::Compute {
                 let (value, step) = (self.expr(Type(Uint, 1), 3), self.random.below(8));
@@ -293,8 +293,8 @@ impl Writer {
         self.line("}");
     }
 
-    /// Some statements. `result` is what a return gives, in functions; `ends` says whether the
-    /// entry point may end here.
+    /// Writes statements. `result` is the return type in functions. `ends` says whether the entry
+    /// point may return here.
     fn statements(&mut self, depth: u32, result: Option<Type>, ends: bool) {
         let outer = self.scope.len();
         for _ in 0..self.random.between(1, 4) {
@@ -304,7 +304,7 @@ impl Writer {
             self.left -= 1;
             self.statement(depth, result, ends);
         }
-        // What the blocks around declare stays.
+        // Declarations of the outermost block stay in scope.
         if self.indent > 1 {
             self.scope.truncate(outer);
         }
@@ -381,7 +381,7 @@ impl Writer {
                 self.line("}");
             }
             6 => {
-                // An array of its own, written and read by an index.
+                // A local array, which is written and read by an index.
                 let (name, type_) = (self.name("a"), self.type_());
                 let parts: Vec<String> = (0..4).map(|_| self.expr(type_, 1)).collect();
                 self.line(format!("{0} {name}[4] = {0}[4]({1});", type_.name(), parts.join(", ")));
@@ -405,8 +405,8 @@ impl Writer {
         }
     }
 
-    /// An index of an array of four elements. It names constants and what never changes only: it
-    /// may be written twice.
+    /// An index of an array of four elements. It depends only on values that never change, since
+    /// its text may be used twice.
     fn index(&mut self) -> String {
         let fixed: Vec<&Place> = self.scope.iter().filter(|p| !p.writable && p.type_ == Type(Int, 1)).collect();
         let place = fixed[self.random.below(fixed.len() as u32) as usize].text.clone();
@@ -508,7 +508,8 @@ impl Writer {
     fn binary(&mut self, type_: Type, fuel: u32) -> String {
         let Type(scalar, lanes) = type_;
         if scalar == Bool {
-            // Floats are compared seldom: of some of them devices may make several values.
+            // Floats are compared rarely, because for some of them devices may have
+            // different values.
             let of = Type(self.random.pick(&[Int, Int, Uint, Uint, Bool, Float]), lanes);
             if of.0 == Float && !self.random.percent(30) {
                 return self.leaf(type_);
@@ -544,14 +545,14 @@ impl Writer {
         };
         let value = self.expr(Type(from, lanes), fuel);
         match scalar {
-            // So floats stay where arithmetic is exact.
+            // The value becomes small enough that float arithmetic stays exact.
             Float if from == Int => format!("{}({value} & 255)", type_.name()),
             Float if from == Uint => format!("{}({value} & 255u)", type_.name()),
             _ => format!("{}({value})", type_.name()),
         }
     }
 
-    /// A call of a function that was written before.
+    /// A call of a function that was written earlier.
     fn call(&mut self, type_: Type, fuel: u32) -> String {
         let all: Vec<usize> = (0..self.functions.len()).filter(|&at| self.functions[at].result == type_).collect();
         let Some(&at) = all.get(self.random.below(all.len() as u32) as usize) else { return self.leaf(type_) };
@@ -576,13 +577,13 @@ impl Writer {
         format!("{name}({})", arguments.join(", "))
     }
 
-    /// Something of that type that is written; none if there is none.
+    /// A writable place of that type. `None` if there is none.
     fn written(&mut self, type_: Type) -> Option<String> {
         let places: Vec<&Place> = self.scope.iter().filter(|place| place.writable && place.type_ == type_).collect();
         places.get(self.random.below(places.len() as u32) as usize).map(|place| place.text.clone())
     }
 }
 
-/// What main samples, and a function that is given a texture and a sampler.
+/// The expression to sample in main, and in a function that takes a texture and a sampler.
 const BOTH: &str = "both";
 const APART: &str = "sampler2D(t, s)";

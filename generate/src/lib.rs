@@ -1,5 +1,5 @@
-//! Generated programs: a program is a function of its seed alone, on every platform. And smaller
-//! programs that still show something.
+//! Generators and shrinkers. A generated program is a function of its seed alone, on
+//! every platform.
 //!
 //! | module | what it holds |
 //! |---|---|

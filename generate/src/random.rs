@@ -1,4 +1,4 @@
-//! What the generators of λV and SPIR-V draw from random numbers.
+//! Random choices of the generators.
 
 use smallstep_semantics::random;
 
@@ -29,22 +29,23 @@ impl Random {
         low + self.below(high.saturating_sub(low) + 1)
     }
 
-    /// True in so many of a hundred cases.
+    /// True with a probability of `percent` in 100.
     pub fn percent(&mut self, percent: u32) -> bool {
         self.below(100) < percent
     }
 
-    /// True in so many of a thousand cases.
+    /// True with a probability of `permille` in 1000.
     pub fn permille(&mut self, permille: u32) -> bool {
         self.below(1000) < permille
     }
 
-    /// One of the items, of which there must be one.
+    /// One of the items, with equal probability. There must be at least one.
     pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len() as u32) as usize]
     }
 
-    /// The position of one of the weights, each in proportion to itself; 0 if all are 0.
+    /// The index of a weight, with a probability in proportion to the weight. 0 if all weights
+    /// are 0.
     pub fn weighted(&mut self, weights: &[u32]) -> usize {
         let mut at = self.below(weights.iter().sum());
         for (i, &weight) in weights.iter().enumerate() {

@@ -1,43 +1,46 @@
-//! All orders of what several threads ("invocations") do in a small program, one for each class of
-//! equivalent ones. No language is seen here.
+//! All orders of the steps of several threads ("invocations") in a small program, one for each
+//! class of equivalent orders. This module is independent of any language.
 //!
 //! Two schedules are equivalent if swapping neighbouring independent steps leads from one to the
-//! other (Mazurkiewicz traces); they end alike and have the same happens-before, so one of each
-//! class tells all. The search is depth first and replays prefixes from the start. It is source-set
-//! dynamic partial-order reduction with sleep sets (Abdulla, Aronis, Jonsson and Sagonas, POPL
-//! 2014): a step of another invocation is tried earlier only where a reversible race calls for it,
-//! and sleep sets keep equivalent schedules apart.
+//! other (Mazurkiewicz traces). Equivalent schedules end alike and have the same happens-before, so
+//! one of each class suffices. The search is depth first and replays prefixes from the start. It is
+//! source-set dynamic partial-order reduction with sleep sets (Abdulla, Aronis, Jonsson and
+//! Sagonas, POPL 2014). It tries a step of another invocation earlier only if a reversible race
+//! requires it. Sleep sets exclude equivalent schedules.
 //!
-//! A step is one visible action with all that the invocation does by itself up to its next one.
-//! What a next action would touch must depend on its invocation alone, which holds where addresses
-//! are computed in registers.
+//! A step is one visible action, with all that the invocation does by itself up to its next one.
+//! The memory that a next action would touch must depend on its invocation alone. This holds if
+//! addresses are computed in registers.
 //!
-//! A step that stops the run, by undefined behaviour, hides what others would have done after it,
-//! and the races of that. So the search goes on before it, without it: its invocation sleeps, and
-//! wakes where another one's step depends on the one that stops. Sleeping there means more than
-//! elsewhere, that no execution goes on by this step, and less, that those which go on without it
-//! were not seen yet: its races are looked for at each level where it could be taken. Every
-//! execution that does not stop is seen, one for each class, and that it can stop if it can; what
-//! independent invocations did before it stopped is not tried for its own sake.
+//! A step that stops the run, by undefined behaviour, hides what other invocations would have done
+//! after it, and the races of their steps. So the search backs up before this step and goes on
+//! without it. The step's invocation sleeps. It wakes at a step of another invocation that depends
+//! on the stopping step.
+//!
+//! This sleep means more than usual: no execution goes on with this step. It also means less than
+//! usual: the executions that go on without it have not been seen yet. So the search looks for the
+//! races of the sleeping step at each level where it could be taken. The search sees every
+//! execution that does not stop, one for each class. It also sees that a run can stop, if it can.
+//! It does not try, for its own sake, what independent invocations did before the stop.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// A schedule: who steps, and how many times in a row.
+/// A schedule: which invocation steps, and how many times in a row.
 pub type Steps = Vec<(u32, u64)>;
 
-/// What an invocation's next action touches.
+/// The memory that an invocation's next action touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Footprint {
-    /// Nothing that others see.
+    /// Nothing that other invocations can see.
     Local,
     /// A stretch of memory.
     Memory {
         /// The object.
         object: u32,
-        /// The first byte.
+        /// The offset of the first byte.
         offset: u64,
-        /// How many bytes.
+        /// The number of bytes.
         bytes: u64,
         /// Whether it may write.
         writes: bool,
@@ -47,7 +50,7 @@ pub enum Footprint {
 }
 
 impl Footprint {
-    /// Whether the order of two such actions can matter.
+    /// Whether the order of two actions with these footprints can matter.
     pub fn dependent(&self, other: &Footprint) -> bool {
         use Footprint::{Everything, Local, Memory};
         match (self, other) {
@@ -60,43 +63,43 @@ impl Footprint {
     }
 }
 
-/// What an invocation can do.
+/// The state of an invocation, for the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// Step; its next action touches that.
+    /// It can step. Its next action has this footprint.
     Ready(Footprint),
-    /// Nothing until others arrive at its barrier.
+    /// It can do nothing until others arrive at its barrier.
     Waiting,
-    /// Nothing more.
+    /// It has ended.
     Ended,
 }
 
-/// What a step did for the others.
+/// The effect of a step on other invocations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stepped {
-    /// The invocations that met by it: whatever one of them does from then on comes after what each
-    /// of them has done.
+    /// The invocations that met because of the step. Whatever one of them does next happens after
+    /// all that each of them has done.
     pub released: Vec<usize>,
-    /// The run is over, by undefined behaviour or a limit.
+    /// Whether the run is over, by undefined behaviour or a limit.
     pub stop: bool,
 }
 
 /// A run that is explored. Steps must be deterministic.
 pub trait Explored {
-    /// How many invocations there are.
+    /// The number of invocations.
     fn invocations(&self) -> usize;
-    /// What one of them can do.
+    /// The state of an invocation.
     fn turn(&self, invocation: usize) -> Turn;
-    /// Has it do its next action, and all that follows up to the one after.
+    /// Takes a step: the next action, and all that follows up to the one after.
     fn step(&mut self, invocation: usize) -> Stepped;
 }
 
 /// Bounds of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// The most executions, complete or cut short.
+    /// The greatest number of executions, complete or cut short.
     pub executions: u64,
-    /// The most steps in all, replayed ones too.
+    /// The greatest number of steps in total, including replayed steps.
     pub steps: u64,
 }
 
@@ -106,37 +109,37 @@ impl Default for Budget {
     }
 }
 
-/// What a search did.
+/// Statistics of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exploration {
-    /// Complete executions, no two of them equivalent.
+    /// The number of complete executions. No two of them are equivalent.
     pub executions: u64,
-    /// Executions that were cut short as equivalent to earlier ones.
+    /// The number of executions that were cut short, since they were equivalent to earlier ones.
     pub blocked: u64,
-    /// Steps in all.
+    /// The number of steps in total.
     pub steps: u64,
-    /// Whether every class was seen: the budget sufficed and the visitor never broke off.
+    /// Whether all classes were seen. False if the budget was used up or the visitor broke off.
     pub complete: bool,
 }
 
 struct Event {
     invocation: usize,
     footprint: Footprint,
-    /// How many events of each invocation happen before it, itself counted.
+    /// By invocation, the number of its events that happen before this event, including this event.
     clock: Vec<u32>,
 }
 
-/// An invocation whose next step leads to nothing new.
+/// A sleeping invocation: its next step leads to nothing new.
 #[derive(Clone, Copy)]
 struct Asleep {
-    /// What this step touches.
+    /// The footprint of this step.
     footprint: Footprint,
     /// Whether it stops the run.
     stops: bool,
 }
 
 struct Level {
-    /// Those to be tried here.
+    /// The invocations to try here.
     backtrack: BTreeSet<usize>,
     sleep: BTreeMap<usize, Asleep>,
     chosen: usize,
@@ -148,14 +151,14 @@ struct Level {
 struct Search {
     levels: Vec<Level>,
     events: Vec<Event>,
-    /// Each invocation's clock: what happens before its next step.
+    /// By invocation, the clock of what happens before its next step.
     clocks: Vec<Vec<u32>>,
     done: Exploration,
     budget: Budget,
 }
 
-/// Runs one execution of each class of equivalent ones, from states that `start` makes, and shows
-/// each at its end with the schedule that replays it.
+/// Runs one execution of each class, from states that `start` makes. Passes each final state to
+/// `visit`, with the schedule that replays it.
 pub fn explore<E: Explored>(start: impl Fn() -> E, budget: Budget, mut visit: impl FnMut(&E, Steps) -> ControlFlow<()>) -> Exploration {
     let mut search = Search { levels: Vec::new(), events: Vec::new(), clocks: Vec::new(), done: Exploration::default(), budget };
     loop {
@@ -192,8 +195,8 @@ impl Search {
         steps
     }
 
-    /// Replays what is chosen and goes on to the end: complete, or cut short; nothing where the
-    /// budget ends.
+    /// Replays the chosen steps and goes on to the end. True if the execution is complete, false if
+    /// it was cut short. `None` if the budget is used up.
     fn run(&mut self, state: &mut impl Explored) -> Option<bool> {
         let count = state.invocations();
         self.events.clear();
@@ -221,7 +224,7 @@ impl Search {
                 self.levels.push(Level { backtrack: BTreeSet::from([chosen]), sleep, chosen, footprint, stops: false });
             }
             let chosen = self.levels[depth].chosen;
-            // A choice that was made by its number alone gets its footprint here.
+            // A choice that was made by its number alone has its footprint set here.
             let Some(&footprint) = ready.get(&chosen) else { return Some(false) };
             self.levels[depth].footprint = footprint;
             if self.done.steps >= self.budget.steps {
@@ -258,7 +261,7 @@ impl Search {
         }
     }
 
-    /// What happens before the step that an invocation takes next, itself counted.
+    /// The clock of the step that an invocation takes next, including the step.
     fn clock(&self, invocation: usize, footprint: &Footprint) -> Vec<u32> {
         let mut clock = self.clocks[invocation].clone();
         for event in self.events.iter().filter(|event| event.footprint.dependent(footprint)) {
@@ -268,7 +271,7 @@ impl Search {
         clock
     }
 
-    /// The races of a next step ask for others to be tried before.
+    /// Makes the search try other orders for the races of a next step.
     fn races(&mut self, invocation: usize, footprint: &Footprint) {
         let (before, clock) = (self.clocks[invocation].clone(), self.clock(invocation, footprint));
         for i in 0..self.events.len() {
@@ -283,8 +286,8 @@ impl Search {
         self.events.push(Event { invocation, footprint, clock });
     }
 
-    /// If event i races with the new step and nothing stands between them: has a step that leads to
-    /// the other order tried at i.
+    /// If event `i` races with the new step and nothing is between them, makes the search try a
+    /// step at `i` that leads to the other order.
     fn reverse(&mut self, i: usize, invocation: usize, footprint: &Footprint, before: &[u32], clock: &[u32]) {
         let events = &self.events;
         let happens = |earlier: &Event, clock: &[u32]| clock[earlier.invocation] >= earlier.clock[earlier.invocation];
@@ -295,7 +298,8 @@ impl Search {
         if events[i + 1..].iter().any(|between| between.footprint.dependent(footprint) && happens(event, &between.clock)) {
             return;
         }
-        // What does not depend on event i, and the new step at its end; who could begin it.
+        // The events that do not depend on event `i`, with the new step at the end, and the
+        // invocations that could begin them.
         let mut seen = BTreeSet::new();
         let mut initials = BTreeSet::new();
         let mut rest: Vec<&Event> = Vec::new();
@@ -315,7 +319,7 @@ impl Search {
         }
     }
 
-    /// Makes the deepest choice that is left.
+    /// Makes the deepest remaining choice. False if there is none.
     fn next(&mut self) -> bool {
         while let Some(level) = self.levels.last_mut() {
             level.sleep.insert(level.chosen, Asleep { footprint: level.footprint, stops: level.stops });

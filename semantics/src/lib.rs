@@ -1,8 +1,8 @@
-//! The meaning of the languages: λV (report 000), the SPIR-V that its translation needs and more of
-//! it, and WSL (seed 004).
+//! The meaning of the languages: λV (report 000), SPIR-V (the part that λV's translation needs, and
+//! more), and WSL (seed 004).
 //!
-//! No GPU, no compiler and no unsafe code in here: the interpreters cannot see the compilers that
-//! they judge.
+//! There is no GPU code, no compiler and no unsafe code in this crate. So the interpreters cannot
+//! depend on the compilers that they judge.
 #![forbid(unsafe_code)]
 
 pub mod concurrency;

@@ -1,19 +1,19 @@
-//! Every way a run can end.
+//! All outcomes of a run.
 //!
-//! A run ends in an observation, or in one of the reasons why it has none. Nothing else: a step
-//! function never panics on a program that its loader accepted.
+//! A run ends in an observation, or in one of the reasons why it has none. There is no other
+//! outcome: a step function never panics on a program that its loader accepted.
 
 use crate::undefined::Undefined;
 use std::time::{Duration, Instant};
 
-/// How a run ended; `O` is what was observed.
+/// The outcome of a run. `O` is the observation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome<O> {
     /// The run ended with an observation.
     Observed(O),
     /// The run met undefined behaviour.
     Undefined(Undefined),
-    /// No rule applies and the term is no value: progress fails here.
+    /// No rule applies and the term is not a value: progress fails here.
     Stuck(Stuck),
     /// The program needs something that the semantics does not model.
     Unsupported(String),
@@ -27,19 +27,20 @@ pub enum Outcome<O> {
     Deadlock,
 }
 
-/// Where no rule applies.
+/// A stuck run: no rule applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// The innermost culprit and what the nearest rule needed, one sentence.
+    /// One sentence: the innermost term or instruction to which no rule applies, and what the
+    /// nearest rule needed.
     pub why: String,
-    /// Where, in the program's own terms (line:column, or block and instruction).
+    /// The place, in the program's own terms (line:column, or block and instruction).
     pub at: String,
 }
 
 /// A limit of an engine, with the bound that was passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// What is limited, as "terms" or "call depth".
+    /// The limited quantity, such as "terms" or "call depth".
     pub what: &'static str,
     /// The bound.
     pub bound: u64,
@@ -51,7 +52,7 @@ impl std::fmt::Display for Limit {
     }
 }
 
-/// A point in time at which runs end.
+/// A point in time at which runs are stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLimit {
     until: Instant,
@@ -59,75 +60,75 @@ pub struct TimeLimit {
 }
 
 impl TimeLimit {
-    /// Steps between two looks at the clock.
+    /// The number of steps between two checks of the clock.
     pub(crate) const EVERY: u64 = 1 << 12;
 
-    /// So long from now on; none if that is never.
+    /// A limit at this duration from now. `None` if it is too far in the future.
     pub fn from_now(time: Duration) -> Option<TimeLimit> {
         let milliseconds = u64::try_from(time.as_millis()).ok()?;
         Some(TimeLimit { until: Instant::now().checked_add(time)?, milliseconds })
     }
 
-    /// The limit that is passed, if there is one and it is.
+    /// The exceeded limit, if there is a limit and it has passed.
     pub fn passed(this: Option<TimeLimit>) -> Option<Limit> {
         let limit = this.filter(|limit| Instant::now() >= limit.until)?;
         Some(Limit { what: "milliseconds", bound: limit.milliseconds })
     }
 
-    /// The same, where the clock is looked at only now and then: when the count of steps goes
-    /// from one to another, up or down.
+    /// Like `passed`, but checks the clock only if the count of steps crosses a multiple of `EVERY`
+    /// between `from` and `to`.
     pub(crate) fn passed_between(this: Option<TimeLimit>, from: u64, to: u64) -> Option<Limit> {
         TimeLimit::passed(this.filter(|_| from / TimeLimit::EVERY != to / TimeLimit::EVERY))
     }
 }
 
-/// Why a run does not begin, or a value is not made: what is given cannot be used.
+/// The reason why a run does not begin, or a value is not made: the input cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidInput {
-    /// In what way.
+    /// The kind of fault.
     pub fault: InputFault,
-    /// One sentence, which names the place: what is found against what is needed.
+    /// One sentence that names the place, and what was found against what is required.
     pub what: String,
 }
 
-/// In what way something that is given cannot be used.
+/// The kinds of faults of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InputFault {
-    /// A text is not written as what it stands for.
+    /// A text does not have the required syntax.
     Text,
     /// The program is not valid.
     Program,
     /// A file cannot be read.
     File,
-    /// There is no such entry point, or there are several to choose from.
+    /// The entry point does not exist, or there are several to choose from.
     EntryPoint,
-    /// The program needs something that is not given.
+    /// An input that the program needs is missing.
     Missing,
-    /// The program has no use for something that is given, or it is given twice.
+    /// An input is not used by the program, or occurs twice.
     Unused,
-    /// Something is of another type, shape or size than is needed.
+    /// An input has the wrong type, shape or size.
     Type,
     /// A schedule names a thread that cannot step, or ends while one can.
     Schedule,
-    /// A limit is passed.
+    /// A limit is exceeded.
     Limit,
-    /// It is not modeled.
+    /// A feature is not modeled.
     Unsupported,
     /// A command cannot be run.
     Command,
-    /// It does not show what is to be kept while it is made smaller.
+    /// The input does not have the property that shrinking must keep.
     Uninteresting,
 }
 
 impl InvalidInput {
-    /// What is wrong, in a sentence.
+    /// An error with this sentence.
     pub fn new(fault: InputFault, what: impl Into<String>) -> InvalidInput {
         InvalidInput { fault, what: what.into() }
     }
 
-    /// The same, with something before its sentence: what it is about.
+    /// Prepends the subject to the sentence.
     pub fn about(self, what: impl std::fmt::Display) -> InvalidInput {
         InvalidInput { what: format!("{what}: {}", self.what), ..self }
     }
@@ -154,7 +155,7 @@ impl From<Limit> for InvalidInput {
 }
 
 impl<O> Outcome<O> {
-    /// The observation, where there is one.
+    /// The observation, if there is one.
     pub fn observed(&self) -> Option<&O> {
         match self {
             Outcome::Observed(o) => Some(o),
@@ -162,7 +163,7 @@ impl<O> Outcome<O> {
         }
     }
 
-    /// The same ending with the observation mapped.
+    /// The outcome with its observation mapped.
     pub fn map<P>(self, f: impl FnOnce(O) -> P) -> Outcome<P> {
         match self {
             Outcome::Observed(o) => Outcome::Observed(f(o)),
@@ -176,7 +177,7 @@ impl<O> Outcome<O> {
         }
     }
 
-    /// The ending's name, without its observation.
+    /// The name of the kind of outcome.
     pub fn name(&self) -> &'static str {
         match self {
             Outcome::Observed(_) => "observed",

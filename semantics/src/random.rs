@@ -1,10 +1,10 @@
-//! Random numbers: the same from a seed on every platform, whatever other crates do. SplitMix64, of
-//! Steele, Lea and Flood.
+//! Random numbers. A seed gives the same numbers on every platform, independent of other crates.
+//! The generator is SplitMix64 of Steele, Lea and Flood.
 
-/// What the state of a stream grows by: 2^64 divided by the golden ratio.
+/// The increment of a stream's state: 2^64 divided by the golden ratio.
 pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A mixing of 64 bits that is one to one.
+/// A bijective mixing of 64 bits.
 pub fn mix(bits: u64) -> u64 {
     let mut z = bits.wrapping_add(STEP);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -17,7 +17,7 @@ pub fn mix(bits: u64) -> u64 {
 pub struct Random(u64);
 
 impl Random {
-    /// The stream that begins with this state.
+    /// The stream with this initial state.
     pub fn new(state: u64) -> Random {
         Random(state)
     }
@@ -34,7 +34,7 @@ impl Random {
 mod tests {
     use super::*;
 
-    /// The first numbers that the authors' program gives for the seed 1234567.
+    /// The first numbers of the authors' program for the seed 1234567.
     #[test]
     fn the_stream_is_splitmix64() {
         let mut random = Random::new(1_234_567);

@@ -1,10 +1,10 @@
 //! The rule names of every judgement, in one registry.
 //!
-//! A rule is named `family/rule`, as `lv/t-if`. The function that is the rule bears the same name
-//! with `-` as `_`. `RULES.md` is printed from this registry, and the coverage test of `spec-tests`
-//! holds registry, cases and code together.
+//! A rule is named `family/rule`, such as `lv/t-if`. The function of the rule has the same name,
+//! with `_` for `-`. `RULES.md` is printed from this registry. The coverage test of `spec-tests`
+//! keeps registry, cases and code consistent.
 
-/// Which judgement a rule belongs to.
+/// The judgement that a rule belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Judgement {
     /// R, A ⊢ e : τ (report §5).
@@ -37,7 +37,7 @@ pub enum Judgement {
     StatementTyping,
     /// Γ ⊢ e : τ, may discard or not (seed 004 "Typing expressions").
     ExpressionTyping,
-    /// What an entry point takes and gives (seed 004 "Entry Points", "Built-in Variables").
+    /// The inputs and outputs of an entry point (seed 004 "Entry Points", "Built-in Variables").
     EntryPoint,
     /// The types and functions that every program has (seed 004 "Standard library").
     Library,
@@ -51,7 +51,7 @@ pub enum Judgement {
     Draw,
     /// G, CF ⊢ s : B, C and G, CF ⊢ e : C, with the implications that they add (seed 001).
     Uniformity,
-    /// WSL to SPIR-V (seed 003): which instructions a construct becomes.
+    /// WSL to SPIR-V (seed 003): the instructions for each construct.
     Codegen,
 }
 
@@ -82,7 +82,7 @@ impl Judgement {
         Judgement::Codegen,
     ];
 
-    /// How the judgement is written.
+    /// The form of the judgement.
     pub fn form(self) -> &'static str {
         match self {
             Judgement::Typing => "R, A ⊢ e : τ",
@@ -126,8 +126,8 @@ mod wsl_syntax;
 #[macro_use]
 mod wsl_typing;
 
-// Each macro of a file adds its rows to those that it is given, and hands all of them to the first
-// macro of its list; `rules` makes the registry.
+// The macro in each file adds its rows to the rows that it receives, and passes all of them to the
+// first macro of its list. The last macro, `rules`, makes the registry.
 macro_rules! rules {
     ($($variant:ident $name:literal $judgement:ident $source:literal $item:literal $statement:literal;)*) => {
         /// A rule of one of the judgements.
@@ -141,7 +141,7 @@ macro_rules! rules {
             /// Every rule, in registry order.
             pub const ALL: &'static [Rule] = &[$(Rule::$variant,)*];
 
-            /// The stable name, as `lv/t-if`.
+            /// The stable name, such as `lv/t-if`.
             pub fn name(self) -> &'static str {
                 match self { $(Rule::$variant => $name,)* }
             }
@@ -151,18 +151,18 @@ macro_rules! rules {
                 match self { $(Rule::$variant => Judgement::$judgement,)* }
             }
 
-            /// Where the rule is printed: seed document and section.
+            /// The source of the rule: seed document and section.
             pub fn source(self) -> &'static str {
                 match self { $(Rule::$variant => $source,)* }
             }
 
-            /// The path of the Rust function that is the rule.
+            /// The path of the rule's Rust function.
             pub fn item(self) -> &'static str {
                 match self { $(Rule::$variant => $item,)* }
             }
 
-            /// The rule in one line, which stands above its function too: the coverage test of
-            /// `spec-tests` holds the two equal.
+            /// The rule in one line. It also stands above the rule's function: the coverage test of
+            /// `spec-tests` checks that the two are equal.
             pub fn statement(self) -> &'static str {
                 match self { $(Rule::$variant => $statement,)* }
             }
@@ -171,7 +171,7 @@ macro_rules! rules {
 }
 
 impl Rule {
-    /// The rule of that name.
+    /// The rule with this name.
     pub fn from_name(name: &str) -> Option<Rule> {
         Rule::ALL.iter().copied().find(|r| r.name() == name)
     }
@@ -311,7 +311,7 @@ uniformity_flow_rules! { uniformity_rules wsl_syntax_rules wsl_typing_rules wsl_
     SpirvGroupArithmetic "spirv/group-arithmetic" Invocation "SPIR-V §3.3.24" "spirv::relation::step::group::group_arithmetic" "M, (r = OpGroupNonUniformOp τ s o a (n), I), c, p → M[r ↦ the M(a) of the tangle that o takes, combined by Op], I, c, p once the tangle has arrived";
     SpirvGroupQuad "spirv/group-quad" Invocation "SPIR-V §3.3.24" "spirv::relation::step::group::group_quad" "M, (r = OpGroupNonUniformQuadBroadcast τ s a i, I), c, p → M[r ↦ M(a) of invocation M(i) of its quad], I, c, p once the tangle has arrived; OpGroupNonUniformQuadSwap, of the one beside, below or across";
 
-    // What several invocations do together.
+    // Collective rules of several invocations.
     SpirvBarrierRelease "spirv/barrier-release" Grid "SPIR-V §3.3.20" "spirv::relation::grid::barrier::barrier_release" "all invocations of a scope wait at one OpControlBarrier: they go on, ordered by its semantics";
     SpirvDivergentBarrier "spirv/divergent-barrier" Grid "SPIR-V §3.3.20" "spirv::relation::grid::barrier::divergent_barrier" "none of a scope's invocations can step and they wait at different barriers, or some have ended: undefined behaviour";
     SpirvQuadDerivatives "spirv/quad-derivatives" Grid "SPIR-V §3.3.16; Vulkan, Derivative Operations" "spirv::relation::grid::quad::quad_derivatives" "all invocations of a quad wait at one dynamic instance of a derivative: they go on with the differences of their values";

@@ -1,4 +1,4 @@
-//! Texts of programs, in every language: places in them and the identifiers that they mention.
+//! Program texts in every language: places in them, and the identifiers that occur in them.
 
 use std::hash::BuildHasher;
 
@@ -7,9 +7,9 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 /// A half-open range of byte offsets into the source text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Span {
-    /// The first byte.
+    /// The offset of the first byte.
     pub start: u32,
-    /// The byte after the last.
+    /// The offset after the last byte.
     pub end: u32,
 }
 
@@ -20,10 +20,12 @@ pub struct Symbol(pub u32);
 /// The identifiers of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
-    /// One behind the other, so that a copy of all is cheap, and where each ends.
+    /// All identifiers, one after another, so that copying them is cheap. `ends` has the end
+    /// of each.
     text: String,
     ends: Vec<u32>,
-    /// By hash: the last with it. By symbol: the one before it with the same hash.
+    /// `index` has the last symbol with each hash. `before` has, by symbol, the previous symbol
+    /// with the same hash.
     index: FxHashMap<u64, Symbol>,
     before: Vec<Option<Symbol>>,
 }
@@ -32,7 +34,7 @@ impl Symbols {
     /// The symbol of `name`.
     pub fn intern(&mut self, name: &str) -> Symbol {
         let hash = FxBuildHasher.hash_one(name);
-        // In tests many names have one hash.
+        // In tests, many names share a hash.
         let hash = if cfg!(test) { hash % 4 } else { hash };
         let last = self.index.get(&hash).copied();
         let mut next = last;
@@ -50,25 +52,25 @@ impl Symbols {
         s
     }
 
-    /// The identifier as written.
+    /// The text of the identifier.
     pub fn name(&self, s: Symbol) -> &str {
         let at = s.0 as usize;
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.text[start as usize..self.ends[at] as usize]
     }
 
-    /// How many identifiers there are.
+    /// The number of identifiers.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no identifiers.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 }
 
-/// A line and column, both from 1; the column counts characters.
+/// The line and the column of an offset, both from 1. The column counts characters.
 pub fn line_column(text: &str, offset: u32) -> (usize, usize) {
     let offset = (offset as usize).min(text.len());
     let before = &text.as_bytes()[..offset];
@@ -78,8 +80,8 @@ pub fn line_column(text: &str, offset: u32) -> (usize, usize) {
     (line, column)
 }
 
-/// Runs a recursive step with stack to spare: nesting is bounded by the parsers' and the engines'
-/// limits, never by the thread's stack.
+/// Runs a recursive step with enough stack. Limits of the parsers and engines bound the nesting,
+/// never the thread's stack.
 #[inline]
 pub fn deep<R>(f: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(96 << 10, 4 << 20, f)

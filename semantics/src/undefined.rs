@@ -1,5 +1,5 @@
-//! What a specification leaves open, enumerated: one table that says of every construct which of
-//! four things it is, by which clause.
+//! The cases that a specification leaves open. One table says for every construct which of four
+//! kinds it is, and by which clause.
 //!
 //! - [`Ub`]: undefined behaviour, which ends the run.
 //! - [`Unspecified`]: an undefined value, which flows on, component by component, and is any value
@@ -11,7 +11,7 @@
 
 use std::fmt::Write;
 
-/// Which of the four a construct is.
+/// The kinds of constructs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// Undefined behaviour: the run ends.
@@ -42,15 +42,15 @@ impl Kind {
 /// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Which of the four.
+    /// The kind.
     pub kind: Kind,
-    /// The stable id, as `spirv/unreachable`.
+    /// The stable id, such as `spirv/unreachable`.
     pub id: &'static str,
     /// The construct.
     pub construct: &'static str,
     /// The clause that decides it.
     pub clause: &'static str,
-    /// What was decided, and why where the clause leaves a choice.
+    /// The decision, and its reason if the clause leaves a choice.
     pub decision: &'static str,
 }
 
@@ -166,7 +166,7 @@ registry! {
 }
 
 registry! {
-    /// What the environment decides.
+    /// A choice that the environment makes.
     Setting Environment {
         Robustness "spirv/robustness" "accesses of buffers out of bounds" "Vulkan, robustBufferAccess and robustBufferAccess2" "`--robustness none|rba1|rba2`, by default none: undefined behaviour";
         ImageRobustness "spirv/image-robustness" "image accesses with coordinates out of bounds" "Vulkan, Texel Input Validation and robustImageAccess" "zeros with robustness, undefined values without; stores are dropped";
@@ -195,7 +195,7 @@ pub fn table() -> impl Iterator<Item = Entry> {
     behaviours.chain(values).chain(refusals).chain(Setting::ALL.iter().map(|x| x.entry()))
 }
 
-/// What an undefined value does on its way, for the page: construct and rule.
+/// How an undefined value propagates, for the page: construct and rule.
 const PROPAGATION: &[(&str, &str)] = &[
     (
         "any computing instruction",
@@ -241,20 +241,20 @@ pub fn page() -> String {
     out
 }
 
-/// One undefined behaviour that a run met.
+/// An instance of undefined behaviour in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undefined {
-    /// Which.
+    /// The kind.
     pub ub: Ub,
-    /// What happened, one sentence that names the instruction.
+    /// One sentence that says what happened and names the instruction.
     pub what: String,
-    /// Where: function, block, step.
+    /// The place in words: function, block, step.
     pub at: String,
-    /// The same by its parts, of a run of a dispatch.
+    /// The place as data, for a run of a dispatch.
     pub site: Option<Box<Site>>,
 }
 
-/// Where and when in a dispatch behaviour is undefined.
+/// The place and time of undefined behaviour in a dispatch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Site {
     /// The index of the instruction in the module.
@@ -263,19 +263,19 @@ pub struct Site {
     pub function: u32,
     /// The label of the block.
     pub block: u32,
-    /// What OpLine says: file, line and column.
+    /// The source line by OpLine: file, line and column.
     pub line: Option<(String, u32, u32)>,
     /// The invocation, by its number in the grid.
     pub invocation: u32,
     /// The invocation as GlobalInvocationId.
     pub global: [u32; 3],
-    /// How many rules the invocation had applied before. `None` of the earlier access of a race,
-    /// and where the run does not count rules.
+    /// The number of rules that the invocation had applied before. `None` for the earlier access of
+    /// a race, and if the run does not count rules.
     pub step: Option<u64>,
-    /// Of a data race, the earlier of the two accesses in this run.
+    /// For a data race, the earlier of the two accesses in this run.
     pub earlier: Option<Box<Site>>,
-    /// The calls that the invocation is in, the innermost first. Empty of the earlier access of a
-    /// race.
+    /// The calls that the invocation is in, the innermost first. Empty for the earlier access of
+    /// a race.
     pub calls: Vec<Call>,
 }
 
@@ -284,11 +284,11 @@ pub struct Site {
 pub struct Call {
     /// The index of the OpFunctionCall in the module.
     pub instruction: u32,
-    /// The id of the function that calls.
+    /// The id of the calling function.
     pub function: u32,
-    /// The label of its block.
+    /// The label of the calling block.
     pub block: u32,
-    /// What OpLine says: file, line and column.
+    /// The source line by OpLine: file, line and column.
     pub line: Option<(String, u32, u32)>,
 }
 

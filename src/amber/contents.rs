@@ -1,5 +1,5 @@
-//! The bytes of buffers: what a script says they hold at first, and what an engine
-//! has left in them.
+//! The bytes of buffers: the initial contents that a script declares, and the contents that an
+//! engine has left.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,24 +10,23 @@ use smallstep_semantics::number::sets::Set;
 use super::scalar::{Class, Number, Scalar, Value, f16_bits};
 use super::script::{Buffer, BufferId, Initial, Lane, Script};
 
-/// What is known of a byte.
+/// How much is known of a byte. A greater variant means less knowledge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Known {
-    /// It holds this and nothing else.
+    /// All conforming devices have this byte.
     #[default]
     Decided,
-    /// It is of a scalar that holds one of a few values, all of which are known:
-    /// [`Contents::choice`].
+    /// The byte belongs to a scalar with a few possible values, all of which are
+    /// known: [`Contents::choice`].
     OneOf,
-    /// A conforming device may hold something else: the value is one of several that
-    /// are not all known.
+    /// A conforming device may have another byte. The possible values are not all known.
     Doubtful,
-    /// It is undefined: any value.
+    /// The byte is undefined: it may have any value.
     Undefined,
 }
 
 impl Known {
-    /// The word that reports use.
+    /// The word for it in reports.
     pub fn name(self) -> &'static str {
         match self {
             Known::Decided => "decided",
@@ -38,17 +37,17 @@ impl Known {
     }
 }
 
-/// The values of which a scalar holds one.
+/// The possible values of a scalar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// Bytes of the scalar, 8 at most.
+    /// The size of the scalar in bytes, at most 8.
     pub size: usize,
     /// The values as bits.
     pub codes: Codes,
 }
 
 impl Choice {
-    /// Every value, all NaNs as one.
+    /// All possible values. The NaNs count as one value.
     pub fn all(&self) -> impl Iterator<Item = u64> {
         let nan = match self.codes.nan {
             16 => Some(0x7e00),
@@ -59,36 +58,37 @@ impl Choice {
     }
 }
 
-/// A buffer's bytes.
+/// The bytes of a buffer, and how much is known of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// What is known of each byte. Empty where all are decided, and always in what
-    /// a device gives back.
+    /// The knowledge of each byte. Empty if all bytes are decided, and always for contents from
+    /// a device.
     pub known: Vec<Known>,
-    /// By first byte, of which values a scalar holds one; its bytes are [`Known::OneOf`], and no
-    /// others are.
+    /// The scalars with a few possible values, by the offset of their first byte. Exactly their
+    /// bytes are [`Known::OneOf`].
     choices: BTreeMap<usize, Choice>,
-    /// By first byte, of which bounded set a 32-bit float is one; its bytes are
-    /// [`Known::Doubtful`].
+    /// The 32-bit floats with a bounded set of possible values, by the offset of their first byte.
+    /// Their bytes are [`Known::Doubtful`].
     sets: BTreeMap<usize, Set>,
 }
 
 impl Contents {
-    /// Decided bytes.
+    /// Contents whose bytes are all decided.
     pub fn of(bytes: Vec<u8>) -> Contents {
         Contents { bytes, ..Contents::default() }
     }
 
-    /// The scalar that a byte belongs to, by its first byte, if it holds one of a few values.
+    /// The scalar with a few possible values that contains a byte, with the offset of its
+    /// first byte.
     pub fn choice(&self, byte: usize) -> Option<(usize, &Choice)> {
         let (&start, choice) = self.choices.range(..=byte).next_back()?;
         (byte < start + choice.size).then_some((start, choice))
     }
 
-    /// The values that a scalar may have; none if it has one. An error for a byte that says
-    /// nothing, and what is known of it.
+    /// The possible values of a scalar. `None` if it has only one. An error if some byte of it is
+    /// open for another reason: the byte, and how much is known of it.
     pub fn values(&self, offset: usize, size: usize) -> Result<Option<&Choice>, (usize, Known)> {
         match (self.open(offset, size), self.choices.get(&offset)) {
             (None, _) => Ok(None),
@@ -97,8 +97,8 @@ impl Contents {
         }
     }
 
-    /// Puts in place what is one of these values, the best one as bytes. A scalar past the end is
-    /// left out.
+    /// Writes the best of these values, and records all of them as possible. A scalar that exceeds
+    /// the end is ignored.
     pub fn choose(&mut self, offset: usize, size: usize, codes: Codes) {
         let Some(bytes) = offset.checked_add(size).and_then(|end| self.bytes.get_mut(offset..end)).filter(|bytes| bytes.len() <= 8) else {
             return;
@@ -114,20 +114,20 @@ impl Contents {
         self.choices.insert(offset, Choice { size, codes });
     }
 
-    /// The 32-bit float that a byte belongs to, by its first byte, if it may be any
-    /// of a bounded set.
+    /// The 32-bit float with a bounded set that contains a byte, with the offset of its first byte.
     pub fn set(&self, byte: usize) -> Option<(usize, Set)> {
         let (&start, &set) = self.sets.range(..=byte).next_back()?;
         (byte < start + 4).then_some((start, set))
     }
 
-    /// All that may be any of a bounded set, by first byte.
+    /// All floats with a bounded set, by the offset of their first byte.
     pub fn sets(&self) -> impl Iterator<Item = (usize, Set)> + '_ {
         self.sets.iter().map(|(&start, &set)| (start, set))
     }
 
-    /// Says that the 32-bit float whose first byte this is, and whose bytes are in place, may be
-    /// any of a set; if it has one member, the float is decided. One past the end is left out.
+    /// Records that the 32-bit float at this offset may have any value of a set. Its bytes must
+    /// be written already. A set of one member decides the float. A float that exceeds the end
+    /// is ignored.
     pub fn bound(&mut self, offset: usize, set: Set) {
         let Some(bytes) = self.bytes.get_mut(offset..).and_then(|rest| rest.get_mut(..4)) else { return };
         if let Some(only) = set.only() {
@@ -138,14 +138,14 @@ impl Contents {
         self.sets.insert(offset, set);
     }
 
-    /// Takes over what is known of the bytes of another, not the bytes.
+    /// Copies the knowledge of other contents, but not the bytes.
     pub fn know_as(&mut self, other: &Contents) {
         self.known = other.known.clone();
         self.choices = other.choices.clone();
         self.sets = other.sets.clone();
     }
 
-    /// Takes over some bytes of another, and what is known of them.
+    /// Copies a range of bytes from other contents, with the knowledge of them.
     pub fn take(&mut self, range: Range<usize>, other: &Contents) {
         let Some(from) = other.bytes.get(range.clone()) else { return };
         let Some(to) = self.bytes.get_mut(range.clone()) else { return };
@@ -175,13 +175,13 @@ impl Contents {
         }
     }
 
-    /// What is known of one byte.
+    /// The knowledge of one byte.
     pub fn known_at(&self, offset: usize) -> Known {
         self.known.get(offset).copied().unwrap_or_default()
     }
 
-    /// The first of these bytes of which least is known, if any is not decided, and what is known
-    /// of it.
+    /// The byte in this range of which the least is known, with that knowledge. `None` if all are
+    /// decided. The first of equal bytes counts.
     pub fn open(&self, offset: usize, size: usize) -> Option<(usize, Known)> {
         let mut found = None;
         for (at, &known) in self.known.iter().enumerate().skip(offset).take(size) {
@@ -192,8 +192,8 @@ impl Contents {
         found
     }
 
-    /// Says what is known of these bytes; those past the end are left out. Of a scalar of several
-    /// values that loses some bytes the others are doubtful.
+    /// Sets the knowledge of these bytes. Bytes past the end are ignored. If a scalar with several
+    /// values loses some bytes, its other bytes become doubtful.
     pub fn mark(&mut self, range: Range<usize>, known: Known) {
         let first = self.choice(range.start).map_or(range.start, |(start, _)| start);
         let lost: Vec<usize> =
@@ -222,7 +222,7 @@ impl Contents {
         }
     }
 
-    /// Puts a value in place. Fails if it does not lie inside.
+    /// Writes a value. Fails if it exceeds the buffer.
     pub fn write(&mut self, lane: &Lane) -> Result<(), OutOfBounds> {
         let (start, size) = (lane.offset as usize, lane.scalar.size() as usize);
         let whole = self.bytes.len() as u64;
@@ -234,15 +234,15 @@ impl Contents {
     }
 }
 
-/// Bytes that lie outside a buffer.
+/// An error: bytes that lie outside of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutOfBounds {
-    /// The first byte.
+    /// The offset of the first byte.
     pub offset: u64,
-    /// How many.
+    /// The number of bytes.
     pub size: u64,
-    /// How many the buffer has.
+    /// The size of the buffer in bytes.
     pub whole: u64,
 }
 
@@ -254,7 +254,7 @@ impl std::fmt::Display for OutOfBounds {
 
 impl std::error::Error for OutOfBounds {}
 
-/// The bytes of all buffers of a script, in its order.
+/// The contents of all buffers of a script, in the order of the script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Buffers(pub Vec<Contents>);
 
@@ -273,11 +273,12 @@ impl std::ops::IndexMut<BufferId> for Buffers {
 }
 
 impl Script {
-    /// What all buffers hold at first: at most [`super::limits::MAX_TOTAL_BYTES`] bytes together.
+    /// The initial contents of all buffers: at most [`super::limits::MAX_TOTAL_BYTES`]
+    /// bytes together.
     pub fn contents(&self) -> Buffers {
         let of = |b: &Buffer| {
             let mut contents = Contents::of(b.bytes());
-            // Levels that DATA does not give hold anything.
+            // Levels that DATA does not cover are undefined.
             if let (Initial::Data(values), true) = (&b.initial, b.levels > 1) {
                 let given = values.len() as u64 / b.layout.scalars.max(1) * b.stride;
                 contents.mark(given as usize..contents.bytes.len(), Known::Undefined);
@@ -289,7 +290,7 @@ impl Script {
 }
 
 impl Buffer {
-    /// What it holds at first, padding as zeros.
+    /// The initial bytes. Padding is zero.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; self.size() as usize];
         match &self.initial {
@@ -304,7 +305,7 @@ impl Buffer {
                 let Some((first, rest)) = bytes.split_at_mut_checked(self.stride as usize) else { return bytes };
                 for i in 0..self.layout.scalars {
                     let Some(slot) = self.layout.slot(i) else { break };
-                    // A script holds only numbers that every scalar of the type has.
+                    // The reader has checked that every number has a value in its scalar type.
                     slot.scalar.store(slot.scalar.bits(number).unwrap_or(0), &mut first[slot.offset as usize..]);
                 }
                 for item in rest.chunks_exact_mut(first.len()) {
@@ -323,8 +324,8 @@ impl Buffer {
     }
 }
 
-/// The partial sums of a series: exact for integers, added up as doubles and then rounded for
-/// floating-point types.
+/// The partial sums of a series. They are exact for integers. For floating-point types they are
+/// added as doubles and then rounded.
 struct Sum {
     scalar: Scalar,
     at: Value,
@@ -361,7 +362,8 @@ impl Sum {
     }
 }
 
-/// Whether every item of a series has its scalar's type, or a sentence that says why not.
+/// Checks that every item of a series has a value in the scalar type. The error is a sentence that
+/// gives the reason.
 pub(super) fn check_series(scalar: Scalar, from: &Number, by: &Number, items: u64) -> Result<(), String> {
     scalar.bits(from)?;
     if scalar.class() == Class::Float {
@@ -371,7 +373,7 @@ pub(super) fn check_series(scalar: Scalar, from: &Number, by: &Number, items: u6
             Scalar::Float32 => f64::from(f32::MAX),
             _ => f64::MAX,
         };
-        // The last value is off by rounding; that does not matter so far inside.
+        // The last value is inexact by rounding. That does not matter so far inside of the range.
         return if last.abs() <= greatest * 0.99 { Ok(()) } else { Err(format!("the series leaves the range of {}", scalar.name())) };
     }
     let integer = |n: &Number| n.integer().ok_or_else(|| format!("{n} is no value of the integer type {}", scalar.name()));
@@ -400,7 +402,7 @@ mod tests {
         let values = |held: &Contents| held.values(1, 1).map(|choice| choice.map(|c| c.all().collect::<Vec<_>>()));
         assert_eq!(values(&held), Ok(Some(vec![128, 127])));
         assert_eq!(held.values(0, 1), Ok(None));
-        // As a part of a greater scalar it says nothing.
+        // As a part of a larger scalar, its values are unknown.
         assert_eq!(held.values(0, 4), Err((1, Known::OneOf)));
         let mut copy = Contents::of(vec![9; 4]);
         copy.take(1..3, &held);
@@ -424,7 +426,7 @@ mod tests {
         assert_eq!((copy.set(5), copy.known_at(5)), (None, Known::Doubtful));
         held.mark(7..8, Known::Decided);
         assert_eq!((held.set(4), held.known_at(4), held.known_at(7)), (None, Known::Doubtful, Known::Decided));
-        // Of one member it is that float; either zero is two.
+        // A set of one member decides the float. The zeros of both signs are two members.
         held.bound(4, Set::point(1.5));
         assert_eq!((held.set(4), held.open(4, 4), &held.bytes[4..8]), (None, None, &1.5f32.to_le_bytes()[..]));
         held.bound(4, Set::ZERO);

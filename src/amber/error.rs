@@ -1,13 +1,13 @@
-//! What is wrong with a script, and where.
+//! The errors of a script, with their places.
 
-/// What kind of error it is.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// The text is no script: a word, a number or a name is not what stands there in the format.
+    /// The text is no script: a word, number or name is not valid in its place.
     Invalid,
-    /// The format has it; this reader leaves it out.
+    /// The format has this feature, but this reader does not support it.
     Unsupported,
-    /// A limit of ours is passed: see [`super::limits`].
+    /// One of our limits is exceeded: see [`super::limits`].
     Limit,
 }
 
@@ -19,9 +19,9 @@ pub struct ScriptError {
     pub line: u32,
     /// The column in characters, from 1.
     pub column: u32,
-    /// What kind of error.
+    /// The kind of the error.
     pub kind: Kind,
-    /// One sentence: what was found against what is required.
+    /// One sentence: what was found, against what is required.
     pub what: String,
 }
 
@@ -38,7 +38,7 @@ impl std::fmt::Display for ScriptError {
 
 impl std::error::Error for ScriptError {}
 
-/// A piece of the text as a message shows it: quoted, and cut where it is long.
+/// A piece of the text for a message. It is quoted, and shortened if it is long.
 pub(super) fn quoted(text: &str) -> String {
     const LONGEST: usize = 40;
     if text.chars().nth(LONGEST).is_none() {

@@ -1,4 +1,4 @@
-//! What buffers hold that a script takes from files outside of it: numbers as text, bytes, or the
+//! The contents of files outside of a script that fill its buffers: numbers as text, bytes, or the
 //! texels of a PNG.
 
 use std::io::Cursor;
@@ -11,14 +11,14 @@ use super::lex::Lexer;
 use super::limits::{MAX_EXTENT, MAX_FILE_BYTES};
 use super::scalar::{Number, Scalar};
 
-/// Reads a file that a script names: its path as it stands there, and how many bytes it may have at
-/// most. Its error does not name the path.
+/// Reads a file that a script names. The arguments are the path in the script and the greatest
+/// number of bytes. The error does not name the path.
 pub type Files<'f> = &'f dyn Fn(&str, u64) -> std::io::Result<Vec<u8>>;
 
-/// How a file holds what a buffer does.
+/// The encoding of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileKind {
-    /// Numbers, as DATA has them.
+    /// Numbers, as in DATA.
     Text,
     /// The bytes of the buffer.
     Binary,
@@ -31,18 +31,18 @@ impl FileKind {
     pub const ALL: [(FileKind, &'static str); 3] = [(FileKind::Text, "TEXT"), (FileKind::Binary, "BINARY"), (FileKind::Png, "PNG")];
 }
 
-/// What a file holds.
+/// The contents of a file.
 pub(super) struct Held {
-    /// The bits of each scalar, item after item.
+    /// The bits of each scalar, item by item.
     pub values: Arc<[u64]>,
-    /// Columns and rows, of a picture.
+    /// The width and height of a picture in pixels.
     pub size: Option<(u32, u32)>,
 }
 
-/// The scalars of a file for a buffer of items that are laid out so, `stride` bytes apart; `texel`
+/// Decodes a file for a buffer whose items have this layout and are `stride` bytes apart. `texel`
 /// is the format of an item, if it has one.
 ///
-/// Errors: a sentence.
+/// The error is a sentence.
 pub(super) fn held(kind: FileKind, bytes: &[u8], layout: &Layout, stride: u64, texel: Option<Format>) -> Result<Held, String> {
     match kind {
         FileKind::Text => {
@@ -51,7 +51,7 @@ pub(super) fn held(kind: FileKind, bytes: &[u8], layout: &Layout, stride: u64, t
         }
         FileKind::Binary => Ok(Held { values: scalars(bytes, layout, stride)?.into(), size: None }),
         FileKind::Png => {
-            // Red first, a byte each, as the picture has them.
+            // The picture has one byte each for red, green, blue and alpha, in this order.
             let fits = texel.is_some_and(|format| format.name().starts_with("R8G8B8A8_"));
             if !fits {
                 return Err("a PNG is for a buffer of R8G8B8A8 texels".into());
@@ -62,7 +62,7 @@ pub(super) fn held(kind: FileKind, bytes: &[u8], layout: &Layout, stride: u64, t
     }
 }
 
-/// Numbers up to the end, with comments as a script has them.
+/// Numbers up to the end of the text. Comments are as in a script.
 fn numbers(text: &str, layout: &Layout) -> Result<Vec<u64>, String> {
     let kinds: Vec<Scalar> = layout.kinds().collect();
     let (mut lexer, mut values) = (Lexer::new(text), Vec::new());
@@ -82,13 +82,13 @@ fn numbers(text: &str, layout: &Layout) -> Result<Vec<u64>, String> {
     Ok(values)
 }
 
-/// The scalars of whole items. Bytes between scalars must be 0, as a buffer holds them.
+/// The scalars of whole items. Bytes between scalars must be 0, as in a buffer.
 fn scalars(bytes: &[u8], layout: &Layout, stride: u64) -> Result<Vec<u64>, String> {
     if stride == 0 || !(bytes.len() as u64).is_multiple_of(stride) {
         return Err(format!("it has {} bytes, which are no whole number of items of {stride}", bytes.len()));
     }
     let slots: Vec<Slot> = (0..layout.scalars).map_while(|index| layout.slot(index)).collect();
-    // Members of a structure may stand in any order.
+    // The members of a structure may have any order.
     let mut taken: Vec<[usize; 2]> =
         slots.iter().map(|slot| [slot.offset, slot.offset + slot.scalar.size() as u64].map(|at| at as usize)).collect();
     taken.sort_unstable();
@@ -110,7 +110,8 @@ fn scalars(bytes: &[u8], layout: &Layout, stride: u64) -> Result<Vec<u64>, Strin
     Ok(values)
 }
 
-/// Red, green, blue and alpha of each pixel, a byte each, row after row; columns and rows.
+/// The pixels of a PNG, row by row, with one byte each for red, green, blue and alpha. Also the
+/// width and height.
 fn picture(bytes: &[u8]) -> Result<(Vec<u8>, (u32, u32)), String> {
     let mut decoder = png::Decoder::new(Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::normalize_to_color8() | png::Transformations::ALPHA);

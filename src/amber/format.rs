@@ -1,18 +1,18 @@
-//! Image formats in scope (Vulkan §Formats): the plain ones, whose components have 8, 16, 32 or 64
-//! bits each and lie one after another; packed ones; and depths with stencils.
+//! The supported image formats (Vulkan §Formats): plain formats, whose components have 8, 16, 32 or
+//! 64 bits each and are adjacent in memory, packed formats, and depths with stencils.
 //!
-//! A texel of a packed format is one number, the first component in its highest bits. Of a depth
-//! with a stencil the depth comes first, then the stencil, then what is not used: 4 bytes in all,
-//! or 8 for a depth of 32 bits.
+//! A texel of a packed format is one number, with the first component in the highest bits. A depth
+//! with a stencil has the depth first, then the stencil, then unused bits. It has 4 bytes, or 8 for
+//! a depth of 32 bits.
 //!
-//! Scaled formats and packed floats are known by name and left out.
+//! The names of scaled formats and packed floats are known, but these formats are unsupported.
 
 use smallstep_semantics::image::CONVERSION;
 use smallvec::SmallVec;
 
 use super::scalar::{Class, Scalar, Value, f16_bits};
 
-/// What a component is for.
+/// The meaning of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Channel {
@@ -25,7 +25,7 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// Its place among red, green, blue and alpha; none for depth and stencil.
+    /// Its index among red, green, blue and alpha. `None` for depth and stencil.
     pub fn colour(self) -> Option<usize> {
         match self {
             Channel::Red => Some(0),
@@ -37,20 +37,20 @@ impl Channel {
     }
 }
 
-/// How a component's bits stand for a number (Vulkan §Identification of Formats).
+/// The encoding of a number in a component (Vulkan §Identification of Formats).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Numeric {
-    /// c / (2^b - 1).
+    /// c / (2^b - 1), for a code c of b bits.
     Unorm,
     /// max(c / (2^(b-1) - 1), -1), c in two's complement.
     Snorm,
-    /// The integer, unsigned.
+    /// An unsigned integer.
     Uint,
-    /// The integer, in two's complement.
+    /// An integer in two's complement.
     Sint,
-    /// IEEE 754.
+    /// An IEEE 754 float.
     Sfloat,
-    /// As Unorm, red, green and blue by the sRGB transfer function.
+    /// Like Unorm, with the sRGB transfer function for red, green and blue.
     Srgb,
 }
 
@@ -81,31 +81,32 @@ pub struct Format(Kind);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
     Plain {
-        /// An entry of `ORDERS`.
+        /// The index of an entry of `ORDERS`.
         order: u8,
         bits: u8,
         numeric: Numeric,
     },
-    /// An entry of `PACKED`.
+    /// The index of an entry of `PACKED`.
     Packed(u8),
 }
 
-/// Where a component lies in a texel, which is read as one little-endian number.
+/// The place of a component in a texel. A texel is one little-endian number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// What it is for.
+    /// The meaning of the component.
     pub channel: Channel,
-    /// Its lowest bit.
+    /// The index of its lowest bit.
     pub offset: u32,
-    /// Its bits.
+    /// The number of its bits.
     pub bits: u32,
-    /// How they stand for a number.
+    /// The encoding of its number.
     pub numeric: Numeric,
 }
 
-/// A format whose components are not all of one size, or no whole bytes: its name, the bytes of a
-/// texel, and its components in the order of its name with their bits, from the highest ones down,
-/// or (depths and stencils) from the lowest ones up.
+/// A format whose components have different sizes, or do not consist of whole bytes. The items are
+/// its name, the bytes of a texel, the components in the order of the name, their sizes in bits,
+/// and the encoding. Colours are stored from the highest bits down, depths and stencils from the
+/// lowest bits up.
 type Packed = (&'static str, u32, &'static [Channel], &'static [u32], Numeric);
 
 macro_rules! colours {
@@ -140,13 +141,13 @@ const PACKED: [Packed; 23] = [
     colours!("D32_SFLOAT_S8_UINT", 8, [Depth 32, Stencil 8], Sfloat),
 ];
 
-/// Why a word is no format that can be used.
+/// The reason why a word is no usable format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FormatError {
     /// No format has that name.
     Unknown,
-    /// There is such a format; it is left out.
+    /// The format exists, but it is unsupported.
     Unsupported,
 }
 
@@ -169,7 +170,7 @@ impl Format {
     /// R32G32B32A32_SFLOAT.
     pub const R32G32B32A32_SFLOAT: Format = Format(Kind::Plain { order: 4, bits: 32, numeric: Numeric::Sfloat });
 
-    /// Reads a name, as `R8G8B8A8_UNORM`; a leading `VK_FORMAT_` is allowed.
+    /// Reads a name such as `R8G8B8A8_UNORM`. A leading `VK_FORMAT_` is allowed.
     pub fn named(name: &str) -> Result<Format, FormatError> {
         let name = name.strip_prefix("VK_FORMAT_").unwrap_or(name);
         if let Some(packed) = PACKED.iter().position(|packed| packed.0 == name) {
@@ -207,7 +208,7 @@ impl Format {
                 (_, Numeric::Sfloat) => &[16, 32, 64],
                 (_, Numeric::Srgb) => &[8],
             };
-            // BGR orders exist with 8 bits only.
+            // The BGR orders exist only with 8 bits.
             let exists = allowed.contains(&width) && (!letters.starts_with('B') || width == 8);
             let format = Format(Kind::Plain { order: order as u8, bits: width as u8, numeric });
             return if exists { Ok(format) } else { Err(FormatError::Unknown) };
@@ -219,7 +220,8 @@ impl Format {
         Err(if known { FormatError::Unsupported } else { FormatError::Unknown })
     }
 
-    /// The format of an image whose texels are so many scalars: 1 to 4, of a type that images have.
+    /// The format of an image with this number of scalars in a texel, 1 to 4. `None` if images have
+    /// no such type.
     pub fn of(scalar: Scalar, components: u32) -> Option<Format> {
         let order = ["", "R", "RG", "RGB", "RGBA"].get(components as usize)?;
         let order = ORDERS.iter().position(|o| o.0 == *order)? as u8;
@@ -243,8 +245,7 @@ impl Format {
         }
     }
 
-    /// Its components in the order in which they lie in memory; of a packed format as it names
-    /// them.
+    /// Its components in memory order. For a packed format, in the order of its name.
     pub fn channels(self) -> &'static [Channel] {
         match self.0 {
             Kind::Plain { order, .. } => ORDERS[order as usize].1,
@@ -252,7 +253,7 @@ impl Format {
         }
     }
 
-    /// How its bits stand for numbers; but for those of a stencil beside a depth.
+    /// The encoding of its numbers, except for a stencil beside a depth.
     pub fn numeric(self) -> Numeric {
         match self.0 {
             Kind::Plain { numeric, .. } => numeric,
@@ -260,12 +261,12 @@ impl Format {
         }
     }
 
-    /// Whether components share scalars: a texel is one scalar then.
+    /// Whether components share scalars. If so, a texel is one scalar.
     pub fn is_packed(self) -> bool {
         matches!(self.0, Kind::Packed(_))
     }
 
-    /// Its components in the order of [`Format::channels`].
+    /// The places of its components, in the order of [`Format::channels`].
     pub fn fields(self) -> SmallVec<[Field; 4]> {
         match self.0 {
             Kind::Plain { bits, numeric, .. } => {
@@ -288,7 +289,7 @@ impl Format {
         }
     }
 
-    /// Where a component lies, if the format has it.
+    /// The place of a component, if the format has it.
     pub fn field(self, channel: Channel) -> Option<Field> {
         self.fields().into_iter().find(|field| field.channel == channel)
     }
@@ -298,7 +299,7 @@ impl Format {
         matches!(self.channels()[0], Channel::Depth | Channel::Stencil)
     }
 
-    /// Bytes of a texel.
+    /// The size of a texel in bytes.
     pub fn texel_size(self) -> u32 {
         match self.0 {
             Kind::Plain { bits, .. } => u32::from(bits) / 8 * self.channels().len() as u32,
@@ -306,13 +307,14 @@ impl Format {
         }
     }
 
-    /// How many scalars a texel has in a script: one for each component, or one if they are packed.
+    /// The number of scalars of a texel in a script: one for each component, or one if they
+    /// are packed.
     pub fn scalars(self) -> u32 {
         if self.is_packed() { 1 } else { self.channels().len() as u32 }
     }
 
-    /// What each component's bits are, as a script writes them: for the normalized kinds the
-    /// integer, not the fraction. Of a packed format, the whole texel.
+    /// The scalar type of a component in a script. For normalized encodings it is the code, not the
+    /// fraction. For a packed format it is the type of the whole texel.
     pub fn scalar(self) -> Scalar {
         let (numeric, bits) = match self.0 {
             Kind::Plain { numeric, bits, .. } => (numeric, bits),
@@ -333,7 +335,7 @@ impl Format {
         }
     }
 
-    /// The value of one component's bits.
+    /// The value of a component with these bits.
     pub fn component(self, channel: Channel, bits: u64) -> Value {
         let Some(Field { bits: width, numeric, .. }) = self.field(channel) else { return Value::Float(0.0) };
         let value = match (numeric, self.is_packed()) {
@@ -354,46 +356,46 @@ impl Format {
         }
     }
 
-    /// The bits of a component in those of a texel.
+    /// The bits of a component of a texel.
     pub fn bits_of(self, field: Field, texel: &[u8]) -> u64 {
         let whole = texel.iter().take(self.texel_size() as usize).rev();
         let wide = |bits: u128, byte: &u8| bits << 8 | u128::from(*byte);
         match self.texel_size() {
             ..=16 => (whole.fold(0, wide) >> field.offset) as u64 & (u64::MAX >> (64 - field.bits)),
-            // Components of 64 bits.
+            // The components have 64 bits.
             _ => self.scalar().load(&texel[field.offset as usize / 8..]),
         }
     }
 
-    /// A texel as red, green, blue and alpha; what the format lacks is 0, alpha 1 (Vulkan
-    /// §Conversion to RGBA). Depth or stencil stands as red. `texel` has at least
+    /// A texel as red, green, blue and alpha. Missing components are 0, alpha 1 (Vulkan
+    /// §Conversion to RGBA). A depth or stencil is red. `texel` must have at least
     /// [`Format::texel_size`] bytes.
     pub fn unpack(self, texel: &[u8]) -> [Value; 4] {
         let number = |v: u8| {
             if self.numeric() == Numeric::Sfloat || self.is_normalized() { Value::Float(f64::from(v)) } else { Value::Integer(v.into()) }
         };
         let mut rgba = [number(0), number(0), number(0), number(1)];
-        // A depth stands there, not the stencil beside it.
+        // The depth is written last, so it remains, and not the stencil beside it.
         for field in self.fields().into_iter().rev() {
             rgba[field.channel.colour().unwrap_or(0)] = self.component(field.channel, self.bits_of(field, texel));
         }
         rgba
     }
 
-    /// Whether a component stands for a fraction.
+    /// Whether its components are fractions.
     pub fn is_normalized(self) -> bool {
         matches!(self.numeric(), Numeric::Unorm | Numeric::Snorm | Numeric::Srgb)
     }
 
-    /// The bits that a component may hold after `value` was written to it, lowest and highest as
-    /// the component's integers or float bits, and the nearest.
+    /// The bits that a component may have after `value` was written to it: the lowest, the highest
+    /// and the nearest. They are the component's codes or float bits.
     ///
-    /// To a normalized format (Vulkan §Conversion From Floating-Point to Normalized Fixed-Point),
-    /// the value is clamped and scaled; where that is no integer, the nearest is stored (ties here
-    /// to even), or the other neighbour within [`CONVERSION`]. A NaN may become anything. sRGB may
-    /// be off by more in ways that Vulkan bounds only loosely, so no set is given: the ends are the
-    /// whole range. A 16-bit float may be rounded either way (Vulkan §16-Bit Floating-Point
-    /// Numbers); 32- and 64-bit floats are stored as they are.
+    /// For a normalized format (Vulkan §Conversion From Floating-Point to Normalized Fixed-Point),
+    /// the value is clamped and scaled. If the result is no integer, a device stores the nearest
+    /// (here with ties to even), or the other neighbour within [`CONVERSION`]. A NaN may become
+    /// anything. Vulkan bounds sRGB only loosely, so its result is the whole range. A 16-bit float
+    /// may be rounded either way (Vulkan §16-Bit Floating-Point Numbers). 32- and 64-bit floats are
+    /// stored as they are.
     pub fn written(self, channel: Channel, value: f64) -> Written {
         let exactly = |bits: u64| Written { low: bits, high: bits, nearest: bits };
         let Some(Field { bits: width, numeric, .. }) = self.field(channel) else { return exactly(0) };
@@ -424,16 +426,16 @@ impl Format {
                 let encoded = if channel == Channel::Alpha { encoded } else { srgb_of_linear(encoded) };
                 Written { low: 0, high: greatest as u64, nearest: (encoded * greatest).round_ties_even() as u64 }
             }
-            // An integer format takes integers: the caller stores their low bits and does not come
-            // here with a fraction.
+            // An integer format takes integers. The caller stores their low bits, and never passes
+            // a fraction.
             Numeric::Uint => exactly(value as u64 & (u64::MAX >> (64 - width))),
             Numeric::Sint => exactly(value as i64 as u64 & (u64::MAX >> (64 - width))),
         }
     }
 }
 
-/// What may be stored in a component. `low` to `high` are neighbours or equal, in the order of the
-/// values that they stand for.
+/// The bits that a component may have. `low` and `high` are equal or neighbours, in the order of
+/// their values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The bits of the least value.
@@ -451,15 +453,15 @@ fn written_half(value: f64) -> Written {
     if value.is_nan() || back == value {
         return Written { low: exactly, high: exactly, nearest: exactly };
     }
-    // The neighbour on the other side of the value: bits are sign and magnitude, so one more bit is
-    // one further from zero.
+    // The neighbour on the other side of the value. The bits are sign and magnitude, so adding one
+    // moves one step away from zero.
     let further = if back.abs() < value.abs() { nearest + 1 } else { nearest - 1 };
     let (a, b) = (super::scalar::f16_value(nearest), super::scalar::f16_value(further));
     let (low, high) = if a <= b { (nearest, further) } else { (further, nearest) };
     Written { low: u64::from(low), high: u64::from(high), nearest: exactly }
 }
 
-/// The sRGB transfer function (Khronos Data Format §13.3).
+/// The inverse of the sRGB transfer function (Khronos Data Format §13.3).
 fn linear_of_srgb(encoded: f64) -> f64 {
     if encoded <= 0.04045 { encoded / 12.92 } else { ((encoded + 0.055) / 1.055).powf(2.4) }
 }
@@ -526,7 +528,7 @@ mod tests {
         assert_eq!(format("B8G8R8A8_UNORM").unpack(&[255, 51, 0, 102]), [0.0, 0.2, 1.0, 0.4].map(Value::Float));
         assert_eq!(format("R8G8_SNORM").unpack(&[0x80, 0x7f]), [-1.0, 1.0, 0.0, 1.0].map(Value::Float));
         assert_eq!(format("R16_SINT").unpack(&[0xfe, 0xff]), [-2, 0, 0, 1].map(Value::Integer));
-        // Red is in the highest bits.
+        // Red has the highest bits.
         let packed = (31u16 << 11 | 16).to_le_bytes();
         assert_eq!(format("R5G6B5_UNORM_PACK16").unpack(&packed), [1.0, 0.0, 16.0 / 31.0, 1.0].map(Value::Float));
         assert_eq!(format("B5G6R5_UNORM_PACK16").unpack(&packed), [16.0 / 31.0, 0.0, 1.0, 1.0].map(Value::Float));

@@ -1,31 +1,31 @@
-//! Judging what a script expects against what buffers hold.
+//! The judgement of a script's expectations against the contents of buffers.
 //!
-//! The documents of AmberScript name the comparisons and leave these points open; they are decided
-//! as Amber does them, with the exceptions that are named:
-//! - EQ and NE compare by value. Zeros of either sign are equal; 64-bit floats within one part in
-//!   10^8 are equal. A NaN equals nothing here; Amber takes it for equal to everything. Where the
-//!   script itself expects `nan`, EQ holds of every NaN and of nothing
-//!   else, whatever the tolerance.
+//! The documentation of AmberScript names the comparisons, but leaves some points open. They are
+//! decided as in Amber, except where stated:
+//! - EQ and NE compare by value. Zeros of either sign are equal. 64-bit floats within one part in
+//!   10^8 are equal. Here a NaN equals nothing, while in Amber it equals everything. If the script
+//!   itself expects `nan`, EQ holds for every NaN and for nothing else, whatever the tolerance.
 //! - LT, LE, GT and GE do not hold for a NaN. In Amber they do.
-//! - A tolerance in per cent is of the expected value; in EQ_RGB and EQ_RGBA of the value found.
+//! - A tolerance in per cent is relative to the expected value. For EQ_RGB and EQ_RGBA it is
+//!   relative to the found value.
 //! - EQ_RGB and EQ_RGBA compare a component c of the script as c / 255 with the texel's value
-//!   (normalized, linear for sRGB, or float), and only the components that the format has; without
-//!   a tolerance 0.002 is allowed. Integer formats are refused by the reader: what 255 means for
-//!   them differs between Amber's documents and Amber.
-//! - EQ_BUFFER compares bytes, padding too.
-//! - RMSE_BUFFER takes all scalars, normalized ones as their integers; differences of integers are
-//!   exact here, where Amber's may wrap.
-//! - EQ_HISTOGRAM_EMD_BUFFER makes for each of four 8-bit channels a histogram of 256 bins divided
-//!   by the number of texels; the distance is the sum of the absolute values of the cumulated
-//!   differences, divided by 256; the greatest of the four counts.
+//!   (normalized, linear for sRGB, or float). They compare only components that the format has.
+//!   The default tolerance is 0.002. The reader refuses integer formats, because Amber's
+//!   documentation and Amber differ in the meaning of 255 for them.
+//! - EQ_BUFFER compares bytes, including padding.
+//! - RMSE_BUFFER compares all scalars, normalized scalars by their integers. Differences of
+//!   integers are exact here, while Amber's may wrap.
+//! - EQ_HISTOGRAM_EMD_BUFFER computes a histogram for each of four 8-bit channels. It has 256 bins,
+//!   divided by the number of texels. The distance is the sum of the absolute values of the
+//!   cumulated differences, divided by 256. The greatest of the four distances counts.
 //!
-//! Where a scalar holds one of a few known values, an expectation of it holds or fails if it does
-//! for all of them, and is open if it holds for some. So it is where a 32-bit float may be any of a
-//! bounded set: of EQ, NE and the orders, by the ends of the set and its member nearest to what is
-//! expected. Another byte that is not decided decides nothing: an expectation that depends on one
-//! is open, unless it fails on decided bytes alone. What it depends on says how: on an undefined
-//! byte anything may be found; on a doubtful one, one of several values that are not all known, so
-//! that a tolerance decides nothing either.
+//! If a scalar has a few possible values, an expectation holds or fails if it does so for all of
+//! them. It is open if it holds only for some. The same is true if a 32-bit float may have any
+//! value of a bounded set. EQ, NE and the orders are decided by the ends of the set and its member
+//! nearest to the expected value. Other undecided bytes decide nothing. An expectation that
+//! depends on such a byte is open, unless it fails on decided bytes alone. An undefined byte may
+//! have any value. A doubtful byte has one of several values that are not all known, so a
+//! tolerance does not help.
 
 use super::contents::{Buffers, Choice, Contents, Known};
 use super::format::{Field, Format};
@@ -35,23 +35,23 @@ use super::script::{Buffer, BufferId, Check, Comparator, Expect, Lane, Line, Scr
 use smallstep_semantics::number::sets::Set;
 use std::fmt;
 
-/// What a texel may be off by where EQ_RGB and EQ_RGBA say nothing.
+/// The tolerance of EQ_RGB and EQ_RGBA if the script gives none.
 pub const TEXEL_TOLERANCE: f64 = 0.002;
-/// What part of a 64-bit float EQ lets it be off by.
+/// The relative tolerance of EQ for 64-bit floats.
 pub const DOUBLE_TOLERANCE: f64 = 1e-8;
 
-/// Where an expectation does not hold.
+/// A place where an expectation fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The line of the EXPECT.
     pub line: Line,
     /// The buffer's name.
     pub buffer: String,
-    /// Where in it, as `IDX 12` or `texel (3, 4)`; empty for the buffer as a whole.
+    /// The place in the buffer, as `IDX 12` or `texel (3, 4)`. Empty for the whole buffer.
     pub place: String,
-    /// What it holds there.
+    /// The value that was found.
     pub found: String,
-    /// What it should.
+    /// The value that was expected.
     pub expected: String,
 }
 
@@ -62,28 +62,28 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What is to be said about one expectation.
+/// The result of one expectation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judgement {
-    /// Where it fails: the first [`MAX_FAILURES`].
+    /// The first failures, at most [`MAX_FAILURES`].
     pub failures: Vec<Failure>,
-    /// At how many places it fails.
+    /// The number of places that fail.
     pub failed: u64,
-    /// What leaves it open: the first undefined byte that it depends on, or if there is none the
-    /// first doubtful one.
+    /// The byte that leaves it open: the first undefined byte that it depends on, or else the first
+    /// doubtful byte.
     pub open: Option<Open>,
 }
 
 /// A byte that leaves an expectation open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Open {
-    /// Whose byte.
+    /// The buffer of the byte.
     pub buffer: BufferId,
-    /// Which.
+    /// The offset of the byte.
     pub byte: usize,
-    /// What is known of it.
+    /// The knowledge of the byte.
     pub known: Known,
-    /// Where it is looked at, as `line 3: buffer b, IDX 4`.
+    /// The place that is checked, as `line 3: buffer b, IDX 4`.
     pub place: String,
 }
 
@@ -94,12 +94,12 @@ impl fmt::Display for Open {
     }
 }
 
-/// A judgement in one word.
+/// The decision about an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Decision {
     /// It holds.
     Holds,
-    /// It fails, whatever open bytes hold.
+    /// It fails, whatever the values of open bytes are.
     Fails,
     /// It depends on doubtful bytes.
     Undecided,
@@ -108,7 +108,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// The word that reports use.
+    /// The word for it in reports.
     pub fn name(self) -> &'static str {
         match self {
             Decision::Holds => "holds",
@@ -120,7 +120,7 @@ impl Decision {
 }
 
 impl Judgement {
-    /// In one word.
+    /// The decision that follows from the failures and the open byte.
     pub fn decision(&self) -> Decision {
         match (self.failed, &self.open) {
             (0, None) => Decision::Holds,
@@ -296,8 +296,8 @@ impl Judge<'_> {
         self.result
     }
 
-    /// Whether both buffers are whole and nothing that is known less than `least` allows is in
-    /// them; if not the judgement says so.
+    /// Whether both buffers have their full size, and no byte is less known than `least`. If not,
+    /// records that in the judgement.
     fn comparable(&mut self, other: BufferId, least: Known) -> bool {
         let (a, b) = (self.held, &self.buffers[other]);
         let (need, name) = (self.buffer.size(), &self.script[other].name);
@@ -352,7 +352,8 @@ impl Judge<'_> {
         }
         let error = |sum: f64| (sum / count as f64).sqrt();
         match chosen {
-            // Both ends of what the error may be are on one side of the bound.
+            // The result is open if the bound lies between the least and the greatest
+            // possible error.
             Some((whose, at)) if (error(least) <= most) != (error(greatest) <= most) => {
                 self.open(whose, (at, Known::OneOf), || format!("byte {at}"));
             }
@@ -391,7 +392,7 @@ impl Judge<'_> {
     }
 
     fn at_most(&mut self, what: &str, found: f64, most: f64, other: BufferId) {
-        // A NaN is not at most anything.
+        // The comparison with a NaN is false, so it fails.
         let within = found <= most;
         if !within {
             let name = &self.script[other].name;
@@ -402,7 +403,7 @@ impl Judge<'_> {
 
 const EXACT: Tolerance = Tolerance { amount: super::script::Bits64(0), percent: false };
 
-/// The difference of two values; 0 for two infinities of one sign.
+/// The difference of two values. 0 for two infinities of the same sign.
 fn difference(found: Value, expected: Value) -> f64 {
     match (found, expected) {
         (Value::Integer(a), Value::Integer(b)) => (a - b) as f64,
@@ -454,23 +455,23 @@ struct Texel<'b> {
     format: Format,
     bytes: &'b [u8],
     held: &'b Contents,
-    /// Its first byte.
+    /// The offset of its first byte.
     start: usize,
 }
 
 /// A colour component that a format has.
 struct Component<'b> {
-    /// Its place among red, green, blue and alpha.
+    /// Its index among red, green, blue and alpha.
     place: usize,
     field: Field,
     value: f64,
-    /// Its first byte and the values that it may have (of a packed format, that the texel may
-    /// have), or a byte that says nothing.
+    /// The offset of its first byte with its possible values (for a packed format, those of the
+    /// texel). Or an open byte, which decides nothing.
     values: Result<(usize, Option<&'b Choice>), (usize, Known)>,
 }
 
 impl<'b> Texel<'b> {
-    /// The value of a component in one of the values that are held.
+    /// The value of a component for one of the possible bits.
     fn value_in(&self, field: Field, bits: u64) -> f64 {
         let bits = if self.format.is_packed() { self.format.bits_of(field, &bits.to_le_bytes()) } else { bits };
         self.format.component(field.channel, bits).as_f64()
@@ -500,7 +501,7 @@ impl fmt::Display for &Texel<'_> {
             .map(|found| match (found, self.format.is_normalized()) {
                 (Err(Known::Undefined), _) => "undefined".into(),
                 (Err(_), _) => "undecided".into(),
-                // In the unit of the script; three digits tell neighbours apart.
+                // In the unit of the script. Three decimal digits distinguish neighbours.
                 (Ok(value), true) => format!("{}", (value * 255.0 * 1000.0).round() / 1000.0),
                 (Ok(value), false) => format!("{value:?} × 255"),
             })
@@ -509,23 +510,24 @@ impl fmt::Display for &Texel<'_> {
     }
 }
 
-/// Whether what is found fits; nothing where it depends on which of several values is held.
+/// Whether the found value fits. `None` if that depends on which of the possible values the
+/// device has.
 fn agreed(choice: Option<&Choice>, found_fits: bool, fits: impl Fn(u64) -> bool) -> Option<bool> {
     let Some(choice) = choice else { return Some(found_fits) };
     let best = fits(choice.codes.best);
     choice.all().all(|bits| fits(bits) == best).then_some(found_fits)
 }
 
-/// Whether a float fits, whichever of a set it is. What fits an order are the numbers to one side;
-/// what fits EQ has no gaps and is around what is expected; so the ends of the set's spans and the
-/// nearest member tell.
+/// Whether a float fits, for every value of a set. The values that fit an order lie on one side of
+/// a bound. The values that fit EQ are an interval around the expected value. So it is enough to
+/// check the ends of the set's spans, and the member nearest to the expected value.
 fn agreed_within(set: &Set, expected: Value, found_fits: bool, fits: impl Fn(Value) -> bool) -> Option<bool> {
     let ends = set.spans().iter().flat_map(|span| [span.low, span.high]);
     let mut members = ends.chain(set.nearest(expected.as_f64()));
     (!set.has_nan() && members.all(|x| fits(Value::Float(x)) == found_fits)).then_some(found_fits)
 }
 
-/// The values that a byte may have, if they are known.
+/// The possible values of a byte. `None` if they are not known.
 fn byte_values(held: &Contents, at: usize) -> Option<Vec<u8>> {
     match (held.known_at(at), held.choice(at)) {
         (Known::Decided, _) => Some(vec![*held.bytes.get(at)?]),

@@ -1,22 +1,22 @@
-//! Data types of buffers, and where their scalars lie (GLSL 4.60 §7.6.2.2, Standard Uniform Block
-//! Layout; std430 as changed there).
+//! Data types of buffers, and the offsets of their scalars (GLSL 4.60 §7.6.2.2, Standard Uniform
+//! Block Layout, with its changes for std430).
 //!
-//! A layout is a tree of scalars, arrays and structures: a vector is an array of scalars, a matrix
-//! an array of columns. Values stand in *flat order*: components of a vector, columns of a matrix,
-//! elements of an array, members of a structure, each in turn; padding has none. Trees are shared,
-//! and finding one scalar in them costs the depth of the type, not its size.
+//! A layout is a tree of scalars, arrays and structures. A vector is an array of scalars, a matrix
+//! an array of columns. *Flat order* is the order of values: components of a vector, columns of a
+//! matrix, elements of an array, members of a structure. Padding has no value. Trees are shared.
+//! Finding one scalar takes time in proportion to the depth of the type, not to its size.
 
 use super::format::Format;
 use super::limits::{MAX_BUFFER_BYTES, MAX_SCALARS, MAX_TYPE_DEPTH};
 use super::scalar::Scalar;
 use std::sync::Arc;
 
-/// A rule set for offsets.
+/// A set of layout rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Standard {
     /// Arrays and structures are aligned to multiples of 16 bytes.
     Std140,
-    /// They are aligned as what they hold. The default.
+    /// Arrays and structures have the alignment of their contents. The default.
     #[default]
     Std430,
 }
@@ -34,37 +34,37 @@ impl Standard {
 /// A data type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DataType {
-    /// `float`.
+    /// A scalar, as `float`.
     Scalar(Scalar),
-    /// `vec3<float>`.
+    /// A vector, as `vec3<float>`.
     Vector(Scalar, u32),
-    /// `mat2x3<float>`: two columns of three rows.
+    /// A matrix, as `mat2x3<float>`: two columns of three rows.
     Matrix {
-        /// Of what.
+        /// The type of its elements.
         scalar: Scalar,
-        /// How many columns.
+        /// The number of columns.
         columns: u32,
-        /// How many rows.
+        /// The number of rows.
         rows: u32,
     },
-    /// `float[4]`.
+    /// An array, as `float[4]`.
     Array(Arc<DataType>, u32),
-    /// By the name of a STRUCT.
+    /// A STRUCT, by its name.
     Struct(Arc<StructType>),
-    /// An image format: its components one after another, aligned as one of them.
+    /// An image format. Its components are adjacent, and it has the alignment of a component.
     Texel(Format),
 }
 
-/// A STRUCT.
+/// A structure type that STRUCT declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StructType {
     /// Its name.
     pub name: String,
-    /// The bytes from one to the next, where declared.
+    /// The declared distance in bytes from one structure to the next, if any.
     pub stride: Option<u32>,
-    /// In the order of their offsets.
+    /// The members in the order of their offsets.
     pub members: Vec<Member>,
-    /// By std140 and std430.
+    /// The layouts by std140 and by std430.
     layouts: [Arc<Layout>; 2],
 }
 
@@ -75,69 +75,70 @@ pub struct Member {
     pub name: String,
     /// Its type.
     pub data_type: DataType,
-    /// Bytes from the start of the structure, where declared.
+    /// The declared offset in bytes from the start of the structure, if any.
     pub offset: Option<u32>,
-    /// Bytes from one array element to the next, where declared.
+    /// The declared distance in bytes from one array element to the next, if any.
     pub array_stride: Option<u32>,
-    /// Bytes from one column to the next, where declared.
+    /// The declared distance in bytes from one matrix column to the next, if any.
     pub matrix_stride: Option<u32>,
 }
 
-/// Where the scalars of a type lie.
+/// The layout of a type: the offsets of its scalars.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// What it is made of.
+    /// Its structure.
     pub shape: Shape,
-    /// Bytes, padding at its end included where the rules pad it.
+    /// The size in bytes. It includes padding at the end if the rules require it.
     pub size: u64,
-    /// Bytes that its offset is a multiple of.
+    /// The alignment in bytes.
     pub align: u64,
-    /// How many scalars it holds.
+    /// The number of scalars.
     pub scalars: u64,
-    /// Bytes of the widest scalar in it: explicit offsets and strides are multiples of that.
+    /// The size in bytes of the widest scalar in it. Explicit offsets and strides are multiples
+    /// of it.
     widest: u64,
-    /// Which types its scalars have: bit n for the n-th of [`Scalar::ALL`].
+    /// The types of its scalars. Bit n stands for the n-th of [`Scalar::ALL`].
     kinds: u16,
     depth: u32,
 }
 
-/// What a layout is made of.
+/// The structure of a layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// One scalar.
     Scalar(Scalar),
-    /// Elements of one kind.
+    /// Elements of one layout.
     Array {
-        /// An element.
+        /// The layout of an element.
         element: Arc<Layout>,
-        /// How many.
+        /// The number of elements.
         count: u64,
-        /// Bytes from one to the next.
+        /// The distance in bytes from one element to the next.
         stride: u64,
     },
-    /// Members of several kinds.
+    /// Members with different layouts.
     Struct(Vec<Field>),
 }
 
-/// A member as it lies.
+/// The layout of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Bytes from the start of the structure.
+    /// The offset in bytes from the start of the structure.
     pub offset: u64,
-    /// How many scalars lie before it in flat order.
+    /// The number of scalars before it in flat order.
     pub first: u64,
-    /// The member itself.
+    /// The layout of the member.
     pub layout: Arc<Layout>,
 }
 
-/// A scalar of a layout.
+/// A scalar in a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Bytes from the start.
+    /// The offset in bytes from the start.
     pub offset: u64,
     /// Its type.
     pub scalar: Scalar,
-    /// Its place in the vector or column that it is a component of, or 0.
+    /// The index in the vector or column that it is a component of, or 0.
     pub component: u32,
 }
 
@@ -151,7 +152,8 @@ impl Layout {
         Layout { shape: Shape::Scalar(scalar), size, align: size, scalars: 1, widest: size, kinds: 1 << scalar as u16, depth: 0 }
     }
 
-    /// Components, packed. A vector of three is aligned as one of four.
+    /// A vector, whose components are adjacent. A vector of three has the alignment of a vector
+    /// of four.
     fn vector(scalar: Scalar, count: u32, align: u64) -> Layout {
         let stride = u64::from(scalar.size());
         let element = Arc::new(Layout::scalar(scalar));
@@ -167,7 +169,7 @@ impl Layout {
         }
     }
 
-    /// An array whose elements follow each other by a stride, which must hold one.
+    /// An array with a stride. The stride must be at least the size of an element.
     fn array(element: Arc<Layout>, count: u64, stride: u64, align: u64) -> Result<Layout, String> {
         if stride < element.size {
             return Err(format!("a stride of {stride} is less than the {} bytes of what it separates", element.size));
@@ -185,18 +187,18 @@ impl Layout {
         Ok(Layout { shape: Shape::Array { element, count, stride }, size, align, scalars, widest, kinds, depth })
     }
 
-    /// The bytes from one to the next of values that follow each other as members of a block do,
-    /// not as elements of an array.
+    /// The stride in bytes of values that follow each other like members of a block, not like
+    /// elements of an array.
     pub fn item_stride(&self) -> u64 {
         up(self.size, self.align)
     }
 
-    /// The types that its scalars have, each once.
+    /// The types of its scalars, each once.
     pub fn kinds(&self) -> impl Iterator<Item = Scalar> {
         Scalar::ALL.into_iter().filter(|&s| self.kinds & (1 << s as u16) != 0)
     }
 
-    /// The scalar at a place in flat order; none from [`Layout::scalars`] on.
+    /// The scalar at an index in flat order. `None` from [`Layout::scalars`] on.
     pub fn slot(&self, index: u64) -> Option<Slot> {
         if index >= self.scalars {
             return None;
@@ -223,8 +225,8 @@ impl Layout {
         }
     }
 
-    /// The place in flat order of the scalar that begins at a byte; none if none does: padding, or
-    /// the middle of one.
+    /// The index in flat order of the scalar that starts at this byte. `None` for padding and for
+    /// the middle of a scalar.
     pub fn index_at(&self, offset: u64) -> Option<u64> {
         let (mut layout, mut offset, mut index) = (self, offset, 0);
         loop {
@@ -254,7 +256,7 @@ fn too_large(what: &str, bound: u64) -> String {
     format!("the type has more than {bound} {what}")
 }
 
-/// What a member says of its strides.
+/// The strides that a member declares.
 #[derive(Clone, Copy, Default)]
 struct Strides {
     array: Option<u64>,
@@ -262,7 +264,7 @@ struct Strides {
 }
 
 impl DataType {
-    /// Its layout by a standard. Fails with a sentence where a limit is passed.
+    /// The layout by a standard. The error is a sentence about a limit that is exceeded.
     pub(super) fn layout(&self, standard: Standard) -> Result<Arc<Layout>, String> {
         self.laid_out(standard, Strides::default())
     }
@@ -289,7 +291,7 @@ impl DataType {
         })
     }
 
-    /// As a script names it.
+    /// Its name in a script.
     pub fn name(&self) -> String {
         match self {
             DataType::Scalar(s) => s.name().into(),
@@ -303,7 +305,8 @@ impl DataType {
 }
 
 impl StructType {
-    /// Lays out a structure. Fails with a sentence where offsets overlap or a limit is passed.
+    /// Lays out a structure. The error is a sentence about overlapping offsets or a limit that
+    /// is exceeded.
     pub(super) fn new(name: String, stride: Option<u32>, members: Vec<Member>) -> Result<StructType, String> {
         if members.is_empty() {
             return Err("a structure of no members has no layout".into());
@@ -312,7 +315,7 @@ impl StructType {
         Ok(StructType { name, stride, members, layouts: layouts.map(Arc::new) })
     }
 
-    /// Its layout by a standard.
+    /// The layout by a standard.
     pub fn layout(&self, standard: Standard) -> Arc<Layout> {
         match standard {
             Standard::Std140 => self.layouts[0].clone(),
@@ -359,7 +362,7 @@ impl StructType {
             if !stride.is_multiple_of(widest) {
                 return Err(format!("STRIDE {stride} is no multiple of the {widest} bytes of a scalar"));
             }
-            // An explicit stride is the whole truth about how elements follow each other.
+            // An explicit stride determines the distance of elements completely.
             size = stride;
             align = if stride.is_multiple_of(align) { align } else { widest };
         }
@@ -383,7 +386,7 @@ mod tests {
         (0..layout.scalars).map(|i| layout.slot(i).expect("a scalar").offset).collect()
     }
 
-    /// By hand, from the nine rules of GLSL §7.6.2.2.
+    /// The expected offsets are computed by hand from the nine rules of GLSL §7.6.2.2.
     #[test]
     fn both_standards() {
         let inner = StructType::new(

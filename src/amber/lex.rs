@@ -1,12 +1,12 @@
-//! The words of a script: white space separates them, `#` begins a comment, and a
-//! line's end means something.
+//! The words of a script. White space separates words, `#` begins a comment, and the end of a line
+//! is significant.
 //!
-//! A backslash at the end of a line joins the next line to it. Shader sources are taken line by
-//! line as they are, up to a line whose first word is END.
+//! A backslash at the end of a line joins the next line to it. Shader sources are raw lines, up to
+//! a line whose first word is END.
 
 use super::error::{Kind, ScriptError};
 
-/// A word and where it stands.
+/// A word and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word<'t> {
     pub text: &'t str,
@@ -15,7 +15,7 @@ pub(super) struct Word<'t> {
     pub line: u32,
 }
 
-/// Reads a script from front to back; looking at a word again costs no more than reading it once.
+/// Reads a script from front to back. Peeking at a word costs no more than reading it.
 #[derive(Clone, Debug)]
 pub(super) struct Lexer<'t> {
     text: &'t str,
@@ -37,8 +37,8 @@ impl<'t> Lexer<'t> {
         self.line += 1;
     }
 
-    /// Skips to the next word of this line, joined lines included. The place is then at a word, at
-    /// a line's end or at the end of the text.
+    /// Skips white space and comments of this line, and of lines that are joined to it. It stops at
+    /// a word, the end of a line or the end of the text.
     fn skip(&mut self) {
         loop {
             match self.bytes().get(self.at) {
@@ -57,7 +57,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The next word of this line, if it has one.
+    /// Reads the next word of this line, if there is one.
     pub fn word(&mut self) -> Option<Word<'t>> {
         self.skip();
         let rest = &self.bytes()[self.at..];
@@ -70,7 +70,7 @@ impl<'t> Lexer<'t> {
         Some(word)
     }
 
-    /// The next word of this line, left where it is.
+    /// The next word of this line, without reading it.
     pub fn peek(&mut self) -> Option<Word<'t>> {
         self.skip();
         let (at, line) = (self.at, self.line);
@@ -79,7 +79,7 @@ impl<'t> Lexer<'t> {
         word
     }
 
-    /// The next word on whatever line.
+    /// Reads the next word on this line or a later line.
     pub fn word_over_lines(&mut self) -> Option<Word<'t>> {
         loop {
             if let Some(word) = self.word() {
@@ -91,7 +91,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Leaves the rest of this line; whether another one begins.
+    /// Skips the rest of this line. Returns whether another line begins.
     pub fn next_line(&mut self) -> bool {
         while self.word().is_some() {}
         if self.at >= self.text.len() {
@@ -101,14 +101,15 @@ impl<'t> Lexer<'t> {
         true
     }
 
-    /// The lines after this one up to one whose first word is END, which is read too: the text
-    /// between, and the number of its first line. If no END comes, nothing, and the
-    /// whole text is read.
+    /// Reads the lines after this line, up to and including a line whose first word is END. Returns
+    /// the text before END, and the number of its first line. If there is no END, reads the whole
+    /// text and returns `None`.
     pub fn raw(&mut self) -> Option<(&'t str, u32)> {
         self.raw_until(|line| line.split([' ', '\t', '\r', '#']).find(|w| !w.is_empty()) == Some("END"), true)
     }
 
-    /// The lines after this one up to one that `ends` them, which is read too if `inclusive`.
+    /// Reads the lines after this line, up to a line that `ends` accepts. If `inclusive` is set,
+    /// reads that line too.
     pub fn raw_until(&mut self, ends: impl Fn(&str) -> bool, inclusive: bool) -> Option<(&'t str, u32)> {
         self.next_raw_line();
         let (start, first) = (self.at, self.line);
@@ -127,7 +128,7 @@ impl<'t> Lexer<'t> {
         if inclusive { None } else { Some((&self.text[start..], first)) }
     }
 
-    /// Goes to the start of the line after this one, whatever stands in this one.
+    /// Goes to the start of the next line, whatever this line contains.
     fn next_raw_line(&mut self) {
         match self.text[self.at..].find('\n') {
             Some(n) => {
@@ -145,7 +146,7 @@ impl<'t> Lexer<'t> {
         ScriptError { line: at.line, column, kind, what: what.into() }
     }
 
-    /// A word of no letters here, where something is missing.
+    /// An empty word at this place, for errors about something that is missing.
     pub fn here(&mut self) -> Word<'t> {
         self.skip();
         Word { text: "", start: self.at, line: self.line }

@@ -1,21 +1,22 @@
-//! Amber scripts: how conformance tests and driver teams exchange cases, read, printed and judged.
+//! Amber scripts: test cases that conformance tests and driver teams exchange. They are read,
+//! printed and judged.
 //!
-//! [`read`] takes AmberScript (first line `#!amber`; google/amber, docs/amber_script.md) or the
-//! older VkScript (docs/vk_script.md) and gives a [`Script`]: names resolved, types laid out,
-//! everything within [`limits`]. [`Script::contents`] are the bytes that buffers hold at first; an
-//! engine does what [`Script::commands`] say and calls [`judge()`] where one is an expectation.
+//! [`read`] reads AmberScript (first line `#!amber`; google/amber, docs/amber_script.md) or the
+//! older VkScript (docs/vk_script.md). It returns a [`Script`]: names are resolved, types have
+//! layouts, and everything is within [`limits`]. [`Script::contents`] has the initial bytes of
+//! buffers. An engine executes [`Script::commands`], and calls [`judge()`] for each expectation.
 //! [`Script::print`] writes AmberScript that reads back to the same script.
 //!
-//! Absent on purpose, each an error that begins with "unsupported": stages other than vertex,
-//! fragment and compute, shaders in files outside the script, scaled formats and packed floats,
-//! descriptors of several samples, arrays of descriptors, constants and second sources
-//! of blending, adjacent vertices, optimization passes, OpenCL kernels, ray tracing; of VkScript
-//! all but compute.
-//! Shaders in foreign languages are kept, and need a compiler when their words are asked for.
+//! Some features are absent on purpose. Each causes an error that begins with "unsupported": stages
+//! other than vertex, fragment and compute, shaders in files outside of the script, scaled formats
+//! and packed floats, descriptors with several samples, arrays of descriptors, constants and second
+//! sources of blending, adjacent vertices, optimization passes, OpenCL kernels, ray tracing, and
+//! everything in VkScript but compute. Shaders in other languages are kept as text, and need a
+//! compiler to get their words.
 //!
-//! Of `SIZE` and `IDX`: a size is in items of the data type, an index in bytes. Items follow each
-//! other as members of a block; with `[]` after the type, as elements of an array, which std140
-//! rounds up to 16 bytes.
+//! `SIZE` counts items of the data type. `IDX` counts bytes. Items follow each other like members
+//! of a block. With `[]` after the type they follow each other like elements of an array, and
+//! std140 rounds them up to 16 bytes.
 
 mod contents;
 mod error;
@@ -41,15 +42,15 @@ pub use print::Unprintable;
 pub use scalar::{Class, Number, Scalar, Value, f16_bits, f16_value};
 pub use script::*;
 
-/// Reads a script of either dialect, or gives its errors: at most [`limits::MAX_ERRORS`], in the
-/// order of the text.
+/// Reads a script of either dialect. On failure returns its errors, at most [`limits::MAX_ERRORS`],
+/// in the order of the text.
 ///
-/// Files outside of the script are unsupported: [`read_with`] takes them.
+/// Files outside of the script are unsupported. [`read_with`] supports them.
 pub fn read(text: &str) -> Result<Script, Vec<ScriptError>> {
     read_from(text, None)
 }
 
-/// The same, with what reads the files that BUFFER … FILE names.
+/// Like [`read`], with a function that reads the files of BUFFER … FILE.
 pub fn read_with(text: &str, files: Files<'_>) -> Result<Script, Vec<ScriptError>> {
     read_from(text, Some(files))
 }

@@ -1,4 +1,4 @@
-//! A script as AmberScript: reading what is printed gives the same script again.
+//! The printing of a script as AmberScript. The printed text reads back to the same script.
 
 use super::layout::{DataType, Standard, StructType};
 use super::limits::MAX_TEXT;
@@ -9,7 +9,7 @@ use super::script::{
 };
 use std::fmt::Write as _;
 
-/// Why a script cannot be printed: one sentence.
+/// The reason why a script cannot be printed: one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unprintable(pub String);
@@ -25,9 +25,9 @@ impl std::error::Error for Unprintable {}
 type Printed<T = ()> = Result<T, Unprintable>;
 
 impl Script {
-    /// The script as AmberScript. Fails where that cannot say it: infinities and NaNs (buffers of
-    /// integers hold them by their bits), names with white space, sources with a line that begins
-    /// with END, and what only VkScript has.
+    /// The script as AmberScript. Some scripts cannot be printed: those with infinities and NaNs
+    /// (except in buffers of integers, by their bits), with names that contain white space, with
+    /// sources that have a line starting with END, and with features that only VkScript has.
     pub fn print(&self) -> Printed<String> {
         let mut printer = Printer { script: self, out: String::from("#!amber\n") };
         printer.all()?;
@@ -50,7 +50,7 @@ macro_rules! put {
     };
 }
 
-/// A name that reads back as one word.
+/// A name, if it reads back as one word.
 fn name(text: &str) -> Printed<&str> {
     let odd = |c| matches!(c, ' ' | '\t' | '\r' | '\n' | '#');
     if text.is_empty() || text.contains(odd) || text == "\\" {
@@ -60,12 +60,12 @@ fn name(text: &str) -> Printed<&str> {
     }
 }
 
-/// From which level on an image is bound.
+/// The first level of an image binding, if it is not 0.
 fn from(view: View) -> String {
     if view.level == 0 { String::new() } else { format!(" BASE_MIP_LEVEL {}", view.level) }
 }
 
-/// A 32-bit float by its bits.
+/// A 32-bit float, given by its bits.
 fn float(bits: u32) -> Printed<String> {
     Scalar::Float32.text(bits.into()).ok_or_else(|| Unprintable("a number is not finite".into()))
 }
@@ -104,7 +104,7 @@ impl<'s> Printer<'s> {
         Ok(())
     }
 
-    /// Lines up to END.
+    /// Raw lines, before END.
     fn raw(&mut self, text: &str, what: &str) -> Printed {
         let ended = text.split('\n').any(|line| line.split([' ', '\t', '\r', '#']).find(|w| !w.is_empty()) == Some("END"));
         if ended || !(text.is_empty() || text.ends_with('\n')) {

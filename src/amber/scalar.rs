@@ -1,4 +1,4 @@
-//! The scalars that buffers are made of, as bits, and the numbers of a script as such bits.
+//! The scalar types of buffers as bits, and the conversion of a script's numbers to such bits.
 
 use std::fmt;
 
@@ -19,14 +19,14 @@ pub enum Scalar {
     Float64,
 }
 
-/// What a scalar's bits mean.
+/// The interpretation of a scalar's bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// Two's complement.
+    /// Integers in two's complement.
     Signed,
-    /// Binary.
+    /// Integers without sign.
     Unsigned,
-    /// IEEE 754.
+    /// IEEE 754 floats.
     Float,
 }
 
@@ -63,12 +63,12 @@ impl Scalar {
         }
     }
 
-    /// The type of that name.
+    /// The type with that name.
     pub fn named(name: &str) -> Option<Scalar> {
         Scalar::ALL.into_iter().find(|s| s.name() == name)
     }
 
-    /// Bytes, which are its alignment too.
+    /// The size in bytes. It is also the alignment.
     pub fn size(self) -> u32 {
         match self {
             Scalar::Int8 | Scalar::Uint8 => 1,
@@ -78,7 +78,7 @@ impl Scalar {
         }
     }
 
-    /// What its bits mean.
+    /// The interpretation of its bits.
     pub fn class(self) -> Class {
         match self {
             Scalar::Int8 | Scalar::Int16 | Scalar::Int32 | Scalar::Int64 => Class::Signed,
@@ -87,7 +87,7 @@ impl Scalar {
         }
     }
 
-    /// The value of bits, low bits first, those past the size ignored.
+    /// The value of these bits. Bits above the scalar's size are ignored.
     pub fn value(self, bits: u64) -> Value {
         let unused = 64 - 8 * self.size();
         match self.class() {
@@ -101,8 +101,8 @@ impl Scalar {
         }
     }
 
-    /// The bits in memory at the start of `bytes`, little-endian. `bytes` has at
-    /// least the scalar's size.
+    /// Reads the bits from the start of `bytes`, little-endian. `bytes` must have at least the
+    /// scalar's size.
     pub fn load(self, bytes: &[u8]) -> u64 {
         let mut all = [0; 8];
         let size = self.size() as usize;
@@ -110,14 +110,14 @@ impl Scalar {
         u64::from_le_bytes(all)
     }
 
-    /// Puts bits into memory at the start of `bytes`, little-endian. `bytes` has at least the
+    /// Writes bits to the start of `bytes`, little-endian. `bytes` must have at least the
     /// scalar's size.
     pub fn store(self, bits: u64, bytes: &mut [u8]) {
         let size = self.size() as usize;
         bytes[..size].copy_from_slice(&bits.to_le_bytes()[..size]);
     }
 
-    /// The bits of a number, or a sentence that says why the type has no such value.
+    /// The bits of a number. The error is a sentence that says why the type has no such value.
     pub(super) fn bits(self, number: &Number) -> Result<u64, String> {
         let wrong = |why: &str| Err(format!("{} is {why} {}", number, self.name()));
         match (self.class(), number) {
@@ -129,7 +129,8 @@ impl Scalar {
             (Class::Float, Number::Integer { .. }) | (Class::Float, Number::Decimal(_)) => {
                 let text = number.decimal();
                 let (bits, value) = match self.size() {
-                    // Correctly rounded from the decimal text; a half goes by way of f64.
+                    // Correctly rounded from the decimal text. A 16-bit float is rounded by way of
+                    // an f64.
                     4 => text.parse::<f32>().map_or((0, f64::NAN), |v| (u64::from(v.to_bits()), f64::from(v))),
                     2 => text.parse::<f64>().map_or((0, f64::NAN), |v| (u64::from(f16_bits(v)), f16_value(f16_bits(v)))),
                     _ => text.parse::<f64>().map_or((0, f64::NAN), |v| (v.to_bits(), v)),
@@ -143,33 +144,32 @@ impl Scalar {
         }
     }
 
-    /// The bits of an integer, if an integer type has it. A signed type takes what the unsigned one
-    /// of its width has as well, bit for bit: 129 is -127 as an int8.
+    /// The bits of an integer. `None` if the type does not have it. A signed type also accepts the
+    /// values of the unsigned type of its width, bit for bit: 129 is -127 as an int8.
     pub fn bits_of_integer(self, value: i128) -> Option<u64> {
         let bits = 8 * self.size();
         let least = if self.class() == Class::Signed { -(1i128 << (bits - 1)) } else { 0 };
         (least..=(1i128 << bits) - 1).contains(&value).then_some(value as u64 & (u64::MAX >> (64 - bits)))
     }
 
-    /// Bits as a number that a script can hold; none for infinities, and NaNs that `nan` does not
-    /// stand for.
+    /// Bits as a number in a script. `None` for infinities, and for NaNs other than that of `nan`.
     pub fn text(self, bits: u64) -> Option<String> {
         match self.value(bits) {
             Value::Integer(v) => Some(v.to_string()),
             Value::Float(v) if !v.is_finite() => (self.bits(&Number::Nan) == Ok(bits)).then(|| "nan".into()),
-            // The shortest decimal that rounds to the same bits. A half is printed as the exactly
+            // The shortest decimal that rounds to the same bits. A 16-bit float is printed as the
             // equal f32.
             Value::Float(v) => Some(if self == Scalar::Float64 { format!("{v:?}") } else { format!("{:?}", v as f32) }),
         }
     }
 }
 
-/// A scalar's value: exact in both cases.
+/// The value of a scalar. It is exact for both classes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// Of an integer type.
+    /// The value of an integer type.
     Integer(i128),
-    /// Of a floating-point type.
+    /// The value of a floating-point type.
     Float(f64),
 }
 
@@ -192,27 +192,28 @@ impl fmt::Display for Value {
     }
 }
 
-/// A number as a script writes it. What it is depends on where it stands, so that a decimal keeps
+/// A number as a script writes it. Its value depends on the type in its place, so a decimal keeps
 /// its text until the type is known.
 ///
 /// A hexadecimal number is the integer that it spells, for floating-point types too.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Number {
-    /// `-12`, `0x1f`.
+    /// An integer such as `-12` or `0x1f`.
     Integer {
         /// Whether a minus sign stands before it.
         negative: bool,
-        /// The digits' value.
+        /// The absolute value.
         magnitude: u64,
     },
-    /// `1.5`, `-2e-3`, and integers that need more than 64 bits: as they stand.
+    /// The text of a number such as `1.5` or `-2e-3`, or of an integer that needs more than
+    /// 64 bits.
     Decimal(Box<str>),
-    /// `nan`, in capitals or not: the quiet NaN without a payload.
+    /// `nan`, in any case: the quiet NaN without a payload.
     Nan,
 }
 
 impl Number {
-    /// Reads a number; none if the word is not one.
+    /// Reads a number. `None` if the word is not one.
     pub fn read(word: &str) -> Option<Number> {
         if word.eq_ignore_ascii_case("nan") {
             return Some(Number::Nan);
@@ -246,8 +247,8 @@ impl Number {
         }
     }
 
-    /// The number if it is a whole one, `1.0` and `5e2` too, of not more digits than every integer
-    /// type has.
+    /// The number if it is whole, including `1.0` and `5e2`. `None` if it has more digits than any
+    /// value of an integer type.
     pub fn integer(&self) -> Option<i128> {
         const DIGITS: i64 = 38;
         let text = match self {
@@ -271,12 +272,12 @@ impl Number {
         Some(value.parse::<i128>().ok()? * 10i128.pow(zeros as u32))
     }
 
-    /// The nearest double; infinite for what is past the range.
+    /// The nearest double. Infinite for numbers past the range.
     pub fn as_f64(&self) -> f64 {
         self.decimal().parse().unwrap_or(f64::NAN)
     }
 
-    /// The number if it is a whole one without a sign and at most `greatest`.
+    /// The number if it is an integer from 0 to `greatest`.
     pub fn at_most(&self, greatest: u64) -> Option<u64> {
         match self {
             &Number::Integer { negative, magnitude } if (!negative || magnitude == 0) && magnitude <= greatest => Some(magnitude),
@@ -303,8 +304,8 @@ pub fn f16_value(bits: u16) -> f64 {
     }
 }
 
-/// The binary16 nearest to a value, ties to even; infinite from 65520 on. A NaN gives
-/// the quiet NaN 0x7e00.
+/// The nearest binary16, with ties to even. Infinite from 65520 on. A NaN gives the quiet
+/// NaN 0x7e00.
 pub fn f16_bits(value: f64) -> u16 {
     let sign = u16::from(value.is_sign_negative()) << 15;
     let magnitude = value.abs();
@@ -314,7 +315,7 @@ pub fn f16_bits(value: f64) -> u16 {
     if magnitude >= 65520.0 {
         return sign | 0x7c00;
     }
-    // Below the normal range the last place is 2^-24; it doubles with each binade above 2^-14.
+    // Below the normal range, the last place is 2^-24. It doubles with each binade above 2^-14.
     let binade = ((magnitude.to_bits() >> 52) as i32 - 1023).max(-14);
     let places = (magnitude * 2f64.powi(10 - binade)).round_ties_even() as u16;
     // The hidden bit, and the carry of a rounding up, add one to the exponent.

@@ -1,9 +1,9 @@
-//! Reading VkScript (google/amber, docs/vk_script.md) as far as compute tests need: [require], a
-//! compute shader, and [test] with buffers, dispatches and `probe ssbo`.
+//! The reader of VkScript (google/amber, docs/vk_script.md), as far as compute tests need it:
+//! [require], a compute shader, and [test] with buffers, dispatches and `probe ssbo`.
 //!
-//! The result is a script like any other, with one pipeline. What the test section writes before
-//! the first dispatch is what buffers hold at first. The size of `ssbo BINDING SIZE` is in bytes.
-//! Types lie by std430 in storage buffers and push constants, by std140 in uniform buffers.
+//! The result is a script with one pipeline. Writes of the test section before the first dispatch
+//! become the initial contents of buffers. The size in `ssbo BINDING SIZE` is in bytes. Types have
+//! std430 layouts in storage buffers and push constants, and std140 layouts in uniform buffers.
 
 use super::error::{Kind, ScriptError, quoted};
 use super::layout::{DataType, Standard};
@@ -19,10 +19,10 @@ use super::script::{
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The most scalars that a buffer is given at first; further ones are written by commands.
+/// The most scalars in the initial contents of a buffer. Further scalars are written by commands.
 const MAX_INITIAL: u64 = 1 << 20;
 
-/// Words of the test section that begin what is left out.
+/// First words of unsupported commands in the test section.
 const LEFT_OUT: [&str; 7] = ["draw", "clear", "relative", "patch", "vertex", "fragment", "geometry"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,10 +35,10 @@ enum Role {
 /// A buffer while the test section is read.
 struct Draft {
     role: Role,
-    /// None until a command names a type.
+    /// The type. `None` until a command names one.
     data_type: Option<DataType>,
     bytes: u64,
-    /// What is written before the first dispatch.
+    /// The values that are written before the first dispatch.
     first: Vec<Lane>,
     line: u32,
 }
@@ -100,7 +100,7 @@ impl<'t> Reader<'t> {
                 let Some((text, line)) = self.parser.lexer.raw_until(|line| line.trim_start().starts_with('['), false) else {
                     return Ok(());
                 };
-                // The next line is a header, or the text is at its end: either is read by the loop.
+                // The next line is a header, or the text ends. The loop handles both.
                 let source = match header.as_str() {
                     "[compute shader]" => Source::Foreign { language: Language::Glsl, text: text.into() },
                     "[compute shader spirv]" => Source::Assembly(text.into()),
@@ -132,7 +132,7 @@ impl<'t> Reader<'t> {
         match section {
             "require" => self.require(word),
             "test" => self.command(word),
-            // What stands in a section with a wrong header was named with it.
+            // The wrong header of this section was reported already.
             _ if !self.parser.errors.is_empty() => Err(Stop::Named),
             _ => Err(self.parser.invalid(word, format!("found {}, where a section should begin", quoted(word.text)))),
         }
@@ -208,7 +208,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// `BINDING` or `SET:BINDING`.
+    /// Reads `BINDING` or `SET:BINDING`.
     fn place(&mut self) -> Step<(u32, u32)> {
         let word = self.parser.need("a binding")?;
         let (set, binding) = word.text.split_once(':').unwrap_or(("0", word.text));
@@ -234,7 +234,7 @@ impl<'t> Reader<'t> {
             .ok_or_else(|| self.parser.invalid(word, format!("found {}, where a data type should stand", quoted(word.text))))
     }
 
-    /// Values of a type from a byte on, to the line's end.
+    /// Reads values of a type up to the end of the line. They are for the bytes from `offset` on.
     fn values(&mut self, data_type: &DataType, at: Word<'t>, standard: Standard, offset: u64) -> Step<Vec<Lane>> {
         let layout = data_type.layout(standard).map_err(|e| self.parser.error(at, Kind::Limit, e))?;
         let stride = layout.item_stride();
@@ -314,7 +314,7 @@ impl<'t> Reader<'t> {
         self.push(word, Action::Expect(Expect { buffer, check, line: Line(word.line) }))
     }
 
-    /// Makes buffers and the pipeline.
+    /// Makes the buffers and the pipeline.
     fn complete(&mut self) -> Step {
         if !self.parser.errors.is_empty() {
             return Err(Stop::Named);
@@ -399,7 +399,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// A type by its GLSL-like name.
+/// The type with this GLSL-like name.
 fn type_named(name: &str) -> Option<DataType> {
     let scalar = |name: &str| {
         Some(match name {

@@ -1,4 +1,4 @@
-//! `smallstep adapters`: which devices there are and what they promise.
+//! `smallstep adapters`: the devices of this machine and their properties.
 
 use super::exit::{self, Ended};
 use clap::Args;
@@ -17,7 +17,7 @@ impl Adapters {
     pub(crate) fn run(self) -> Ended {
         let records = match gpu::list(&gpu::Options::default()) {
             Ok(records) => records,
-            // Without devices nothing has failed: there is nothing to ask.
+            // In a build without devices, nothing has failed.
             Err(e) if cfg!(not(feature = "device")) => return super::input::fail(exit::UNCHECKED, &e.to_string()),
             Err(e) => return super::input::fail(exit::FAILED, &e.to_string()),
         };

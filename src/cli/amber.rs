@@ -1,4 +1,4 @@
-//! What `smallstep run` and `smallstep check` do with an Amber script.
+//! Amber scripts in `smallstep run` and `smallstep check`.
 
 use std::path::{Component, Path};
 
@@ -21,10 +21,10 @@ use super::exit;
 use super::input::Environment;
 use super::run::write_image;
 
-/// Scalars of one buffer that are printed without `--values`.
+/// The number of scalars of one buffer that are printed without `--values`.
 const FEW: u64 = 256;
 
-/// Scalars of a buffer that stand in one line of JSON.
+/// The most scalars of a buffer in one line of JSON.
 const IN_LINE: usize = 1 << 16;
 
 /// How the shaders of Amber scripts become modules.
@@ -41,14 +41,14 @@ pub(crate) struct ScriptArgs {
     undefined: OnUndefined,
 }
 
-/// What becomes of a branch on an undefined value.
+/// The reaction to a branch on an undefined value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OnUndefined {
     Follow,
     Stop,
 }
 
-/// `follow` or `stop`; the error names both.
+/// Reads `follow` or `stop`. The error names both.
 fn undefined(text: &str) -> Result<OnUndefined, String> {
     match text {
         "follow" => Ok(OnUndefined::Follow),
@@ -57,11 +57,11 @@ fn undefined(text: &str) -> Result<OnUndefined, String> {
     }
 }
 
-/// A script with its modules, or a message and the code to end with.
+/// A script with its modules, or the exit code with a message.
 type Prepared = Result<(Script, Modules), (u8, String)>;
 
 impl ScriptArgs {
-    /// The option that only scripts have, if one was given.
+    /// The first option given that only scripts have.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let given = [(self.glsl_compiler.is_some(), "--glsl-compiler"), (self.undefined == OnUndefined::Stop, "--undefined")];
         given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
@@ -76,7 +76,7 @@ impl ScriptArgs {
         let folder = Path::new(name).parent().unwrap_or(Path::new(""));
         let files = |path: &str, most: u64| file_of(folder, path, most);
         let mut script = amber::read_with(text, &files).map_err(|errors| {
-            // Beside what is left out nothing is known to be invalid.
+            // If something is unsupported, nothing else is known to be invalid.
             let unsupported = errors.iter().any(|e| e.kind == Kind::Unsupported);
             let worst = errors.iter().map(error_code).fold(exit::DONE, exit::worse);
             let code = if unsupported { exit::UNSUPPORTED } else { worst };
@@ -97,8 +97,8 @@ impl ScriptArgs {
     }
 }
 
-/// The bytes of a file that a script in that folder names: by a path within the folder, or by an
-/// absolute one.
+/// The bytes of a file that a script in this folder names. The path must stay within the folder or
+/// be absolute.
 fn file_of(folder: &Path, path: &str, most: u64) -> std::io::Result<Vec<u8>> {
     let path = Path::new(path);
     if !path.is_absolute() && path.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir)) {
@@ -107,7 +107,7 @@ fn file_of(folder: &Path, path: &str, most: u64) -> std::io::Result<Vec<u8>> {
     source::contents(&folder.join(path), most)
 }
 
-/// How a script ends on an interpreter where it does not come to its end.
+/// The early ending of a script on an interpreter. `None` if it runs to its end.
 fn met_beside(script: &Script, modules: &Modules, interpreter: Interpreter) -> Option<End> {
     let mut engine = Engine::Interpreter(Box::new(interpreter));
     let mut player = Player::new(script, modules);
@@ -125,15 +125,15 @@ fn error_code(error: &ScriptError) -> u8 {
     }
 }
 
-/// The picture that `run` is asked for.
+/// The picture that `run` writes.
 pub(crate) struct Shown<'a> {
     pub(crate) path: &'a Path,
-    /// The location of the attachment; the first one if not said.
+    /// The location of the attachment. The default is the first one.
     pub(crate) output: Option<u32>,
     pub(crate) alpha: bool,
 }
 
-/// What `run` is asked for.
+/// The settings of `run`.
 pub(crate) struct Running<'a> {
     pub(crate) args: &'a ScriptArgs,
     pub(crate) engine: Option<&'a str>,
@@ -142,15 +142,15 @@ pub(crate) struct Running<'a> {
     pub(crate) lenient: bool,
     pub(crate) subgroup_size: Option<u32>,
     pub(crate) target: Option<&'a Environment>,
-    /// Of the interpreter; fuel is how many instructions each RUN executes at most.
+    /// The limits of the interpreter. Fuel counts the instructions of each RUN.
     pub(crate) budget: Budget,
     pub(crate) values: bool,
     pub(crate) json: bool,
     pub(crate) image: Option<Shown<'a>>,
 }
 
-/// The colour attachment of that location, or the first one, of the last graphics pipeline that a
-/// script runs.
+/// The colour attachment with this location, or else the first one, of the last graphics pipeline
+/// that a script runs.
 fn attachment(script: &Script, output: Option<u32>) -> Result<BufferId, String> {
     let drawn = |command: &amber::Command| match &command.action {
         Action::Run(run) => Some(&script[run.pipeline]).filter(|p| p.kind == PipelineKind::Graphics),
@@ -181,7 +181,7 @@ impl Running<'_> {
         Ok(Some(Interpreter { by, limits, follows, subgroup_size: self.subgroup_size, ..Interpreter::default() }))
     }
 
-    /// Plays the script, prints expectations and buffers, and gives the code.
+    /// Plays the script, and prints expectations and buffers. Returns the exit code.
     pub(crate) fn run(&self, name: &str, text: &str) -> Result<u8, (u8, String)> {
         let interpreter = self.interpreter()?;
         let (script, modules) = self.args.prepare(name, text, self.lenient, self.target)?;
@@ -235,7 +235,7 @@ impl Running<'_> {
             write_image(&picture, 0, *alpha, path).map_err(|e| (exit::INVALID, format!("error: {}: {e}", path.display())))?;
         }
         if let (Some(interpreter), None) = (beside, &end) {
-            // What a device has shown means something only where no RUN met undefined behaviour.
+            // The result of a device has a meaning only if no RUN has undefined behaviour.
             match met_beside(&script, &modules, interpreter) {
                 None => {}
                 Some(End::Undefined { undefined, report, assembly }) => {
@@ -278,7 +278,7 @@ impl Running<'_> {
         Ok(code)
     }
 
-    /// Prints a judgement; one that holds only where all are asked for.
+    /// Prints a judgement. A judgement that holds is printed only if all are requested.
     fn told(&self, player: &Player<'_>, line: amber::Line, judgement: &amber::Judgement) {
         let decision = judgement.decision();
         let open = judgement.open.as_ref().map(|open| playing::open_text(player, open));
@@ -315,7 +315,7 @@ impl Running<'_> {
             show::rows(player, id, most, &mut |row| say!("  {row}"));
             return;
         }
-        // A line stays small, however great the buffer is.
+        // Each line is short, however large the buffer is.
         let mut elements = show::elements(player, id, u64::MAX).peekable();
         let mut first = 0usize;
         loop {
@@ -359,16 +359,16 @@ fn end_code(end: &End) -> u8 {
     }
 }
 
-/// What `check` made of a script.
+/// The result of `check` for a script.
 pub(crate) enum Checked {
-    /// It could not be played: the code, and why.
+    /// The script could not be played: the exit code and the reason.
     Refused(u8, String),
-    /// It was: the interpreter's leg first.
+    /// The script was played. The interpreter's leg is the first.
     Legs(Vec<Leg>),
 }
 
 impl Checked {
-    /// The word that reports use: of the worst leg.
+    /// The word for it in reports, which is that of the worst leg.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Checked::Refused(exit::UNSUPPORTED, _) => "unsupported",
@@ -378,7 +378,7 @@ impl Checked {
         }
     }
 
-    /// The code; what a device could not do counts only if a device was asked for.
+    /// The exit code. Shortcomings of a device count only if a device was requested.
     pub(crate) fn code(&self, asked_for: bool) -> u8 {
         match self {
             Checked::Refused(code, _) => *code,

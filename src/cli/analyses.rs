@@ -1,16 +1,16 @@
-//! Analyses of uniformity, judged by campaigns: for `fuzz-wsl` and `fuzz-spirv`.
+//! Campaigns that judge analyses of uniformity, for `fuzz-wsl` and `fuzz-spirv`.
 
 use super::exit;
 use serde_json::json;
 use smallstep::theorem::uniformity::{Case, Language, Named, Plan, campaign};
 
-/// The analysis of that name.
+/// The analysis with this name.
 pub(super) fn named<P>(all: &[Named<P>], name: &str) -> Result<Named<P>, String> {
     let names = || all.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     all.iter().find(|(of, _)| *of == name).copied().ok_or_else(|| format!("no analysis is called \"{name}\"; there are {}", names()))
 }
 
-/// Judges an analysis, and prints what is found.
+/// Judges an analysis, and prints the findings. Returns the exit code.
 pub(super) fn judge<L: Language>(plan: &Plan, (name, analysis): Named<L::Program>, json: bool) -> u8 {
     let bar = super::progress(Some(plan.count), "{bar:30} {human_pos} programs, {per_sec}, {eta} left");
     let start = std::time::Instant::now();

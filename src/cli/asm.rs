@@ -37,7 +37,7 @@ pub(crate) struct Dis {
 }
 
 impl Asm {
-    /// Where JSON goes: not where the words go.
+    /// The stream for JSON. It is not the stream of the words.
     pub(crate) fn lines(&self) -> super::Lines {
         super::beside(self.json, &self.out)
     }
@@ -80,7 +80,7 @@ impl Dis {
             Ok(text) => {
                 let file = self.file.display().to_string();
                 match &self.out {
-                    // JSON is on standard output, and so the text is in it.
+                    // JSON goes to standard output, so the text is part of it.
                     Some(path) if !(self.json && path.as_os_str() == "-") => {
                         if let Err(e) = output::write(path, text.as_bytes()) {
                             return input::fail(exit::INVALID, &e);

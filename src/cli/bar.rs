@@ -2,7 +2,7 @@
 
 use smallstep::theorem::campaign::Progress;
 
-/// Progress on standard error, if that is a terminal.
+/// Progress on standard error, shown only if that is a terminal.
 pub(crate) struct Bar(pub(crate) indicatif::ProgressBar);
 
 impl Bar {

@@ -1,4 +1,4 @@
-//! `smallstep bench`: what the harness costs.
+//! `smallstep bench`: the cost of the harness.
 
 use super::exit::{self, Ended};
 use std::process::Command;
@@ -12,11 +12,11 @@ use smallstep::gpu::{Options, Route, Selection, ShaderCache};
 use smallstep::theorem::campaign;
 use smallstep::theorem::device::profile_of;
 
-/// The length of the chains of compute programs, if not given: about what a
-/// generated λV program executes.
+/// The default length of the chains of compute programs. A generated λV program executes about as
+/// many operations.
 const OPERATIONS: u32 = 64;
 
-/// Set for the process that measures; see [`Bench::run`].
+/// An environment variable that is set for the measuring process. See [`Bench::run`].
 const COLD: &str = "SMALLSTEP_BENCH_COLD";
 
 /// Measure how many programs a second a device runs, bare and through the harness
@@ -68,8 +68,8 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn run(self) -> Ended {
-        // The shader cache of the half that runs in this process must be empty, and a driver looks
-        // for it when it is loaded: so this starts itself once more.
+        // The half that runs in this process needs an empty shader cache. A driver looks for the
+        // cache when it is loaded, so this program starts itself once more.
         if std::env::var_os(COLD).is_none() {
             return cold();
         }
@@ -106,7 +106,7 @@ impl Bench {
         }
     }
 
-    /// How long chains are; None for generated λV programs.
+    /// The length of the chains. `None` for generated λV programs.
     fn operations(&self) -> Option<u32> {
         self.operations.or(self.compute.then_some(OPERATIONS))
     }

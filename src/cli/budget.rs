@@ -1,4 +1,4 @@
-//! How far the interpreters go.
+//! The limits of the interpreters.
 
 use super::compute::{Failure, invalid};
 use clap::Args;
@@ -16,36 +16,37 @@ pub(crate) struct TimeArgs {
 }
 
 impl TimeArgs {
-    /// What a run that begins now may take; `fuel` counts what the engine counts.
+    /// The limits of a run that begins now. `fuel` is in the unit of the engine.
     pub(crate) fn budget(self, fuel: Option<u64>) -> Budget {
         Budget { fuel, time: self.time_limit.and_then(TimeLimit::from_now) }
     }
 }
 
-/// What one run may take.
+/// The limits of one run.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Budget {
-    /// Steps, instructions or iterations, if they are said.
+    /// The most steps, instructions or iterations, if given.
     pub(crate) fuel: Option<u64>,
-    /// When it ends at the latest, if that is said.
+    /// The time limit, if given.
     pub(crate) time: Option<TimeLimit>,
 }
 
 impl Budget {
-    /// So much fuel, and all the time.
+    /// This amount of fuel, without a time limit.
     pub(crate) fn of_fuel(fuel: Option<u64>) -> Budget {
         Budget { fuel, time: None }
     }
 
-    /// The same for a SPIR-V module.
+    /// The limits for a SPIR-V module.
     pub(crate) fn limits(self) -> Limits {
         Limits { time: self.time, ..self.fuel.map_or(Limits::default(), Limits::of_fuel) }
     }
 
-    /// The budget of the interpreter that looks for undefined behaviour beside a device.
+    /// The limits of the interpreter that looks for undefined behaviour while a device runs
+    /// the program.
     ///
     /// # Errors
-    /// Fuel was given: a device has no such bound.
+    /// If fuel was given, since a device has no such limit.
     pub(crate) fn beside_device(self) -> Result<Budget, Failure> {
         match self.fuel {
             None => Ok(self),
@@ -54,13 +55,13 @@ impl Budget {
     }
 }
 
-/// A time as 90s, 10m or 2h; a number alone is seconds.
+/// Reads a time as 90s, 10m or 2h. A number alone is in seconds.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
     let wrong = || format!("\"{text}\" is no time; write it as 90s, 10m or 2h, 1s at least");
     let units = [("s", 1), ("m", 60), ("h", 3600)];
     let in_unit = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, *seconds)));
     let (number, seconds) = in_unit.unwrap_or((text, 1));
     let number: u64 = number.parse().map_err(|_| wrong())?;
-    // No time is enough for nothing, and what does nothing finds nothing wrong.
+    // With no time at all, nothing would run, and so nothing would be wrong.
     number.checked_mul(seconds).filter(|&seconds| seconds > 0).map(Duration::from_secs).ok_or_else(wrong)
 }

@@ -1,4 +1,4 @@
-//! `smallstep call`: an expression beside a WSL program, evaluated; and its trace.
+//! `smallstep call`: the evaluation of an expression with a WSL program, and its trace.
 
 use super::budget::{Budget, TimeArgs};
 use super::exit::Ended;
@@ -76,7 +76,7 @@ fn ways(text: &str) -> Result<usize, String> {
 }
 
 impl Evaluation {
-    /// How it is evaluated within a budget; with so much fuel if none is given.
+    /// The settings of the evaluation within a budget. `fuel` is the default amount of fuel.
     pub(super) fn settings(&self, budget: Budget, fuel: u64) -> Settings {
         let (fuel, time) = (budget.fuel.unwrap_or(fuel), budget.time);
         Settings { strategy: self.unspecified, precision: self.precision, fuel, time, ways: self.ways, ..Settings::default() }
@@ -171,12 +171,13 @@ fn errors_json(wrong: &Invalid) -> serde_json::Value {
     wrong.errors.iter().map(|e| json!({"code": e.rule.name(), "message": e.message})).collect()
 }
 
-/// The errors of a program by their own places, those of an expression by places in it.
+/// Prints the errors of a program with their own places, and those of an expression with places
+/// in it.
 fn report(name: &str, expression: &str, wrong: Invalid, told: &mut HashSet<String>) {
     for mut error in wrong.errors {
         let place = |at: u32| wrong.place.inside(at);
         let (Some(start), Some(end)) = (place(error.span.start), place(error.span.end)) else {
-            // What is wrong with the program is wrong whatever is called.
+            // An error of the program is reported once, not for each expression.
             let text = Diagnostic::from(error).render(name, &wrong.text);
             if told.insert(text.clone()) {
                 tell_part!("{text}");
@@ -184,7 +185,7 @@ fn report(name: &str, expression: &str, wrong: Invalid, told: &mut HashSet<Strin
             continue;
         };
         (error.span.start, error.span.end) = (start, end);
-        // What stands in the program is told by its place there.
+        // A note about the program is printed with its place there.
         for (span, note) in &mut error.notes {
             if let Some(at) = span.take() {
                 let (line, column) = line_column(&wrong.text, at.start);
@@ -229,14 +230,14 @@ fn why(prepared: &Prepared, outcome: &Outcome<Shown>, place: Option<Span>) -> St
     }
 }
 
-/// An evaluation's line: the type and the value, and what was left open.
+/// The text of an evaluation: the type, the value, and whether some ways were not followed.
 fn text(prepared: &Prepared, outcome: &Outcome<Shown>, place: Option<Span>) -> String {
     match outcome {
         Outcome::Observed(shown) => {
             let ty = prepared.program.env.type_name(shown.ty);
             let shown_value = value::show(&prepared.program, shown.ty, &shown.words);
             let open = if shown.complete { "" } else { ", and what ways show that were not followed: see --ways" };
-            // Vectors, structures and elements of enums say their types themselves.
+            // The text of vectors, structures and elements of enums already contains the type.
             let says = shown_value.strip_prefix(&ty).is_some_and(|rest| rest.is_empty() || rest.starts_with(['(', '.', ' ']));
             let value = if says { shown_value } else { format!("{ty} {shown_value}") };
             match shown.discarded {
@@ -278,8 +279,8 @@ pub(super) fn trace(file: &Path, program: &str, expression: &str, evaluation: &E
     Ok(code(&outcome))
 }
 
-/// Prints a step, of a thread of a dispatch with its number. What stands at `offset` and behind it
-/// in the text is the call.
+/// Prints a step. In a dispatch, `thread` is the number of its thread. The text from `offset` on is
+/// the call.
 pub(super) fn print_step(text: &str, offset: Option<u32>, thread: Option<u32>, count: u64, step: &Step, as_json: bool) {
     let (line, column) = line_column(text, step.at.start);
     let source: String = text[step.at.start as usize..step.at.end as usize].split_whitespace().collect::<Vec<_>>().join(" ");

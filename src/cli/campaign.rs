@@ -1,4 +1,4 @@
-//! What the commands of campaigns have in common: their options, and what is read of them.
+//! The common options of campaign commands, and how they are read.
 
 use super::{exit, input};
 use clap::Args;
@@ -42,7 +42,7 @@ pub(super) fn shard(text: &str) -> Result<(u64, u64), String> {
 }
 
 impl CampaignArgs {
-    /// The first of these options that is given, if one is.
+    /// The first of these options that was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let given = [
             (self.time.is_some(), "--time"),
@@ -55,14 +55,14 @@ impl CampaignArgs {
         given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
     }
 
-    /// Which programs there are: 10,000 if neither their number nor a time is given.
+    /// The programs of the campaign: 10,000 if neither a number nor a time is given.
     pub(crate) fn extent(&self, seed: u64, count: Option<u64>, threads: usize) -> Extent {
         let count = if count.is_none() && self.time.is_none() { Some(10_000) } else { count };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Extent { seed, count, time: self.time, shard: self.shard, threads: if threads == 0 { cores } else { threads } }
     }
 
-    /// The journal that is asked for.
+    /// The journal that the options name.
     pub(crate) fn journal<L: SourceLanguage>(&self, plan: &L, device: Option<&str>) -> Result<Journal<L::Tally>, exit::Failure> {
         match &self.journal {
             None => Ok(Journal::none()),
@@ -70,7 +70,7 @@ impl CampaignArgs {
         }
     }
 
-    /// Writes a minimal program, if these are to be, under this name.
+    /// Saves a minimal program under this name, if --save was given.
     pub(crate) fn save(&self, name: &str, text: &str) {
         let Some(folder) = &self.save else { return };
         let file = folder.join(name);
@@ -80,14 +80,14 @@ impl CampaignArgs {
         }
     }
 
-    /// What to do about programs that a device has not answered.
+    /// Reports that the device is gone, and what to do about the unanswered programs.
     pub(crate) fn tell_outage(&self, why: &str) {
         let again = if self.journal.is_some() { "; the same command goes on with them" } else { "" };
         tell!("the device is gone, and the programs that it has not answered are not done{again}: {why}");
     }
 }
 
-/// Findings by their groups, each of which is told with how many it has.
+/// Findings by group.
 pub(crate) fn groups(findings: &[Finding]) -> BTreeMap<&str, Vec<&Finding>> {
     let mut groups: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
     for finding in findings {
@@ -99,7 +99,8 @@ pub(crate) fn groups(findings: &[Finding]) -> BTreeMap<&str, Vec<&Finding>> {
     groups
 }
 
-/// The code of a campaign: something disagrees, an engine failed, or a floor is missed.
+/// The exit code of a campaign: for disagreements, for failed engines, and for floors that
+/// are missed.
 pub(crate) fn code(disagree: bool, failed: bool, missed: &[String]) -> u8 {
     match (disagree, failed, missed.is_empty()) {
         (true, ..) => exit::DISAGREE,

@@ -149,21 +149,21 @@ pub(crate) fn devices(texts: &[String]) -> Devices {
     }
 }
 
-/// Programs by verdict, of one leg or of all.
+/// The number of programs by verdict, for one leg or for all.
 #[derive(Default)]
 struct Counts {
     programs: [u64; 11],
     lanes: Lanes,
-    /// Bytes of scripts' buffers.
+    /// The bytes of scripts' buffers.
     bytes: Lanes,
-    /// The disagreements that are known; they are not among `programs`.
+    /// The known disagreements. `programs` does not include them.
     known: Explained,
 }
 
 const NAMES: [&str; 11] =
     ["agree", "disagree", "vacuous", "undecided", "unchecked", "failed", "invalid", "undefined", "unsupported", "valid", "refused"];
 
-/// The place of "valid", which only WSL programs are, among the names.
+/// The index of "valid" among the names. Only WSL programs have this verdict.
 const VALID: usize = 9;
 
 impl Counts {
@@ -181,7 +181,7 @@ impl Counts {
         self.bytes += Lanes { checked: leg.compared.bytes, undecided: leg.compared.left };
     }
 
-    /// Whether there was anything to count.
+    /// Whether nothing was counted.
     fn is_empty(&self) -> bool {
         self.programs == [0; 11] && self.known.all() == 0
     }
@@ -194,8 +194,8 @@ impl Counts {
                 .collect::<Vec<_>>()
                 .join(", ");
         }
-        // Failures and invalid programs are rare enough to be left out where there are none; the
-        // verdicts always stand.
+        // Failures and invalid programs are rare, so they are omitted if there are none. The
+        // verdicts are always shown.
         let shown = NAMES.iter().zip(self.programs).enumerate().filter(|(i, (_, n))| *i < 5 || *n > 0);
         let mut counts: Vec<String> = shown.map(|(_, (name, n))| format!("{n} {name}")).collect();
         if self.known.all() > 0 {
@@ -234,7 +234,7 @@ impl Check {
         };
         let (mut known, mut of_wsl) = (Vec::new(), Vec::new());
         for folder in &self.known {
-            // A folder holds quirks of one language, or of both.
+            // A folder has quirks of one language, or of both.
             let has_wsl = holds(folder, "wsl");
             let read = if has_wsl { theorem::wsl::Quirk::read_folder(folder).map(|quirks| of_wsl.extend(quirks)) } else { Ok(()) };
             let read = match read {
@@ -425,26 +425,27 @@ impl Check {
     }
 }
 
-/// Whether a folder holds a file with that ending.
+/// Whether a folder has a file with that extension.
 fn holds(folder: &Path, ending: &str) -> bool {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).any(|path| path.extension().is_some_and(|e| e == ending))
 }
 
-/// Where what a script came to goes, until some thread has taken it, and where it is taken from.
+/// The two ends of a channel for the result of a script. The thread that plays the script takes
+/// the sender.
 type Ends = (Mutex<Option<Sender<amber::Checked>>>, Mutex<Receiver<amber::Checked>>);
 
-/// Amber scripts that are played by other threads, each as soon as one is free.
+/// Amber scripts that other threads play, each as soon as a thread is free.
 struct Ahead {
-    /// By file; none where it is played in its turn.
+    /// The channels by file. `None` for a file that is played in its turn.
     scripts: Vec<Option<Ends>>,
-    /// The next file.
+    /// The index of the next file.
     next: AtomicUsize,
 }
 
 impl Ahead {
-    /// Of the files that are scripts by their names; of none where devices take part, which play
-    /// one at a time.
+    /// The files that are scripts by their names. There are none if devices take part, since these
+    /// play one script at a time.
     fn of(files: &[PathBuf], ahead: bool) -> Ahead {
         let is_script = |file: &PathBuf| file.to_str().is_some_and(|name| Language::of_name(name) == Some(Language::Amber));
         let script = |file: &PathBuf| {
@@ -456,14 +457,14 @@ impl Ahead {
         Ahead { scripts: files.iter().map(script).collect(), next: AtomicUsize::new(0) }
     }
 
-    /// How many more threads there is work for, if so many are asked for.
+    /// The number of further threads that have work, for this requested number of threads.
     fn threads(&self, asked_for: usize) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let scripts = self.scripts.iter().flatten().count();
         scripts.min(if asked_for == 0 { cores } else { asked_for }).saturating_sub(1)
     }
 
-    /// Plays scripts until there is none left.
+    /// Plays scripts until none is left.
     fn work(&self, check: &Check, files: &[PathBuf]) {
         loop {
             let place = self.next.fetch_add(1, Ordering::Relaxed);
@@ -473,7 +474,7 @@ impl Ahead {
             let name = files[place].display().to_string();
             let read = input::bytes(&files[place]).ok().and_then(|bytes| check.reading.read(&name, &bytes).ok());
             if let Some(program) = read.filter(|program| program.language == Language::Amber) {
-                // Whoever waited has gone only with the whole command.
+                // The receiver lives until the whole command ends.
                 let _ = sender.send(amber::check(
                     &check.script,
                     check.reading.environment(),
@@ -486,10 +487,10 @@ impl Ahead {
         }
     }
 
-    /// What the script of a file came to, once it has; none if no thread plays it.
+    /// Waits for the result of a file's script. `None` if no thread plays it.
     fn take(&self, place: usize) -> Option<amber::Checked> {
         let (sender, receiver) = self.scripts[place].as_ref()?;
-        // One that no thread has begun is played by who asks.
+        // If no thread has begun the script, the caller plays it.
         drop(sender.lock().ok()?.take());
         receiver.lock().ok()?.recv().ok()
     }
@@ -500,7 +501,8 @@ fn file_code(checked: &Checked, asked_for: bool) -> u8 {
         Checked::Invalid { .. } => exit::INVALID,
         Checked::Judged { legs, .. } => {
             let counts = |leg: &&Leg| !leg.device || asked_for || matches!(leg.verdict, Verdict::Disagree(_) | Verdict::Failed(_));
-            // One vacuous program among others is no fault; if all are, the caller says so.
+            // One vacuous program among others is no fault. If all are vacuous, the caller
+            // reports it.
             let of = |l: &Leg| l.compiled.map_or_else(|| l.verdict.code(), super::compilers::code);
             let is_fault = |l: &Leg| !matches!(l.verdict, Verdict::Vacuous(_)) && l.known.is_none();
             legs.iter().filter(counts).map(|l| if is_fault(l) { of(l) } else { exit::DONE }).fold(exit::DONE, exit::worse)

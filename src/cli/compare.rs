@@ -1,4 +1,4 @@
-//! `smallstep compare`: whether one module may stand for another.
+//! `smallstep compare`: whether one module may replace another.
 
 use super::exit::Ended;
 use std::io::IsTerminal;
@@ -90,7 +90,7 @@ impl Compare {
         Runnable::new(&name, source.module, source.assembly, self.entry.as_deref()).map_err(|e| wrong(e.what))
     }
 
-    /// AFTER, or how its interface is another one.
+    /// The module AFTER, or the difference of its interface.
     fn after(&self, before: &Program, runnable: &Runnable, after: &Program) -> Result<Result<Runnable, String>, Failure> {
         let values = match self.values_after(before, after)? {
             Ok(values) => values,
@@ -101,8 +101,8 @@ impl Compare {
         Ok(found.map_err(|e| e.what).and_then(|after| runnable.admits(&after).map(|()| after).map_err(|e| e.0)))
     }
 
-    /// A program whose words are compared: WGSL is what was made of a module, and of BEFORE the
-    /// combined image samplers are apart where AFTER is WGSL, which has none.
+    /// A program in the form that is compared. WGSL becomes the words that naga makes of it. If
+    /// AFTER is WGSL, which has no combined image samplers, those of BEFORE are split.
     fn comparable(program: Program, split: bool) -> Result<Program, Failure> {
         let unread = |e: smallstep::source::ReadError| (super::run::read_code(&e), e.text);
         let program = program.made_of_module().map_err(unread)?;
@@ -182,7 +182,7 @@ impl Compare {
         Ok(code)
     }
 
-    /// Says that AFTER has another interface, which is a disagreement whatever the inputs are.
+    /// Reports that AFTER has another interface. That is a disagreement for any inputs.
     fn another_interface(&self, before: &Runnable, after: &str, what: &str) -> u8 {
         let verdict = Verdict::Disagree(what.into());
         let code = verdict.code();
@@ -220,8 +220,8 @@ impl Compare {
         })
     }
 
-    /// The values of specialization constants that AFTER has, which may have lost some; or the one
-    /// that it has alone.
+    /// The values of specialization constants for AFTER, which may have lost some of them. Or the
+    /// constant that only AFTER has.
     fn values_after(&self, before: &Program, after: &Program) -> Result<Result<Vec<SpecValue>, String>, Failure> {
         let (known, own) = (spec_ids(before)?, spec_ids(after)?);
         if let Some(new) = own.iter().find(|id| !known.contains(id)) {
@@ -230,7 +230,7 @@ impl Compare {
         Ok(Ok(self.spec_values(after)?.into_iter().filter(|value| own.contains(&value.id)).collect()))
     }
 
-    /// The values of a module's specialization constants; WGSL has its overrides already.
+    /// The values of a module's specialization constants. Overrides of WGSL are set already.
     fn spec_values(&self, program: &Program) -> Result<Vec<SpecValue>, Failure> {
         let is_wgsl = Language::of_name(&program.name) == Some(Language::Wgsl);
         if is_wgsl { Ok(Vec::new()) } else { self.compute.spec_values() }
@@ -366,7 +366,7 @@ impl Compare {
     }
 }
 
-/// A word as a shell reads it.
+/// A word quoted for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,".contains(c);
     match !word.is_empty() && word.chars().all(plain) {

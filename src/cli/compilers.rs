@@ -1,4 +1,4 @@
-//! `smallstep compare --via`: modules through compilers under test.
+//! `smallstep compare --via`: modules and the compilers under test.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,22 +22,22 @@ pub(super) fn named(names: &[String], limit: Duration) -> Result<Vec<Compiler>, 
     names.iter().map(one).collect()
 }
 
-/// What a compiler made of programs, by verdict, as text.
+/// The results of a compiler as text: the number of programs by verdict.
 pub(super) fn counts_text(counts: &BTreeMap<Status, u64>) -> String {
     let counts: Vec<String> = counts.iter().map(|(verdict, n)| format!("{} {n}", verdict.name())).collect();
     if counts.is_empty() { "nothing was judged".into() } else { counts.join(", ") }
 }
 
-/// The same as JSON, with the compiler.
+/// The results of a compiler as JSON, with its name and version.
 pub(super) fn counts_json(compiler: &Compiler, counts: &BTreeMap<Status, u64>) -> Value {
     let verdicts: serde_json::Map<_, _> = counts.iter().map(|(verdict, n)| (verdict.name().to_string(), json!(n))).collect();
     json!({"compiler": compiler.name(), "version": compiler.version(), "verdicts": verdicts})
 }
 
-/// A module's name, and its words or why there are none.
+/// The name of a module, with its words or the reason why there are none.
 type Read = (String, Result<Vec<u32>, exit::Failure>);
 
-/// Compares what compilers write with every module that is given.
+/// Compares the output of the compilers with every given module.
 pub(super) fn compare(args: &Compare, settings: &Settings) -> Ended {
     let compilers = named(&args.via, args.compiler_limit)?;
     let mut paths = Vec::new();
@@ -69,7 +69,7 @@ pub(super) fn compare(args: &Compare, settings: &Settings) -> Ended {
                     let judgement = one(job);
                     let mut done = done.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                     done.waiting.insert(job, judgement);
-                    // Reports keep the order of the files.
+                    // Reports are in the order of the files.
                     while let Some(judgement) = {
                         let at = done.printed;
                         done.waiting.remove(&at)
@@ -102,7 +102,7 @@ pub(super) fn compare(args: &Compare, settings: &Settings) -> Ended {
     Ok(done.code)
 }
 
-/// The modules at a path: the file that is named, or those of a folder and of the folders in it, by
+/// The modules at a path: a file that was named, or the modules in a folder and its subfolders, by
 /// their names.
 fn collect(path: &Path, named: bool, paths: &mut Vec<PathBuf>) -> Result<(), String> {
     if !path.is_dir() {
@@ -115,7 +115,7 @@ fn collect(path: &Path, named: bool, paths: &mut Vec<PathBuf>) -> Result<(), Str
     let unread = |e: std::io::Error| format!("{}: {e}", path.display());
     let mut entries = std::fs::read_dir(path).map_err(unread)?.collect::<Result<Vec<_>, _>>().map_err(unread)?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
-    // A link to a folder may lead back.
+    // A symbolic link to a folder may form a cycle.
     let plain = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| !kind.is_symlink());
     entries.iter().filter(|entry| plain(entry)).try_for_each(|entry| collect(&entry.path(), false, paths))
 }
@@ -125,20 +125,20 @@ fn words(args: &Compare, path: &Path) -> Result<Vec<u32>, exit::Failure> {
     args.reading.program(path)?.made_of_module().and_then(|program| program.words()).map_err(unread)
 }
 
-/// What has been judged.
+/// The judgements so far.
 #[derive(Default)]
 struct Done {
-    /// Judgements that wait for those before them.
+    /// Judgements that wait for earlier ones to be printed.
     waiting: BTreeMap<usize, Option<Judgement>>,
     printed: usize,
     wrong: u64,
     code: u8,
-    /// By compiler and verdict.
+    /// The number of programs, by compiler and verdict.
     counts: BTreeMap<(usize, Status), u64>,
-    /// By compiler, verdict and cause: how often, and inputs.
+    /// The number of programs, by compiler, verdict and cause.
     causes: BTreeMap<(usize, Status, String), u64>,
     inputs: u64,
-    /// What was said besides, by compiler: how often.
+    /// The number of other messages, by compiler.
     notes: BTreeMap<(usize, String), u64>,
 }
 
@@ -191,7 +191,7 @@ impl Done {
     }
 }
 
-/// The exit code: a refusal leaves a module unchecked.
+/// The exit code of a status. A refusal leaves a module unchecked.
 pub(super) fn code(status: Status) -> u8 {
     match status {
         Status::Agrees => exit::DONE,
@@ -201,7 +201,7 @@ pub(super) fn code(status: Status) -> u8 {
     }
 }
 
-/// What is printed of one module and one compiler.
+/// The report on one module and one compiler.
 struct Report<'a> {
     args: &'a Compare,
     name: &'a str,
@@ -254,7 +254,7 @@ impl Report<'_> {
         }
     }
 
-    /// Writes the words of a compiler to a file of their own.
+    /// Writes the words of a compiler to a file of their own. Returns its path.
     fn saved(&self, folder: &Path, number: usize, words: &[u32]) -> Result<String, String> {
         let stem = Path::new(self.name).file_stem().map_or("module".into(), |stem| stem.to_string_lossy().into_owned());
         let path = folder.join(format!("{stem}-{number}.spv"));

@@ -1,4 +1,4 @@
-//! What `smallstep run` and `smallstep trace` do with a module that has a compute entry point.
+//! Modules with a compute entry point in `smallstep run` and `smallstep trace`.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -113,7 +113,7 @@ pub(super) fn contents(contents: &Contents) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// A module and what messages about it need.
+/// A module, with the data for messages about it.
 pub(crate) struct Source {
     name: String,
     pub(super) module: Module,
@@ -122,18 +122,19 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Whether the entry point of that name, or one of all, is a compute one.
+    /// Whether the entry point with this name is a compute entry point. Without a name, whether
+    /// any is.
     pub(crate) fn is_compute(&self, entry: Option<&str>) -> bool {
         compute::is_compute(&self.module, entry)
     }
 }
 
 impl ComputeArgs {
-    /// All of them, by their names.
+    /// The names of all these options.
     pub(super) const OPTIONS: &[&str] =
         &["groups", "set", "texture", "sampler", "push", "spec", "schedule", "robustness", "subgroup-size", "subgroup-mapping", "lenient"];
 
-    /// The option that only compute modules have, if one was given.
+    /// The first option given that only compute modules have.
     pub(crate) fn given(&self) -> Option<&'static str> {
         self.all_given().next()
     }
@@ -155,34 +156,34 @@ impl ComputeArgs {
         given.into_iter().filter(|(given, _)| *given).map(|(_, name)| name)
     }
 
-    /// The option that was given and that an Amber script, which says all that a dispatch is given,
-    /// does not take.
+    /// The first option given that an Amber script does not accept. A script describes its
+    /// dispatches completely.
     pub(crate) fn given_beside_script(&self) -> Option<&'static str> {
         self.all_given().find(|option| !matches!(*option, "--schedule" | "--subgroup-size" | "--lenient"))
     }
 
-    /// The option that gives an image or a sampler, if there is one.
+    /// The first option given for an image or a sampler.
     pub(super) fn given_for_images(&self) -> Option<&'static str> {
         self.all_given().find(|option| matches!(*option, "--texture" | "--sampler"))
     }
 
-    /// The option that says how a module is loaded, if there is one.
+    /// The first option given for the loading of modules.
     pub(super) fn given_for_loading(&self) -> Option<&'static str> {
         self.all_given().find(|option| matches!(*option, "--spec" | "--lenient"))
     }
 
-    /// Who has the next turn.
+    /// The schedule of the invocations.
     pub(crate) fn schedule(&self) -> Option<&Schedule> {
         self.schedule.as_ref()
     }
 
-    /// Whether to accept what older tools wrote.
+    /// Whether to accept the output of older tools.
     pub(crate) fn lenient(&self) -> bool {
         self.lenient
     }
 
-    /// The module, loaded with the values that the options give to its specialization constants,
-    /// or else its text.
+    /// Loads the module. The values of its specialization constants come from the options, or else
+    /// from its text.
     pub(crate) fn module(&self, program: &Program) -> Result<Source, Failure> {
         match program.language {
             Language::Wgsl => self.module_with(&self.overriding(program.clone()), &[]),
@@ -190,7 +191,7 @@ impl ComputeArgs {
         }
     }
 
-    /// WGSL with the values that the options give to its overrides.
+    /// The WGSL program with the override values of the options.
     pub(super) fn overriding(&self, program: Program) -> Program {
         program.overriding(self.specialized())
     }
@@ -205,14 +206,14 @@ impl ComputeArgs {
         self.spec.iter().map(|s| (s.constant.clone(), s.value.clone())).collect()
     }
 
-    /// The option that was given and that a WSL program does not take.
+    /// The first option given that a WSL program does not accept.
     pub(super) fn given_beside_wsl(&self) -> Option<&'static str> {
         self.all_given().find(|option| {
             matches!(*option, "--push" | "--schedule" | "--robustness" | "--subgroup-size" | "--subgroup-mapping" | "--lenient")
         })
     }
 
-    /// [`ComputeArgs::module`] with these values for specialization constants.
+    /// Like [`ComputeArgs::module`], with these values for specialization constants.
     pub(super) fn module_with(&self, program: &Program, values: &[SpecValue]) -> Result<Source, Failure> {
         let name = &program.name;
         let words = program.words().map_err(|e| unread(&e))?;
@@ -224,22 +225,22 @@ impl ComputeArgs {
         Ok(Source { name: name.clone(), module, assembly, carried })
     }
 
-    /// The buffers that are given.
+    /// The buffers of the options.
     pub(super) fn buffers(&self) -> Result<Vec<(Place, Vec<u8>)>, Failure> {
         self.set.iter().map(|a| Ok((a.place, contents(&a.given)?))).collect()
     }
 
-    /// The push constants that are given.
+    /// The push constants of the options.
     pub(super) fn push_constants(&self) -> Result<Vec<u8>, Failure> {
         Ok(self.push.iter().map(contents).collect::<Result<Vec<_>, Failure>>()?.concat())
     }
 
-    /// What `--subgroup-size` was given, if it was.
+    /// The value of `--subgroup-size`, if given.
     pub(crate) fn subgroup_size(&self) -> Option<u32> {
         self.subgroup_size
     }
 
-    /// What `--robustness` was given, if it was.
+    /// The value of `--robustness`, if given.
     pub(super) fn robustness_name(&self) -> Option<&'static str> {
         self.robustness.map(|robustness| match robustness {
             Robustness::None => "none",
@@ -248,7 +249,7 @@ impl ComputeArgs {
         })
     }
 
-    /// What `--subgroup-mapping` was given, if it was.
+    /// The value of `--subgroup-mapping`, if given.
     pub(super) fn subgroup_mapping_name(&self) -> Option<&'static str> {
         self.subgroup_mapping.map(|mapping| match mapping {
             SubgroupMapping::ByIndex => "index",
@@ -256,9 +257,9 @@ impl ComputeArgs {
         })
     }
 
-    /// The draw over a whole screen that a fragment module is for; unless `always`, only if λV's
-    /// way of running one, pixel by pixel with one buffer, is not enough, and
-    /// else the module again.
+    /// The draw over a whole screen for a fragment module. Without `always` and without options for
+    /// draws, there is one only if the module needs more than λV's way of running, which is pixel
+    /// by pixel with one buffer. Otherwise returns the module again.
     pub(crate) fn screen(
         &self,
         source: Source,
@@ -284,8 +285,8 @@ impl ComputeArgs {
         screen.map(Ok).map_err(|e| invalid(format!("{name}: {e}")))
     }
 
-    /// What is behind the descriptors, and the push constants; what the options do not say, the
-    /// text's comments may.
+    /// The contents behind the descriptors, and the push constants. The text's comments supply what
+    /// the options do not.
     pub(super) fn given_with(&self, carried: &Carried) -> Result<Given, Failure> {
         let (set, texture, sampler, push) = (self.set.clone(), self.texture.clone(), self.sampler.clone(), self.push.clone());
         let said = Carried { set, texture, sampler, push, ..Carried::default() };
@@ -293,7 +294,7 @@ impl ComputeArgs {
         said.over(carried).given(read).map_err(invalid)
     }
 
-    /// The dispatch; what the options do not say, the text's comments may.
+    /// The dispatch. The text's comments supply what the options do not.
     fn prepare(&self, name: &str, module: Module, carried: &Carried, entry: Option<&str>, budget: Budget) -> Result<Prepared, Failure> {
         let named = |e: String| invalid(format!("{name}: {e}"));
         let module = ComputeModule::new(module, entry).map_err(|e| named(e.what))?;
@@ -307,14 +308,14 @@ impl ComputeArgs {
     }
 }
 
-/// The SpecIds of a module.
+/// The SpecIds of a module's specialization constants.
 pub(super) fn spec_ids(program: &Program) -> Result<Vec<u32>, Failure> {
     let words = program.words().map_err(|e| unread(&e))?;
     let constants = spec_constants(&words).map_err(|e| unread(&ReadError::of_module(&program.name, &e)))?;
     Ok(constants.iter().map(|constant| constant.id).collect())
 }
 
-/// What `run` adds to the arguments of a dispatch.
+/// The settings of `run`, beside the arguments of a dispatch.
 pub(crate) struct Running<'a> {
     pub(crate) args: &'a ComputeArgs,
     pub(crate) entry: Option<&'a str>,
@@ -328,7 +329,7 @@ pub(crate) struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// The interpreter that is asked for; `None` for a device.
+    /// The requested interpreter. `None` for a device.
     fn interpreter(&self) -> Result<Option<Interpreter>, Failure> {
         let of_reference = match (&self.args.schedule, self.keep_going) {
             (Some(_), _) => Some("--schedule"),
@@ -397,7 +398,7 @@ impl Running<'_> {
         let device = Device::open(&selection, self.route, gpu::Options::default())
             .map_err(|e| (exit::UNCHECKED, format!("error: no engine is called \"{wanted}\", and as a device: {e}")))?;
         let engine = format!("{} ({})", device.adapter().name, device.route());
-        // The interpreters look at what the device runs.
+        // The interpreters check the run of the device.
         let own = device.adapter().subgroups.size();
         if let (Some(asked), Some(own)) = (prepared.subgroup_size, own)
             && asked != own
@@ -429,7 +430,7 @@ impl Running<'_> {
         Memory { out: self.out, values: self.values, json: self.json }
     }
 
-    /// Prints the buffers and storage images, and writes those that were asked for.
+    /// Prints the buffers and storage images, and writes the buffers that `--out` names.
     fn show(&self, prepared: &Prepared, observation: &Observation) -> Result<(), Failure> {
         let invocations = Invocations::OfDispatch(&prepared.module, prepared.groups);
         let Observation { buffers, images, .. } = observation;
@@ -437,15 +438,15 @@ impl Running<'_> {
     }
 }
 
-/// Says on standard error how a draw ended that has no picture, and gives the code.
+/// Reports on standard error how a draw ended that has no picture. Returns the exit code.
 pub(super) fn ending_of<O>(module: &Module, outcome: &Outcome<O>, name: &str) -> u8 {
     let undefined = if let Outcome::Undefined(undefined) = outcome { std::slice::from_ref(undefined) } else { &[] };
     ending(module, outcome, undefined, None, name)
 }
 
-/// Says on standard error what an interpreter found of what a device has shown, and gives the code.
-/// A device shows something whatever a module does; only the interpreters know
-/// whether it means anything.
+/// Reports on standard error what an interpreter found about the result of a device. Returns the
+/// exit code. A device shows something whatever a module does. Only the interpreters know whether
+/// it has a meaning.
 pub(super) fn told_beside<O>(
     engine: &str,
     module: &Module,
@@ -467,24 +468,24 @@ pub(super) fn told_beside<O>(
     }
 }
 
-/// The line before a report of undefined behaviour of what a device has shown.
+/// The line before a report of undefined behaviour that makes the result of a device meaningless.
 pub(super) fn no_meaning(engine: &str) -> String {
     format!("note: behaviour is undefined, so that what {engine} shows may be anything:")
 }
 
-/// The line where no interpreter can say whether what a device has shown means anything.
+/// The line for a device's result if no interpreter can tell whether it has a meaning.
 pub(super) fn not_known(name: &str, why: &str) -> String {
     format!("note: {name}: it is not known whether behaviour is undefined: {why}")
 }
 
-/// The summary of a draw that has no picture.
+/// The summary of a draw without a picture.
 pub(super) fn summary_of<O>(name: &str, engine: &str, outcome: &Outcome<O>, code: u8) -> serde_json::Value {
     let undefined: Vec<_> = if let Outcome::Undefined(u) = outcome { vec![undefined_json(u, None)] } else { Vec::new() };
     json!({"schema": 1, "kind": "summary", "file": name, "engine": engine, "ending": outcome.name(), "why": why(outcome),
         "undefined": undefined, "exit": code})
 }
 
-/// Says on standard error how a run ended that has no observation, and gives the code.
+/// Reports on standard error how a run ended that has no observation. Returns the exit code.
 fn ending<O>(module: &Module, outcome: &Outcome<O>, undefined: &[Undefined], assembly: Option<&AssemblyLines>, name: &str) -> u8 {
     for one in undefined {
         let report = told::undefined(module, one, assembly);
@@ -543,7 +544,7 @@ pub(super) fn undefined_json(undefined: &Undefined, assembly: Option<&AssemblyLi
     object
 }
 
-/// What `trace` adds to the arguments of a dispatch.
+/// The settings of `trace`, beside the arguments of a dispatch.
 pub(crate) struct Tracing<'a> {
     pub(crate) args: &'a ComputeArgs,
     pub(crate) entry: Option<&'a str>,
@@ -553,7 +554,7 @@ pub(crate) struct Tracing<'a> {
     pub(crate) json: bool,
 }
 
-/// Instructions of all invocations together that a trace executes without `--fuel`.
+/// The most instructions of all invocations together in a trace without `--fuel`.
 const TRACED: u64 = 1_000_000;
 
 impl Tracing<'_> {
@@ -561,7 +562,7 @@ impl Tracing<'_> {
         let Source { name, module, assembly, carried } = source;
         let function = self.function.map(|text| function_id(&module, text)).transpose().map_err(|e| invalid(format!("{name}: {e}")))?;
         let mut prepared = self.args.prepare(&name, module, &carried, self.entry, Budget::of_fuel(Some(self.fuel.unwrap_or(TRACED))))?;
-        // One run is shown.
+        // A trace shows only one run.
         prepared.subgroup_size = prepared.subgroup_size.or(Some(grid::SIZES[0]));
         let module = &prepared.module.module;
         let mut steps = 0u64;
@@ -630,7 +631,7 @@ pub(super) fn trace_screen(name: &str, screen: &Screen, pixel: (u32, u32), fuel:
     Ok(code)
 }
 
-/// The function of that id, as `%4` or `4`, or of that name, as `main` or `%main`.
+/// The function with this id, as `%4` or `4`, or with this name, as `main` or `%main`.
 fn function_id(module: &Module, text: &str) -> Result<u32, String> {
     let name = text.strip_prefix('%').unwrap_or(text);
     let named = |id: u32| module.name(id).as_deref() == Some(name) || id.to_string() == name;

@@ -1,4 +1,4 @@
-//! `smallstep desugar`: a WSL program without sugar, and what was done to get there.
+//! `smallstep desugar`: a WSL program without sugar, and the steps to it.
 
 use super::exit::Ended;
 use super::{exit, input};
@@ -50,7 +50,8 @@ impl Desugar {
         Ok(exit::DONE)
     }
 
-    /// A line for each step in the order of the text: its place, its rule and what the rule does.
+    /// Prints a line for each step in the order of the text: its place, its rule and the effect of
+    /// the rule.
     fn list(&self, name: &str, text: &str, steps: &[(Rule, Span)]) {
         let mut steps = steps.to_vec();
         steps.sort_by_key(|(_, span)| (span.start, std::cmp::Reverse(span.end)));

@@ -1,4 +1,4 @@
-//! The arguments by which campaigns choose a device.
+//! The arguments that select a device for a campaign.
 
 use std::time::Duration;
 
@@ -52,19 +52,19 @@ impl DeviceArgs {
     }
 }
 
-/// Worker processes in words.
+/// The number of worker processes in words.
 pub(crate) fn workers(count: usize) -> String {
     format!("{count} {}", if count == 1 { "worker" } else { "workers" })
 }
 
-/// Says how many failures of workers no program is to blame for, if there were any.
+/// Reports the number of worker failures that no program caused, if there were any.
 pub(crate) fn say_unrepeated(failures: Option<u64>) {
     if let Some(n @ 1..) = failures {
         say!("worker failures that passed on a second try, and that no program is to blame for: {n}");
     }
 }
 
-/// How a command ends whose device has not the profile that is asked for.
+/// The ending of a command whose device does not have the requested profile.
 pub(crate) fn no_profile(why: &NoProfile) -> (u8, String) {
     match why {
         NoProfile::Route(why) => (exit::INVALID, format!("error: {why}")),

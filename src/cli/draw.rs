@@ -1,5 +1,5 @@
-//! `smallstep run` of a WSL program: a fragment entry point over the whole screen, or behind a
-//! vertex entry point.
+//! `smallstep run` for a WSL program with a fragment entry point. It covers the whole screen, or
+//! follows a vertex entry point.
 
 use super::budget::Budget;
 use super::compute::Failure;
@@ -50,7 +50,7 @@ pub(crate) struct DrawArgs {
     depth: Option<Compare>,
 }
 
-/// That vertices form triangles, each three of them one.
+/// Checks that the topology is a list of triangles.
 fn topology(text: &str) -> Result<(), String> {
     match text {
         "triangle-list" => Ok(()),
@@ -62,7 +62,7 @@ fn topology(text: &str) -> Result<(), String> {
     }
 }
 
-/// A program that is drawn.
+/// A draw of a program.
 pub(super) struct Running<'a> {
     pub name: &'a str,
     pub text: &'a str,
@@ -76,17 +76,17 @@ pub(super) struct Running<'a> {
     pub output: Option<u32>,
     pub image: Option<&'a Path>,
     pub alpha: bool,
-    /// By the machine.
+    /// Whether the machine draws it.
     pub fast: bool,
     pub budget: Budget,
     pub values: bool,
     pub json: bool,
 }
 
-/// Whether a program is drawn: by what is said, or because its entry points are fragment stages.
+/// Whether a program is drawn, by the options or because its entry points are fragment stages.
 ///
 /// # Errors
-/// There is no entry point of that name, or it is a vertex entry point, which is not run alone.
+/// If no entry point has this name, or if it is a vertex entry point, which does not run alone.
 pub(super) fn is_draw(program: &Program, entry: Option<&str>, args: &DrawArgs) -> Result<bool, String> {
     let named = |e: &&smallstep_semantics::wsl::entry::EntryPoint| {
         entry.is_none_or(|name| program.env.names.name(program.env.function(e.function).name.name) == name)
@@ -111,10 +111,10 @@ pub(super) fn is_draw(program: &Program, entry: Option<&str>, args: &DrawArgs) -
 }
 
 impl DrawArgs {
-    /// All of them, by their names.
+    /// The names of all these options.
     pub(super) const OPTIONS: &[&str] = &["vertex", "vertices", "instances", "attribute", "topology", "depth"];
 
-    /// The option that only draws have, if one was given.
+    /// The first option given that only draws have.
     pub(super) fn given(&self) -> Option<&'static str> {
         let own = [
             (self.vertices.is_some(), "--vertices"),
@@ -155,7 +155,7 @@ impl DrawArgs {
     }
 }
 
-/// By the machine: definite values, and no races are looked for.
+/// Draws with the machine. Values are definite, and races are not detected.
 fn fast(draw: &Draw, settings: &Settings) -> Result<Ending, Failure> {
     if settings.schedule != Some(Schedule::InOrder) {
         return Err(grid::on_reference("the machine runs threads in order"));
@@ -174,7 +174,7 @@ impl Running<'_> {
         format!("{}:{line}:{column}", self.name)
     }
 
-    /// Prints what a draw shows, and writes its picture.
+    /// Prints the result of a draw, and writes its picture.
     fn finish(&self, draw: &Draw, shown: &Shown, precise: bool) -> Result<u8, Failure> {
         let invalid = |what: String| (exit::INVALID, format!("error: {}: {what}", self.name));
         let picture = stages::picture(shown, self.size);
@@ -256,7 +256,7 @@ impl Running<'_> {
         }
     }
 
-    /// What stands beside the values.
+    /// Prints notes about the values.
     fn notes(&self, draw: &Draw, shown: &Shown, chosen: &[usize]) {
         for &i in chosen {
             let doubted = shown.targets[i].doubted.iter().filter(|d| **d).count();

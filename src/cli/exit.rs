@@ -1,9 +1,9 @@
-//! What commands answer to scripts.
+//! The exit codes of commands, for scripts.
 
 pub(crate) use smallstep::verdict::code::*;
 
-/// The code to end with and a message: why a command did not come to its summary.
+/// The exit code and message of a command that has no summary.
 pub(crate) type Failure = (u8, String);
-/// How a command ends: its code. With `--json` a command that does not fail has printed a summary
-/// with that code; a failure's is printed where it is told.
+/// The ending of a command. With `--json`, a command that succeeds has already printed a summary
+/// with this code. The summary of a failure is printed where it is reported.
 pub(crate) type Ended = Result<u8, Failure>;

@@ -19,9 +19,9 @@ use smallstep::theorem::reduce::{self, Minimal};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// How many disagreements are made minimal if nothing is said.
+/// The default number of disagreements that are shrunk.
 pub(crate) const SHRINK: usize = 20;
-/// The same where the known ones are told apart: what is not made minimal is not known.
+/// The default with `--known`. A disagreement that is not shrunk cannot be known.
 pub(crate) const SHRINK_KNOWN: usize = 500;
 
 /// Check the theorem over generated programs: a campaign, reproducible from its seed.
@@ -118,12 +118,12 @@ impl Fuzz {
         };
         let seconds = begun.elapsed().as_secs_f64();
         bar.0.finish_and_clear();
-        // On a device that is gone nothing can be looked at again.
+        // A device that is gone cannot judge again.
         let device = if ended.outage.is_some() { None } else { device.as_mut() };
         self.report(&plan, &ended, name.as_deref(), device, quirks.as_deref(), seconds)
     }
 
-    /// Judges one program alone, with the relations.
+    /// Judges a single program, on the relations too.
     fn replay(&self, plan: &Plan, device: Option<&mut Device>, index: u64) -> exit::Ended {
         let (text, verdict, why, code) = if self.near_miss {
             let (tree, expected) = generate::near_miss(plan.program_seed(index), &plan.limits);
@@ -222,8 +222,8 @@ impl Fuzz {
         Ok(code)
     }
 
-    /// Makes findings minimal, as many as there may be, and prints them. What is known is counted,
-    /// if quirks are given.
+    /// Shrinks findings, up to the requested number, and prints them. With quirks, known findings
+    /// are only counted.
     fn explain(
         &self,
         plan: &Plan,
@@ -312,7 +312,7 @@ impl Fuzz {
         self.save(plan, group, finding, faults, &replay);
     }
 
-    /// Writes the minimal programs of a finding, if they are to be.
+    /// Saves the minimal programs of a finding, if --save was given.
     fn save(&self, plan: &Plan, group: &str, finding: &Finding, faults: &[Minimal], replay: &str) {
         for (i, minimal) in faults.iter().enumerate() {
             let which = if i == 0 { String::new() } else { format!("-{}", i + 1) };
@@ -347,12 +347,12 @@ impl Fuzz {
     }
 }
 
-/// How a finding's program is judged again: with the relations.
+/// The settings for judging the program of a finding again: on the relations too.
 fn with_relations(plan: &Plan) -> Settings {
     Settings { references: true, ..plan.settings.clone() }
 }
 
-/// The verdicts in words; known disagreements apart.
+/// The verdicts in words. Known disagreements are separate.
 fn counts_text(counts: &campaign::Counts, explained: Option<&Explained>) -> String {
     let mut shown = Vec::new();
     for (name, n) in counts.shown() {

@@ -1,4 +1,4 @@
-//! `smallstep fuzz-spirv`: generated compute modules through every engine, and their twins with one
+//! `smallstep fuzz-spirv`: generated compute modules on every engine, and their twins with one
 //! defect each.
 
 use super::exit::Ended;
@@ -182,8 +182,8 @@ impl FuzzSpirv {
             Ok(optimiser) => optimiser,
             Err(e) => return input::fail(exit::UNCHECKED, &e.what),
         };
-        // What is drawn are triangles. naga reads vertex stages that write; another validator goes
-        // by WGSL's rules.
+        // The draws consist of triangles. naga accepts vertex stages that write. Another validator
+        // follows the rules of WGSL.
         let vertex_writes = self.validator.is_none();
         let options = wgsl::Options { point_size: wgsl::PointSize::Ignore, vertex_writes, ..wgsl::Options::default() };
         let optimiser = match (optimiser, self.through_wgsl) {
@@ -192,7 +192,7 @@ impl FuzzSpirv {
             (optimiser, false) => optimiser,
         };
         let optimiser = match &self.via {
-            // What is not our own may lack what generated modules need.
+            // A compiler that is not ours may lack features that generated modules need.
             Some(name) => super::compilers::named(std::slice::from_ref(name), limit)?.pop().map(Compiler::that_may_refuse),
             None => optimiser,
         };
@@ -265,7 +265,7 @@ impl FuzzSpirv {
         self.report(&plan, &learnt, &tally, &quirks, device.as_mut(), seconds)
     }
 
-    /// The options that name the compiler, as the command line takes them.
+    /// The options that name the compiler, in command line syntax.
     fn by(&self) -> String {
         let mut by = String::new();
         for (option, value) in [("--via", &self.via), ("--optimiser", &self.optimiser)] {
@@ -285,7 +285,7 @@ impl FuzzSpirv {
         by
     }
 
-    /// Modules with images, stages and draws, through the optimiser or on all engines.
+    /// Judges modules with images, stages and draws, with the optimiser or on all engines.
     fn translated(&self, sources: Vec<translated::Source>, by: By, threads: usize) -> Ended {
         let count = if self.only { 1 } else { self.count };
         let (seed, executed) = (self.seed, self.executed);
@@ -414,7 +414,7 @@ impl FuzzSpirv {
         let unrepeated = device.as_ref().map(|d| d.unrepeated());
         let workers = super::device::workers(device.as_ref().map_or(0, |d| d.workers()));
         if tally.outage.is_some() {
-            // On a device that is gone nothing can be looked at again.
+            // A device that is gone cannot judge again.
             device = None;
         }
         let known = device.as_deref_mut().map(|device| Known::on(device, quirks));
@@ -535,7 +535,7 @@ impl FuzzSpirv {
         format!("smallstep fuzz-spirv --seed {} {kind} --only{twin}{device}{by}{left_out}", finding.seed)
     }
 
-    /// Makes a finding minimal and prints it; the quirk that it is, if it is one.
+    /// Shrinks a finding and prints it. Returns its quirk, if it is a known one.
     fn show(&self, plan: &Plan, finding: &Finding, known: Option<&Known<'_>>, mut device: Option<&mut Device>) -> Option<String> {
         let heading = format!("\n{}: {}\nreplay: {}", finding.runner, finding.what, self.replay(plan, finding));
         let Some(case) = campaign::minimal(finding, plan, device.as_deref_mut()) else {
@@ -577,7 +577,7 @@ impl FuzzSpirv {
     }
 }
 
-/// Says what an optimiser makes of a module. Whether that is wrong.
+/// Reports the output of an optimiser for a module. Returns whether it is wrong.
 fn show_optimised(case: &ComputeCase, optimiser: &Compiler) -> bool {
     let became = optimised(case, optimiser);
     if let Some(passes) = optimiser.passes(&case.words) {

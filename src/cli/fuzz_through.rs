@@ -18,7 +18,7 @@ use smallstep_semantics::number::Profile;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What is run.
+/// The settings of the campaign.
 pub(super) struct Through {
     pub(super) extent: Extent,
     pub(super) from: Option<u64>,
@@ -66,7 +66,7 @@ impl Through {
         let seconds = begun.elapsed().as_secs_f64();
         bar.0.finish_and_clear();
         let Report { tally, outage, unrepeated } = &ended;
-        // What was found is said before it is made minimal, which may take long.
+        // The findings are reported before they are shrunk, since that may take long.
         if self.json {
             let mut object = campaign::Totals::to_json(tally);
             (object["schema"], object["kind"], object["seconds"]) = (json!(1), json!("report"), json!(seconds));
@@ -79,7 +79,7 @@ impl Through {
             }
         }
         let groups = groups(&tally.findings);
-        // On a device that is gone nothing can be looked at again.
+        // A device that is gone cannot judge again.
         let again = if outage.is_some() { None } else { device.as_mut() };
         let explained = self.show(&replay, args, &groups, again, quirks.as_deref());
         let missed = tally.missed_floors(name.is_some());
@@ -119,7 +119,7 @@ impl Through {
         Ok(code)
     }
 
-    /// Judges one program alone.
+    /// Judges a single program.
     fn only(&self, plan: &Plan, (programs, seed): (Programs, u64), args: &CampaignArgs, mut device: Option<&mut Device>) -> exit::Ended {
         let (text, verdict) = plan.verdict_on(programs, seed, device.as_deref_mut());
         let mut small = match args.shrink {
@@ -147,8 +147,8 @@ impl Through {
         Ok(code)
     }
 
-    /// Makes findings minimal, as many as there may be, and prints them. What is known is counted,
-    /// if quirks are given; what a quirk's word explains is not made minimal.
+    /// Shrinks findings, up to the requested number, and prints them. With quirks, known findings
+    /// are only counted. A finding is not shrunk if removing a quirk's word explains it.
     fn show(
         &self,
         replay: &Replay,
@@ -172,7 +172,8 @@ impl Through {
             let program = replay.plan.program(finding.index);
             let mut on = device.as_deref_mut().filter(|_| finding.device);
             let disagrees = finding.verdict == "disagree";
-            // What a quirk's word explains, of the program or of a text in its place.
+            // The quirk whose word explains the finding, for the program or for a text that
+            // replaces it.
             let remedied = |text: Option<&str>, on: Option<&mut Device>| {
                 on.filter(|_| disagrees).and_then(|on| known.remedied(replay.plan, program, text, on))
             };
@@ -277,7 +278,7 @@ impl Through {
     }
 }
 
-/// What a verdict says, with the expression to blame.
+/// The reason of a verdict, with the expression to blame.
 fn explained(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Disagree(difference) => difference.explained(),
@@ -285,7 +286,7 @@ fn explained(verdict: &Verdict) -> String {
     }
 }
 
-/// The verdicts in words, of all programs and by kind.
+/// The verdicts in words, for all programs and by kind.
 fn counts_text(by_kind: &BTreeMap<Programs, Counts>, all: &Counts) -> String {
     let verdicts =
         |counts: &Counts| counts.shown().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{n} {name}")).collect::<Vec<_>>().join(", ");
@@ -293,7 +294,7 @@ fn counts_text(by_kind: &BTreeMap<Programs, Counts>, all: &Counts) -> String {
     format!("{}; {}{}", verdicts(all), lanes_text(all), kinds.collect::<String>())
 }
 
-/// How a finding is judged again.
+/// The data for judging a finding again.
 struct Replay<'p> {
     plan: &'p Plan<'p>,
     named: &'p DeviceArgs,

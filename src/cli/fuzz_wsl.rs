@@ -1,5 +1,5 @@
-//! `smallstep fuzz-wsl`: generated WSL programs against their validation, or through their
-//! translation.
+//! `smallstep fuzz-wsl`: generated WSL programs, compared with their validation or with
+//! their translation.
 
 use super::campaign::CampaignArgs;
 use super::device::DeviceArgs;

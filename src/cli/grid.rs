@@ -1,4 +1,4 @@
-//! `smallstep run` of a WSL program: a compute entry point over a grid.
+//! `smallstep run` for a WSL program with a compute entry point, over a grid.
 
 use super::budget::Budget;
 use super::call::{Evaluation, print_step};
@@ -45,7 +45,7 @@ pub(crate) struct GridArgs {
     pub(super) evaluation: Evaluation,
 }
 
-/// An order, or every one.
+/// An order of the threads. `None` for all orders.
 type Order = Option<Schedule>;
 
 fn order(text: &str) -> Result<Order, String> {
@@ -55,7 +55,7 @@ fn order(text: &str) -> Result<Order, String> {
 /// The most elements of a buffer that are printed without `--values`.
 const PRINTED: usize = 64;
 
-/// A program that is run.
+/// A run of a program.
 pub(super) struct Running<'a> {
     pub name: &'a str,
     pub text: &'a str,
@@ -63,7 +63,7 @@ pub(super) struct Running<'a> {
     pub entry: Option<&'a str>,
     pub groups: [u32; 3],
     pub given: Vec<(To, Given)>,
-    /// By the machine.
+    /// Whether the machine runs it.
     pub fast: bool,
     pub budget: Budget,
     pub values: bool,
@@ -71,7 +71,7 @@ pub(super) struct Running<'a> {
 }
 
 impl GridArgs {
-    /// All of them, by their names.
+    /// The names of all these options.
     pub(super) const OPTIONS: &[&str] = &["bind", "order", "no-races", "unspecified", "precision", "ways"];
 
     pub(super) fn run(&self, running: Running) -> Result<u8, Failure> {
@@ -84,7 +84,7 @@ impl GridArgs {
         self.ended(&running, &dispatch, &settings, dispatch.run(&settings), &place)
     }
 
-    /// What a run shows, or why it shows nothing.
+    /// The result of a run, or the reason why there is none.
     fn ended(
         &self,
         running: &Running,
@@ -110,7 +110,7 @@ impl GridArgs {
         Settings { schedule: self.order.clone(), races: !self.no_races, ..evaluation }
     }
 
-    /// What is bound to resources, by their names and by places.
+    /// The contents of resources, by name and by place.
     pub(super) fn given(&self, compute: &ComputeArgs) -> Result<Vec<(To, Given)>, Failure> {
         let mut given: Vec<(To, Given)> = self.bind.iter().cloned().map(Into::into).collect();
         for Assignment { place, given: contents } in &compute.set {
@@ -127,8 +127,8 @@ impl GridArgs {
         Ok(given)
     }
 
-    /// Prints the steps of all threads, or of the one of that number, along the first way; then
-    /// what the run shows.
+    /// Prints the steps of all threads, or of the thread with this number, along the first way.
+    /// Then prints the result of the run.
     pub(super) fn trace(&self, running: &Running, only: Option<u32>) -> Result<u8, Failure> {
         let dispatch = running.dispatch()?;
         let place = |span: Span| running.place(span);
@@ -143,7 +143,7 @@ impl GridArgs {
         self.ended(running, &dispatch, &settings, ending, &place)
     }
 
-    /// By the machine: definite values, and no races are looked for.
+    /// Runs on the machine. Values are definite, and races are not detected.
     fn run_fast(&self, running: &Running, dispatch: &Dispatch, place: &impl Fn(Span) -> String) -> Result<u8, Failure> {
         if self.order != Some(Schedule::InOrder) {
             return Err(on_reference("the machine runs threads in order"));
@@ -197,7 +197,7 @@ impl<'a> Running<'a> {
         format!("{}:{line}:{column}", self.name)
     }
 
-    /// Prints what a run shows, and gives the code.
+    /// Prints the result of a run. Returns the exit code.
     fn show(&self, dispatch: &Dispatch, shown: &Shown) -> u8 {
         let resources = &dispatch.resources;
         show_resources(self.program, (resources, &shown.buffers), self.values, self.json);
@@ -213,7 +213,7 @@ impl<'a> Running<'a> {
     }
 }
 
-/// A thread that waits at a barrier, and one of its group that does not wait there.
+/// The failure for a thread that waits at a barrier while another thread of its group does not.
 fn diverged((waiting, barrier): (u32, Span), (other, at): (u32, Option<Span>), place: &impl Fn(Span) -> String) -> Failure {
     let other = match at {
         Some(at) => format!("thread {other} waits at {}, or at the same place by another call or iteration", place(at)),
@@ -260,15 +260,15 @@ pub(super) fn on_reference(what: &str) -> Failure {
     (exit::UNSUPPORTED, format!("unsupported: {what}; the reference runs it"))
 }
 
-/// How many steps all threads take on one way if nothing is said.
+/// The default number of steps of all threads on one way.
 pub(super) const FUEL: u64 = 50_000_000;
-/// How many iterations and calls, on the machine.
+/// The default number of iterations and calls on the machine.
 pub(super) const FAST_FUEL: u64 = 2_000_000_000;
 
-/// What a thread of a dispatch is not in.
+/// The description of an operation that a dispatch cannot execute.
 const NO_QUAD: &str = "an operation over a quad of threads, and no fragment is drawn here";
 
-/// A sentence about a thread of the machine that meets something unspecified.
+/// A sentence about a thread that finds an unspecified value on the machine.
 pub(super) fn carried(thread: u32, at: Span, place: &impl Fn(Span) -> String) -> String {
     format!("thread {thread} meets an unspecified value at {}, which the machine does not carry: choose with --unspecified", place(at))
 }
@@ -303,7 +303,7 @@ pub(super) fn show_resources(program: &Program, (resources, words): (&[Resource]
     }
 }
 
-/// Prints a texture: row after row, slices apart.
+/// Prints a texture row by row. Slices are separated.
 fn show_texture(
     program: &Program,
     (resource, texture, texel): (&Resource, &Texture, TypeId),
@@ -342,7 +342,8 @@ fn show_texture(
     }
 }
 
-/// Prints races as JSON, with the places of both accesses; a group has so many threads.
+/// Prints races as JSON, with the places of both accesses. `size` is the number of threads in
+/// a group.
 pub(super) fn show_races(resources: &[Resource], races: &[Race], size: u32, text: &str) {
     for race in races {
         let access = |a: &Site<Span>| {
@@ -372,7 +373,7 @@ fn object_text<'r>(resources: &'r [Resource], race: &Race) -> &'r str {
     resources.get(race.object as usize).map_or("threadgroup memory", |resource| resource.name.as_str())
 }
 
-/// Two accesses that race, as a sentence; a group has so many threads.
+/// Two racing accesses as a sentence. `size` is the number of threads in a group.
 pub(super) fn race_text(resources: &[Resource], race: &Race, size: u32, place: &impl Fn(Span) -> String) -> String {
     let access = |a: &Site<Span>| format!("the {} of thread {} at {}", access_text(a), thread(a, size), place(a.instruction));
     let object = object_text(resources, race);

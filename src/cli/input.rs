@@ -1,4 +1,4 @@
-//! Reading what a command is given: a file, or `-` for standard input.
+//! The reading of inputs: a file, or `-` for standard input.
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
@@ -47,9 +47,9 @@ pub(crate) struct Target {
 /// A target environment.
 #[derive(Clone, Debug)]
 pub(crate) struct Environment {
-    /// As Amber writes it.
+    /// The name in Amber's syntax.
     pub(crate) name: String,
-    /// The SPIR-V version that it takes.
+    /// The SPIR-V version that it accepts.
     pub(crate) version: (u8, u8),
 }
 
@@ -62,12 +62,12 @@ fn environment(text: &str) -> Result<Environment, String> {
 }
 
 impl Target {
-    /// The environment, if one was given.
+    /// The environment, if given.
     pub(crate) fn environment(&self) -> Option<&Environment> {
         self.target_env.as_ref()
     }
 
-    /// A program for the environment.
+    /// The program for the environment.
     pub(crate) fn of(&self, program: Program) -> Program {
         match &self.target_env {
             Some(environment) => program.targeting(environment.version),
@@ -89,18 +89,18 @@ impl Reading {
         Ok(program)
     }
 
-    /// The target environment, if one was given.
+    /// The target environment, if given.
     pub(crate) fn environment(&self) -> Option<&Environment> {
         self.target.environment()
     }
 
-    /// The program in the bytes of a file of that name.
+    /// The program in the bytes of a file with this name.
     pub(crate) fn read(&self, name: &str, bytes: &[u8]) -> Result<Program, Failure> {
         Program::read(name, bytes, self.language).map(|program| self.target.of(program)).map_err(|e| (super::run::read_code(&e), e.text))
     }
 }
 
-/// The program in a file or on standard input, where only one language is taken.
+/// The program in a file or on standard input, in a place that accepts only one language.
 pub(crate) fn only(path: &Path, language: Language) -> Result<Program, Failure> {
     let bytes = bytes(path).map_err(|e| (exit::INVALID, format!("error: {e}")))?;
     Program::only(&path.display().to_string(), &bytes, language).map_err(|e| (super::run::read_code(&e), e.text))
@@ -115,7 +115,7 @@ pub(crate) fn words(path: &Path) -> Result<Vec<u32>, String> {
     Ok(bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
 }
 
-/// Reads a number of threads, or of what else each takes its room: at most 1024.
+/// Reads a number of threads, or of something else that takes space for each: at most 1024.
 pub(crate) fn threads() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(0..=1024)
 }
@@ -136,17 +136,17 @@ pub(crate) fn pixel(text: &str) -> Result<(u32, u32), String> {
     Ok((part(x)?, part(y)?))
 }
 
-/// A failure by an error.
+/// The failure for an error.
 pub(crate) fn failure(code: u8, message: &str) -> Failure {
     (code, format!("error: {message}"))
 }
 
-/// How a command ends that fails by an error.
+/// The ending of a command with an error.
 pub(crate) fn fail(code: u8, message: &str) -> Ended {
     Err(failure(code, message))
 }
 
-/// [`fail`] for a message that says what kind it is.
+/// Like [`fail`], for a message that already names its kind.
 pub(crate) fn fail_with(code: u8, message: &str) -> Ended {
     Err((code, message.trim_end().into()))
 }

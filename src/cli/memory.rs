@@ -1,4 +1,4 @@
-//! What a run leaves in memory: storage buffers by their types and storage images, printed and
+//! The memory after a run: storage buffers by their types, and storage images. They are printed or
 //! written to files.
 
 use std::ops::ControlFlow;
@@ -13,22 +13,22 @@ use smallstep_semantics::spirv::environment::{InvocationId, ObservedBuffer, Obse
 use super::compute::{Failure, invalid};
 use super::output;
 
-/// Elements of one buffer that are printed without `--values`.
+/// The number of elements of one buffer that are printed without `--values`.
 const FEW: usize = 256;
 
-/// How it is shown.
+/// The settings of the output.
 #[derive(Clone, Copy)]
 pub(super) struct Memory<'a> {
-    /// Where buffers' bytes go.
+    /// The files for the bytes of buffers.
     pub(super) out: &'a [Assignment<PathBuf>],
-    /// Whether everything is printed.
+    /// Whether to print all elements.
     pub(super) values: bool,
-    /// Whether as JSON.
+    /// Whether to print JSON.
     pub(super) json: bool,
 }
 
 impl Memory<'_> {
-    /// Checks that each buffer that goes somewhere is one that the entry point uses.
+    /// Checks that the entry point uses each buffer that is written to a file.
     pub(super) fn belongs(self, name: &str, uses: Uses<'_>, entry: &str) -> Result<(), Failure> {
         match self.out.iter().find(|a| uses.storage_at(a.place).is_none()) {
             Some(Assignment { place, .. }) => Err(invalid(format!("{name}: --out {place} is no storage buffer of \"{entry}\""))),
@@ -36,8 +36,8 @@ impl Memory<'_> {
         }
     }
 
-    /// Prints buffers and images that an entry point with these uses has left, and writes those
-    /// that were asked for. What was given for a buffer stands for one that was only read.
+    /// Prints the buffers and images of an entry point with these uses, and writes the requested
+    /// files. `given` has the contents of buffers that are only read.
     pub(super) fn show<'g>(
         self,
         uses: Uses<'_>,
@@ -53,8 +53,7 @@ impl Memory<'_> {
         }
         for Assignment { place, given: path } in self.out {
             let found = buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding));
-            // A buffer that is only read is the same afterwards, and a device does
-            // not give it back.
+            // A buffer that is only read is unchanged, and a device does not return it.
             let bytes = found.map(|b| b.bytes.as_slice()).or_else(|| given(*place)).unwrap_or_default();
             output::write(path, bytes).map_err(invalid)?;
             let undefined: u64 = found.map_or(0, |b| b.undefined.iter().map(|u| u.end - u.start).sum());

@@ -1,4 +1,4 @@
-//! One file for each subcommand.
+//! The command line. Each subcommand has its own file.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -6,28 +6,28 @@ use std::process::ExitCode;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
-/// Prints a line on standard output; ends the program quietly where nobody reads on (`| head`).
+/// Prints a line on standard output. Ends the program quietly if the reader is gone (`| head`).
 macro_rules! say {
     ($($arg:tt)*) => {
         $crate::cli::write_out(format_args!("{}\n", format_args!($($arg)*)))
     };
 }
 
-/// [`say`] without the line's end.
+/// Like [`say`], without the line end.
 macro_rules! say_part {
     ($($arg:tt)*) => {
         $crate::cli::write_out(format_args!($($arg)*))
     };
 }
 
-/// Prints a line on standard error, if somebody reads it.
+/// Prints a line on standard error, if there is a reader.
 macro_rules! tell {
     ($($arg:tt)*) => {
         $crate::cli::write_aside(format_args!("{}\n", format_args!($($arg)*)))
     };
 }
 
-/// [`tell`] without the line's end.
+/// Like [`tell`], without the line end.
 macro_rules! tell_part {
     ($($arg:tt)*) => {
         $crate::cli::write_aside(format_args!($($arg)*))
@@ -124,8 +124,9 @@ enum Command {
     Naga(naga::Naga),
 }
 
-/// The words of the command line. An expression of `call` may begin with a minus sign, as no option
-/// does that it has: a blank in front keeps it from being taken for one.
+/// The words of the command line. An expression of `call` may begin with a minus sign. No option of
+/// `call` begins with a single minus sign, except for -h. A space before the expression keeps it
+/// from being taken for an option.
 fn words() -> impl Iterator<Item = OsString> {
     let mut call = false;
     std::env::args_os().enumerate().map(move |(i, word)| {
@@ -139,10 +140,11 @@ fn words() -> impl Iterator<Item = OsString> {
     })
 }
 
-/// Where a command prints its JSON, if it is to.
+/// The function that prints a command's JSON. `None` without `--json`.
 type Lines = Option<fn(std::fmt::Arguments<'_>)>;
 
-/// Beside what is written: on standard error where that goes to standard output.
+/// The function for JSON beside an output file. It uses standard error if the output goes to
+/// standard output.
 fn beside(json: bool, out: &std::path::Path) -> Lines {
     match json {
         true if out.as_os_str() == "-" => Some(write_aside),
@@ -155,7 +157,7 @@ fn to_stdout(json: bool) -> Lines {
     if json { Some(write_out) } else { None }
 }
 
-/// Runs a command by what stands on its line: where its JSON goes, and how it ends.
+/// Runs a command. Returns the function for its JSON, and its ending.
 fn dispatch(command: Command) -> (Lines, exit::Ended) {
     match command {
         Command::Check(command) => (to_stdout(command.json), command.run()),
@@ -227,16 +229,16 @@ fn failure(code: u8, message: &str) -> serde_json::Value {
     json!({"schema": 1, "kind": "summary", "error": {"message": message}, "exit": code})
 }
 
-/// The options that stand on the command line, by their names without dashes in front.
+/// The options on the command line, without leading dashes.
 fn given(matches: &ArgMatches) -> Vec<String> {
     let on_the_line = |id: &&clap::Id| matches.value_source(id.as_str()) == Some(clap::parser::ValueSource::CommandLine);
     matches.ids().filter(on_the_line).map(|id| id.as_str().replace('_', "-")).collect()
 }
 
-/// Fails for the first option on the command line that is none of these: what is run
-/// does not use it.
+/// Fails for the first option on the command line that is not in `taken`, because the run does not
+/// use it.
 pub(crate) fn only(given: &[String], what: &str, taken: &[&[&str]]) -> Result<(), exit::Failure> {
-    // Groups of options have names in capitals.
+    // Groups of options have names in upper case.
     let unused = |option: &&String| option.starts_with(char::is_lowercase) && !taken.concat().contains(&option.as_str());
     match given.iter().find(unused) {
         Some(option) => Err((exit::INVALID, format!("error: --{option} is of no use for {what}"))),
@@ -273,7 +275,7 @@ pub(crate) fn write_out(text: std::fmt::Arguments<'_>) {
     }
 }
 
-/// Where nobody reads standard error, what is said there is lost, and nothing else.
+/// If standard error has no reader, only the message is lost.
 pub(crate) fn write_aside(text: std::fmt::Arguments<'_>) {
     use std::io::Write;
     let _ = std::io::stderr().write_fmt(text);

@@ -1,5 +1,5 @@
-//! `smallstep naga`: naga as a compiler under test, in a process of its own, which it may end.
-//! Started by the library, not by people.
+//! `smallstep naga`: naga as a compiler under test, in a process of its own, which it may crash.
+//! The library starts this process. It is not for users.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub(crate) struct Naga {
     output: PathBuf,
 }
 
-/// The stack that naga gets, which recurses over what it reads.
+/// The stack for naga, which is recursive in its input.
 const STACK: usize = 256 << 20;
 
 impl Naga {
@@ -30,11 +30,11 @@ impl Naga {
         let words = input::words(&self.input).map_err(|e| (exit::INVALID, e))?;
         let thread = std::thread::Builder::new().stack_size(STACK).spawn(move || compiled(&words, self.through_wgsl));
         let thread = thread.map_err(|e| (exit::FAILED, format!("no thread for naga: {e}")))?;
-        // The panic has been printed; the code is the one of a program that panics.
+        // The panic was printed already. The exit code is that of a program that panics.
         let Ok(words) = thread.join() else { return Ok(PANICKED) };
         match words {
             Ok(words) => write(&self.output, &words),
-            // The panic of a thread within, which has been printed too.
+            // A thread inside has panicked. That panic was printed already too.
             Err(NotTranslated::Unsupported(what)) if what == naga::PANICS => Ok(PANICKED),
             Err(NotTranslated::Limit(what)) => Err((exit::LIMIT, what)),
             Err(other) => Err((exit::INVALID, other.to_string())),

@@ -1,12 +1,12 @@
-//! Writing what a command makes: a file, or `-` for standard output.
+//! The writing of outputs: a file, or `-` for standard output.
 
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// A report with colours where it goes to a terminal and nobody asked for none by NO_COLOR: its
-/// title, the marks under lines of a source, and help.
+/// A report with colours, if it goes to a terminal and NO_COLOR is not set. Colours are for its
+/// title, the marks under source lines, and help.
 pub(crate) fn painted(report: &str, terminal: bool) -> Cow<'_, str> {
     let none = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     if terminal && !none { Cow::Owned(colours(report)) } else { Cow::Borrowed(report) }
@@ -42,29 +42,29 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
     written.map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// A file that is being made. What stood there before stays until the new one is kept; what is
-/// never kept leaves nothing behind, even where the process is ended by a signal, if the file
-/// system can hold a file without a name.
+/// A file under construction. An earlier file at the path stays until the new one is kept. A file
+/// that is never kept leaves nothing behind, even if a signal ends the process, provided that the
+/// file system supports files without a name.
 pub(crate) struct Making {
     path: PathBuf,
     part: Part,
 }
 
-/// Where a file is made.
+/// The place of a file under construction.
 enum Part {
-    /// At its own place: a pipe, or a device.
+    /// At its final path, which is a pipe or a device.
     There,
     /// Without a name, until it is kept.
     #[cfg(target_os = "linux")]
     Unnamed(File),
-    /// Beside it.
+    /// At a temporary path in the same folder.
     Beside(PathBuf),
-    /// It was kept.
+    /// The file was kept.
     Kept,
 }
 
 impl Making {
-    /// Begins a file: what it is written to.
+    /// Begins a file. Returns the handle to write to.
     pub(crate) fn begin(path: &Path) -> std::io::Result<(Making, File)> {
         if path.metadata().is_ok_and(|m| !m.is_file()) {
             return Ok((Making { path: path.into(), part: Part::There }, File::options().write(true).open(path)?));
@@ -78,20 +78,20 @@ impl Making {
         Ok((Making { path: path.into(), part: Part::Beside(part) }, file))
     }
 
-    /// The file is complete.
+    /// Moves the complete file to its path.
     pub(crate) fn keep(mut self) -> std::io::Result<()> {
         let part = match std::mem::replace(&mut self.part, Part::Kept) {
             Part::There | Part::Kept => return Ok(()),
             #[cfg(target_os = "linux")]
             Part::Unnamed(file) => {
-                // A file gets a name only where there is none, so that it takes two steps.
+                // A file can get a name only if that name is free, so moving takes two steps.
                 let part = beside(&self.path);
                 rustix::fs::linkat(rustix::fs::CWD, opened(&file), rustix::fs::CWD, &part, rustix::fs::AtFlags::SYMLINK_FOLLOW)?;
                 part
             }
             Part::Beside(part) => part,
         };
-        // Gone, if it cannot be moved to its place.
+        // The temporary file is removed if the move fails.
         self.part = Part::Beside(part.clone());
         std::fs::rename(part, &self.path)?;
         self.part = Part::Kept;
@@ -107,14 +107,14 @@ impl Drop for Making {
     }
 }
 
-/// The name under which a file is made.
+/// The temporary path of a file.
 fn beside(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.part", std::process::id()));
     path.with_file_name(name)
 }
 
-/// A file without a name on the file system of this path, if it can have one later.
+/// A file without a name on the file system of this path. `None` if it could not get a name later.
 #[cfg(target_os = "linux")]
 fn unnamed(path: &Path) -> Option<File> {
     use rustix::fs::{Mode, OFlags};
@@ -123,7 +123,7 @@ fn unnamed(path: &Path) -> Option<File> {
     opened(&file).exists().then_some(file)
 }
 
-/// The place of an open file among those of this process.
+/// The path of an open file among the file descriptors of this process.
 #[cfg(target_os = "linux")]
 fn opened(file: &File) -> PathBuf {
     use std::os::fd::AsRawFd;

@@ -1,4 +1,4 @@
-//! `smallstep planted`: planted bugs, and which comparison catches each.
+//! `smallstep planted`: planted bugs, and the comparison that catches each.
 
 use super::exit;
 use super::exit::Ended;

@@ -1,4 +1,5 @@
-//! `smallstep precision`: what a device computes against what it may, function by function.
+//! `smallstep precision`: the results of a device compared with the allowed results, function
+//! by function.
 
 use super::device::say_unrepeated;
 use super::exit::Ended;
@@ -14,8 +15,8 @@ use smallstep_semantics::number::Profile;
 
 use super::{exit, input, output};
 
-/// Worker processes for an adapter that is no software: what comes back from one is read while
-/// another computes.
+/// The number of worker processes for an adapter that is no software. The results of one are read
+/// while another computes.
 const WORKERS: usize = 4;
 
 /// Measure the precision of a device's float functions, and check it against what
@@ -60,7 +61,7 @@ pub(crate) struct Precision {
     program_limit: Duration,
 }
 
-/// Inputs of functions of several numbers, with `--exhaustive`.
+/// The number of inputs of functions of several numbers with `--exhaustive`.
 const MANY: u64 = 10_000_000;
 
 impl Precision {
@@ -133,8 +134,8 @@ impl Precision {
         Ok(functions)
     }
 
-    /// Which adapter it is shows when it is open, and a software one computes on every core with
-    /// one worker.
+    /// Opens the device. The kind of adapter is known only when it is open. A software adapter uses
+    /// every core with one worker.
     fn open(&self) -> Result<Device, NoDevice> {
         let route = self.route.or((self.profile == Some(Choice::Wgsl)).then_some(Route::Naga));
         let workers = self.workers.map(|n| n as usize);
@@ -183,7 +184,7 @@ fn measure(device: &mut Device, function: &Function, profile: Profile, plan: Pla
     let measured = precision::measure(device, function, profile, plan, &mut |n| bar.inc(n));
     bar.finish_and_clear();
     if plan.exhaustive {
-        // A long run says how far it is.
+        // A long run reports its progress.
         let (label, seconds) = (function.label(), measured.time.as_secs_f64());
         tell!("{label}: {} of {} inputs outside, {seconds:.1} s", measured.tally.outside, measured.tally.inputs);
     }

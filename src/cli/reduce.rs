@@ -1,4 +1,4 @@
-//! `smallstep reduce`: a small program that a compiler treats as it treats a large one.
+//! `smallstep reduce`: a small program that a compiler treats like a given large one.
 
 use smallstep_semantics::outcome::{InvalidInput, TimeLimit};
 use std::path::PathBuf;
@@ -55,11 +55,11 @@ pub(crate) struct Reduce {
     reading: input::Reading,
 }
 
-/// What is kept while a program becomes small.
+/// The property that is kept while a program shrinks.
 enum Kept {
-    /// What a compiler does with it.
+    /// A compiler treats the program in the same way.
     By(Box<Compiler>),
-    /// That a command ends with 0.
+    /// A command ends with 0.
     Interesting(String),
 }
 
@@ -109,7 +109,7 @@ impl Reduce {
         }
     }
 
-    /// A module, with what was kept of it, in words.
+    /// Reduces a module. Returns a description of the kept property, and the words.
     fn module(&self, kept: &Kept, words: &[u32], until: Option<TimeLimit>) -> Result<(String, Reduced<Vec<u32>>), String> {
         let compiler = match kept {
             Kept::By(compiler) => compiler,
@@ -127,7 +127,7 @@ impl Reduce {
         Ok((format!("via {}: {}: {}", compiler.name(), last.status.name(), last.cause), reduced))
     }
 
-    /// The same of a λV or WSL program.
+    /// Reduces a λV or WSL program in the same way.
     fn text(&self, kept: &Kept, language: Language, text: &str, until: Option<TimeLimit>) -> Result<(String, Reduced<String>), String> {
         let compiler = match kept {
             Kept::By(compiler) => compiler,
@@ -144,8 +144,8 @@ impl Reduce {
         Ok((format!("via {}: {}: {}", compiler.name(), first.0.name(), first.1), reduced))
     }
 
-    /// What is left while a command ends with 0 for it: for these bytes in a file, whose name ends
-    /// so.
+    /// Reduces a program while a command ends with 0. The command gets a file with the bytes of the
+    /// program and this file extension.
     fn by_command<P>(
         &self,
         command: &str,
@@ -165,7 +165,7 @@ impl Reduce {
         }
     }
 
-    /// Writes what is left, and says how much that is.
+    /// Writes the reduced program, and reports its size.
     fn report<P>(
         &self,
         kept: &str,
@@ -197,7 +197,7 @@ impl Reduce {
     }
 }
 
-/// An error if a compiler does nothing wrong.
+/// The error for a compiler that does nothing wrong.
 fn to_keep(compiler: &Compiler, status: Status, cause: &str) -> Result<(), String> {
     if status.is_wrong() || status == Status::Refuses {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `smallstep replay`: an engine or a device against a vectors file.
+//! `smallstep replay`: an engine or a device, checked against a vectors file.
 
 use super::device::say_unrepeated;
 use super::exit::Ended;
@@ -46,7 +46,7 @@ fn engine(text: &str) -> Result<Ours, String> {
     Ours::ALL.into_iter().find(|o| o.name() == text).ok_or_else(|| format!("no engine is called \"{text}\"; there are {}", names()))
 }
 
-/// The verdicts that a replay can come to, in the order of the counts, and lines that are no cases.
+/// The verdicts of a replay in the order of the counts, and "invalid" for lines that are no cases.
 const NAMES: [&str; 6] = ["agree", "disagree", "undecided", "unchecked", "failed", "invalid"];
 
 #[derive(Default)]

@@ -24,7 +24,7 @@ use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::wsl::specialization::Specialization;
 use std::path::{Path, PathBuf};
 
-/// Pixels times outputs that are printed one by one.
+/// The most values, pixels times outputs, that are printed one by one without `--values`.
 pub(super) const FEW: usize = 16;
 
 /// Run a program on an interpreter or a device: a λV program or a fragment module over all pixels
@@ -108,14 +108,14 @@ pub(crate) struct Run {
     grid: GridArgs,
     #[command(flatten)]
     draw: DrawArgs,
-    /// What of all this stands on the command line.
+    /// The names of the options on the command line.
     #[arg(skip)]
     pub(super) given: Vec<String>,
 }
 
-/// What every program takes.
+/// The options that every program accepts.
 const ALWAYS: &[&str] = &["file", "language", "target-env", "json", "engine", "fuel", "time-limit", "values"];
-/// What draws take.
+/// The options that draws accept.
 const PICTURE: &[&str] = &["size", "image", "alpha", "output", "pixel"];
 
 /// Reads `--image`.
@@ -195,7 +195,7 @@ impl Run {
         })
     }
 
-    /// An entry point of a WSL program: a grid, or a draw.
+    /// Runs an entry point of a WSL program, as a grid or as a draw.
     fn run_wsl(&self, name: &str, text: &str, size: (u32, u32)) -> Result<u8, (u8, String)> {
         let program = &super::wsl::program(name, text, Some(&self.uniformity))?;
         if let Some(option) = self.given_beside_wsl() {
@@ -265,7 +265,7 @@ impl Run {
         })
     }
 
-    /// The option that was given and that a WSL program does not take.
+    /// The first option given that a WSL program does not accept.
     fn given_beside_wsl(&self) -> Option<&'static str> {
         let given = [
             (self.buffer.is_some(), "--buffer"),
@@ -276,7 +276,7 @@ impl Run {
         given.into_iter().find(|(given, _)| *given).map(|(_, option)| option).or(self.compute.given_beside_wsl())
     }
 
-    /// A fragment module that draws with more than one pixel's coordinate, over the whole screen.
+    /// Draws a fragment module over the whole screen, if it needs more than the pixel's coordinate.
     fn run_screen(&self, name: &str, screen: &Screen, size: (u32, u32)) -> Result<u8, (u8, String)> {
         let memory = Memory { out: &self.out, values: self.values, json: self.json };
         memory.belongs(name, screen.uses(), screen.entry())?;
@@ -317,7 +317,7 @@ impl Run {
         })
     }
 
-    /// Prints the picture, and what the fragments have left in buffers and images.
+    /// Prints the picture, and the buffers and images of the fragments.
     fn finish_screen(
         &self,
         name: &str,
@@ -337,7 +337,7 @@ impl Run {
         })
     }
 
-    /// Only the pixel that was asked for.
+    /// Reduces the picture to the requested pixel, if there is one.
     fn cut(&self, picture: &mut Picture) {
         let Some((x, y)) = self.pixel else { return };
         let at = y as usize * picture.width as usize + x as usize;
@@ -348,8 +348,8 @@ impl Run {
         (picture.origin, picture.width, picture.height) = ((x, y), 1, 1);
     }
 
-    /// Prints a picture, then what stands beside it, and how pixels without a value ended, and
-    /// gives the code.
+    /// Prints a picture, its notes, and the endings of pixels without a value. Returns the
+    /// exit code.
     fn finish(
         &self,
         name: &str,
@@ -397,13 +397,13 @@ impl Run {
         super::only(&self.given, what, &[taken, &[ALWAYS]].concat())
     }
 
-    /// The option that only compute modules have, if one was given.
+    /// The first option given that only compute modules have.
     fn given_for_compute(&self) -> Option<&'static str> {
         let own = [(!self.out.is_empty(), "--out"), (self.keep_going, "--keep-going")];
         self.compute.given().or_else(|| own.into_iter().find(|(given, _)| *given).map(|(_, name)| name))
     }
 
-    /// The option that only programs that run for pixels have, if one was given.
+    /// The first option given that only programs for pixels have.
     fn given_for_pixels(&self) -> Option<&'static str> {
         let of_pixels = [
             (self.size.is_some(), "--size"),
@@ -471,7 +471,7 @@ impl Run {
         running.run(source)
     }
 
-    /// Runs the program; gives the engine's name too.
+    /// Runs the program. Returns the engine's name and the picture.
     fn picture(&self, source: &Source, grid: &Grid) -> Result<(String, Picture), (u8, String)> {
         let engine = self.engine.as_deref().unwrap_or("machine");
         if let Some(interpreter) = Interpreter::from_name(engine) {
@@ -522,7 +522,7 @@ impl Run {
     }
 }
 
-/// Prints what is said of an output that is too large to be printed.
+/// Prints the summary of an output that is too large to print.
 pub(super) fn print_summary(summary: &picture::Summary, json: bool) {
     if json {
         say!("{}", summary_json(summary));
@@ -579,7 +579,7 @@ fn ending_json(ending: &Ending) -> serde_json::Value {
     json!({"ending": ending.outcome.name(), "text": ending.text(), "pixel": [ending.pixel.0, ending.pixel.1], "pixels": ending.pixels})
 }
 
-/// What the interpreters found of what a device has shown: the exit code, and the reports of
+/// The interpreters' findings about the result of a device: the exit code, and the reports of
 /// undefined behaviour.
 #[derive(Default)]
 struct Meaning {
@@ -587,7 +587,7 @@ struct Meaning {
     undefined: Vec<serde_json::Value>,
 }
 
-/// The same of pixels that each ran alone, where some have no value in an interpreter.
+/// The findings about pixels that ran one by one, where an interpreter has no value for some.
 fn told_of_pixels(name: &str, engine: &str, endings: &[Ending]) -> Meaning {
     let mut meaning = Meaning::default();
     for ending in endings {

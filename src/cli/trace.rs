@@ -1,4 +1,4 @@
-//! `smallstep trace`: the rewriting of a program, one rule-labelled line a step.
+//! `smallstep trace`: the rewriting of a program, with one line for each step and its rule.
 
 use super::budget::Budget;
 use super::compute::{self, ComputeArgs, Tracing};
@@ -83,7 +83,7 @@ pub(crate) struct Trace {
     /// Only the steps in this function, by id or name.
     #[arg(long, value_name = "%ID", help_heading = "Compute modules")]
     function: Option<String>,
-    /// What of all this stands on the command line.
+    /// The names of the options on the command line.
     #[arg(skip)]
     pub(super) given: Vec<String>,
 }
@@ -92,7 +92,7 @@ pub(crate) struct Trace {
 const FUEL: u64 = 10_000;
 
 impl Trace {
-    /// A compute entry point of a WSL program.
+    /// Traces a compute entry point of a WSL program.
     fn dispatch(&self, name: &str, text: &str) -> Result<u8, (u8, String)> {
         let program = &super::wsl::program(name, text, Some(&self.uniformity))?;
         if !program.entry_points.iter().any(|e| matches!(e.stage, Stage::Compute(_))) {
@@ -184,7 +184,7 @@ impl Trace {
         self.ending(&outcome, step)
     }
 
-    /// Traces what is no λV program; none where it is one.
+    /// Traces a program that is not λV. `None` for a λV program.
     fn compute(&self, name: &str, source: &program::Program) -> Result<Option<u8>, (u8, String)> {
         let invalid = |what: String| Err((exit::INVALID, format!("error: {name}: {what}")));
         let given =
@@ -232,14 +232,14 @@ impl Trace {
         super::only(&self.given, what, &[taken, &[&["file", "language", "target-env", "fuel", "json"]]].concat())
     }
 
-    /// Every ending that some order of reduction reaches.
+    /// Prints every ending that some order of reduction reaches.
     fn explore(&self, reduction: &mut Reduction, e: TermId) -> Ended {
         let fuel = self.fuel.unwrap_or(FUEL);
         let Some(endings) = reduction.explore(e, fuel as usize) else {
             return input::fail(exit::LIMIT, &format!("more than {} terms are reachable; give --fuel a larger number", fuel));
         };
-        // As many terms as there are, and none that ends: every order of reduction
-        // goes on for ever.
+        // The number of reachable terms is finite and none is an ending, so every order of
+        // reduction is endless.
         let endings = match endings.is_empty() {
             true => vec![Outcome::Diverges("every order of reduction comes back to a term that it had before".into())],
             false => endings,

@@ -1,4 +1,4 @@
-//! `smallstep translate`: λV and WSL to SPIR-V, and all of them to WGSL.
+//! `smallstep translate`: λV and WSL to SPIR-V, and all languages to WGSL.
 
 use super::check::constants;
 use super::exit::Ended;
@@ -93,7 +93,7 @@ pub(super) fn profile(text: &str) -> Result<Profile, String> {
     }
 }
 
-/// What commands answer for a program without translation.
+/// The exit code for a program without a translation.
 pub(super) fn untranslatable_code(error: &Untranslatable) -> u8 {
     match error {
         Untranslatable::Limit(_) => exit::LIMIT,
@@ -196,10 +196,11 @@ impl Translate {
         Ok(())
     }
 
-    /// The entry point that is asked for, and that of the other stage; or why there is none.
+    /// The requested entry point, and that of the other stage. The inner error is the reason why
+    /// there is none.
     ///
     /// # Errors
-    /// The other entry point is not there, or no other stage of a draw.
+    /// If the other entry point does not exist, or is not the other stage of a draw.
     #[allow(clippy::type_complexity, reason = "it is what the caller takes apart")]
     fn stage<'p>(&self, program: &'p Program) -> Result<Result<(&'p EntryPoint, Option<&'p EntryPoint>), String>, String> {
         let compute = entry_of(program, WslStage::Compute([1; 3]), self.entry.as_deref());
@@ -228,7 +229,7 @@ impl Translate {
         }
     }
 
-    /// Whether WGSL is wanted.
+    /// Whether to write WGSL.
     fn to_wgsl(&self) -> bool {
         self.wgsl || self.out.as_deref().is_some_and(|path| ends_in(path, "wgsl"))
     }
@@ -261,7 +262,7 @@ impl Translate {
         Ok(())
     }
 
-    /// Of a WSL program, an entry point or a function.
+    /// Translates an entry point or a function of a WSL program.
     fn wsl(&self, name: &str, text: &str) -> Result<(), (u8, String)> {
         let invalid = |e: String| (exit::INVALID, format!("error: {name}: {e}"));
         if self.buffer.is_some() || self.constants == Constants::Opaque {
@@ -347,7 +348,7 @@ impl Translate {
     }
 }
 
-/// That nothing is called so, and what there is.
+/// The message that no function has this name, with the existing names.
 fn no_function(program: &Program, wanted: &str) -> String {
     const MOST: usize = 20;
     let names: Vec<String> = program.env.functions.iter().map(|f| program.env.key_name(f.key).to_string()).collect();
@@ -367,7 +368,7 @@ fn ends_in(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|e| e == extension)
 }
 
-/// What --point-size says.
+/// Reads `--point-size`.
 fn point_size(text: &str) -> Result<wgsl::PointSize, String> {
     match text {
         "refuse" => Ok(wgsl::PointSize::Refuse),

@@ -1,4 +1,4 @@
-//! `smallstep type`: the type of each output, and the derivation.
+//! `smallstep type`: the type of each output, and its derivation.
 
 use super::exit::Ended;
 use super::{exit, input, wsl};
@@ -96,14 +96,14 @@ struct Show<'a> {
 }
 
 impl Show<'_> {
-    /// A tree over shared nodes: a node that was shown before is named only.
-    /// Nesting costs no stack.
+    /// Prints a tree with shared nodes. A node that was printed before is only named. The loop is
+    /// not recursive, so deep nesting needs no stack.
     fn tree(&self, root: NodeId) {
         let mut shown = vec![false; self.derivation.nodes.len()];
         let mut todo = vec![(root, 0usize)];
         while let Some((id, depth)) = todo.pop() {
             let step = &self.derivation.nodes[id as usize];
-            // Deep trees would be mostly blanks.
+            // Deep trees would consist mostly of spaces.
             let indent = "  ".repeat(depth.min(60));
             if shown[id as usize] && !step.premises.is_empty() {
                 say!("{indent}(#{id} above)");

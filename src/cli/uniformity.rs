@@ -1,5 +1,5 @@
-//! `smallstep uniformity`: whether barriers and derivatives stand in uniform control flow, and why
-//! not.
+//! `smallstep uniformity`: whether barriers and derivatives stand in uniform control flow, and the
+//! reasons if not.
 
 use super::exit::Ended;
 use super::{exit, input, wsl};
@@ -38,7 +38,7 @@ pub(super) struct Strictness {
 }
 
 impl Strictness {
-    /// The errors that the analysis finds, if they are errors here. Warnings are told.
+    /// The errors of the analysis, if its findings are errors here. Warnings are printed.
     pub(super) fn errors(&self, name: &str, text: &str, program: &Program) -> Vec<Error> {
         if self.uniformity == Level::Off {
             return Vec::new();
@@ -146,7 +146,7 @@ impl Uniformity {
         Ok(code)
     }
 
-    /// A SPIR-V module, by the precise analysis.
+    /// Analyses a SPIR-V module, by the precise analysis.
     fn module(&self, name: &str, source: &smallstep::program::Program) -> Ended {
         if self.mode == "seed" || self.graph.is_some() {
             let what = format!("{name}: this is a SPIR-V module; --mode seed and --graph are for WSL programs");
@@ -212,7 +212,7 @@ impl Uniformity {
     }
 }
 
-/// Writes the picture as the ending of the file says.
+/// Writes the picture in the format of the file extension.
 fn write(file: &std::path::Path, picture: &Picture) -> Result<(), exit::Failure> {
     let text = match file.extension().and_then(|e| e.to_str()) {
         Some("dot") => picture.dot(),
@@ -229,7 +229,7 @@ fn parameter_name(program: &Program, function: usize, at: usize) -> &str {
     program.env.names.name(program.env.functions[function].parameters[at].name)
 }
 
-/// What a function needs of its callers, in words.
+/// The requirements of a function for its callers, in words.
 fn said(program: &Program, function: usize, metadata: &Metadata) -> String {
     let declared = &program.env.functions[function];
     let parameters: Vec<&str> = (0..declared.parameters.len()).map(|at| parameter_name(program, function, at)).collect();

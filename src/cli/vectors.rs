@@ -87,7 +87,7 @@ pub(crate) struct Vectors {
 }
 
 impl Vectors {
-    /// Where JSON goes: not where the cases go.
+    /// The stream for JSON. It is not the stream of the cases.
     pub(crate) fn lines(&self) -> super::Lines {
         super::beside(self.json, &self.out)
     }
@@ -140,7 +140,8 @@ impl Vectors {
                     RecordError::Disagree { .. } => exit::DISAGREE,
                     _ => exit::UNCHECKED,
                 };
-                // What is wrong with the program is not the file's fault.
+                // An error of the program is reported with its name, not with that of the
+                // output file.
                 return match (&e, &self.program) {
                     (RecordError::Unfit(_), Some(program)) => input::fail(code, &format!("{}: {e}", program.display())),
                     _ => input::fail(code, &failed(&e)),
@@ -172,12 +173,12 @@ impl Vectors {
         Ok(exit::DONE)
     }
 
-    /// Options of λV programs alone, and whether they are given.
+    /// The options that only λV programs have, and whether they were given.
     fn of_fragments(&self) -> [(bool, &'static str); 2] {
         [(self.size != (4, 4), "--size"), (self.constants != Constants::InModule, "--constants")]
     }
 
-    /// The program that is given, and what is done with it.
+    /// The given program and its checks.
     fn given(&self) -> Result<Option<(String, wsl::Given)>, String> {
         let Some(path) = self.program.as_deref() else { return Ok(None) };
         let text =
@@ -189,7 +190,7 @@ impl Vectors {
         Ok(Some((text, wsl::Given::Dispatch { entry: self.entry.clone(), groups: self.groups.unwrap_or([1; 3]), bound })))
     }
 
-    /// The command that records the same again, but for what is bound.
+    /// The command that records the same file, without the bindings.
     fn command(&self) -> String {
         let program = self.program.as_deref().and_then(|p| p.file_name()).map_or("-".into(), |name| name.to_string_lossy().into_owned());
         let mut words: Vec<String> = self.expressions.iter().map(|e| format!("'{}'", e.replace('\'', "'\\''"))).collect();

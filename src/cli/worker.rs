@@ -1,4 +1,4 @@
-//! `smallstep worker`: the process that holds a device. Started by the library, not by people.
+//! `smallstep worker`: the process that has a device. The library starts it. It is not for users.
 
 use std::io;
 
@@ -39,16 +39,16 @@ impl Worker {
     }
 }
 
-/// Ends this process without the drivers' exit routines, which would wait for what
-/// they are still drawing.
+/// Ends this process without the exit routines of the drivers, which would wait for
+/// unfinished draws.
 fn killed() -> Ended {
     #[cfg(unix)]
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     std::process::abort()
 }
 
-/// The standard output, for frames alone: whatever a driver prints there goes to standard error
-/// from now on.
+/// The standard output, reserved for frames. From now on, anything that a driver prints there goes
+/// to standard error.
 #[cfg(unix)]
 fn frames_out() -> io::Result<std::fs::File> {
     use std::os::fd::AsFd;

@@ -1,4 +1,4 @@
-//! WSL in `smallstep check` and `smallstep type`: validation, its errors, and derivations.
+//! WSL in `smallstep check` and `smallstep type`: validation, errors and derivations.
 
 use super::budget::Budget;
 use super::exit::{self, Ended, Failure};
@@ -21,17 +21,18 @@ use smallstep_semantics::wsl::typing::show::{Node, Show};
 use smallstep_semantics::wsl::validate::validate;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What became of a valid program on a device.
+/// The results of a valid program on a device.
 pub(super) struct OnDevice {
     name: String,
     tally: Box<Tally>,
-    /// If disagreements may be known: the ways in which the device is wrong, each by a minimal
-    /// program and the quirk that it is.
+    /// The faults of the device, each as a minimal program with its quirk. Empty if no quirks
+    /// are given.
     faults: Vec<(Minimal, Option<String>)>,
 }
 
 impl OnDevice {
-    /// The quirks that its disagreements come from, if it has any and they are all known.
+    /// The quirks that explain its disagreements. `None` if there are no disagreements, or if some
+    /// are unknown.
     fn known(&self) -> Option<String> {
         let names = self.faults.iter().map(|(_, name)| name.as_deref()).collect::<Option<BTreeSet<&str>>>()?;
         let all = self.tally.all_device();
@@ -40,10 +41,10 @@ impl OnDevice {
     }
 }
 
-/// Known disagreements of devices, looked at where a device disagrees.
+/// Known disagreements of devices. They are tried when a device disagrees.
 pub(super) struct Quirks {
     recorded: Vec<Quirk>,
-    /// By device, once it was asked.
+    /// The quirks that a device still shows, by device. They are determined at the first use.
     shown: BTreeMap<String, Known>,
 }
 
@@ -52,7 +53,7 @@ impl Quirks {
         Quirks { recorded, shown: BTreeMap::new() }
     }
 
-    /// The ways in which a device is wrong about a program; none where nothing is to be known.
+    /// The faults of a device on a program. Empty if no quirks are given.
     fn explain(&mut self, text: &str, profile: Profile, device: &mut Device) -> Vec<(Minimal, Option<String>)> {
         if self.recorded.is_empty() {
             return Vec::new();
@@ -73,7 +74,7 @@ fn name_of(device: &Device) -> String {
     format!("{} ({})", device.adapter().name, device.route())
 }
 
-/// What became of a program.
+/// The result of a program.
 pub(super) enum Checked {
     /// It is valid.
     Valid {
@@ -84,17 +85,16 @@ pub(super) enum Checked {
         translated: Box<Tally>,
         via: Vec<(String, Box<Tally>)>,
         devices: Vec<OnDevice>,
-        /// The time that it has taken too much of, if it has.
+        /// The time limit, if it was exceeded.
         late: Option<Limit>,
     },
-    /// It is not, or it could not be read.
+    /// It is not valid, or it could not be read.
     Invalid(Invalid),
-    /// It was found valid, and its derivations do not check, or the engines do not agree:
-    /// a bug of ours.
+    /// It is valid, but its derivations do not check, or the engines disagree: a bug of ours.
     Refuted(String),
 }
 
-/// What is wrong with a program: the errors, and the same in words.
+/// The errors of a program, and their text.
 pub(super) struct Invalid {
     errors: Vec<Error>,
     text: String,
@@ -113,7 +113,7 @@ fn read(name: &str, text: &str, judged: Option<&Strictness>) -> Result<Program, 
     }
 }
 
-/// A valid program, whose uniformity is judged if it is to be.
+/// Reads a valid program. If `judged` is given, its uniformity is analysed too.
 pub(super) fn program(name: &str, text: &str, judged: Option<&Strictness>) -> Result<Program, Failure> {
     read(name, text, judged).map_err(|wrong| (exit::INVALID, wrong.text.trim_end().to_string()))
 }
@@ -122,14 +122,14 @@ fn rendered(name: &str, text: &str, errors: Vec<Error>) -> String {
     errors.into_iter().map(|e| Diagnostic::from(e).render(name, text)).collect()
 }
 
-/// How much of a program is executed.
+/// The bounds for executing a program.
 fn bounds(Budget { fuel, time }: Budget) -> Bounds {
     let fuel = Fuel { machine: fuel.unwrap_or(2_000), relation: fuel.unwrap_or(50_000), time };
     Bounds { functions: 256, words: 1 << 14, threads: 256, fuel }
 }
 
-/// Validates a program, calls its functions on both engines, and runs what it is translated to by
-/// the interpreter, behind compilers and on devices.
+/// Validates a program and calls its functions on both engines. Runs its translation on the
+/// interpreter, after compilers, and on devices.
 pub(super) fn check<'d>(
     name: &str,
     text: &str,
@@ -179,19 +179,20 @@ pub(super) fn check<'d>(
     }
 }
 
-/// The theorem: compute entry points, draws and functions, translated and run on both sides.
+/// Checks the theorem: translates compute entry points, draws and functions, and compares
+/// both sides.
 fn through_spirv(program: &Program, text: &str, profile: Profile, budget: Budget, target: Option<Target<'_>>) -> Tally {
     let (mut found, options) = (Tally::default(), Options { profile, ..Options::default() });
     theorem::check_program((program, text), 0, &options, budget.time, target, &mut found);
     found
 }
 
-/// The verdicts that there are, with how many dispatches and calls have each.
+/// The verdicts that occur, each with its number of dispatches and calls.
 fn named(all: &Counts) -> impl Iterator<Item = (&'static str, u64)> {
     all.shown().filter(|(_, n)| *n > 0).collect::<Vec<_>>().into_iter()
 }
 
-/// The same in words.
+/// The verdicts and their numbers in words.
 fn in_words(all: &Counts) -> String {
     let words: Vec<String> = named(all).map(|(verdict, n)| format!("{n} {verdict}")).collect();
     if words.is_empty() { "nothing".to_string() } else { words.join(", ") }
@@ -203,7 +204,7 @@ fn entry_name(program: &Program, e: &smallstep_semantics::wsl::entry::EntryPoint
 }
 
 impl Checked {
-    /// The same, which took too long if no time is left now.
+    /// Records the time limit, if it is over now.
     fn within(mut self, budget: Budget) -> Checked {
         if let Checked::Valid { late, .. } = &mut self {
             *late = TimeLimit::passed(budget.time);
@@ -222,7 +223,7 @@ impl Checked {
         }
     }
 
-    /// What became of the program behind each compiler: dispatches and calls by verdict.
+    /// The results of the program after each compiler: dispatches and calls by verdict.
     pub(super) fn by_compiler(&self) -> impl Iterator<Item = BTreeMap<Status, u64>> {
         let via: &[(String, Box<Tally>)] = match self {
             Checked::Valid { via, .. } => via,
@@ -238,13 +239,14 @@ impl Checked {
         }
     }
 
-    /// What became of it on each device, by the device's name, with the quirks that its
-    /// disagreements come from if they are all known.
+    /// The results on each device, by the device's name. Also the quirks that explain its
+    /// disagreements, if all are known.
     pub(super) fn by_device(&self) -> impl Iterator<Item = (&str, Counts, Option<String>)> {
         self.devices().iter().map(|on| (on.name.as_str(), on.tally.all_device(), on.known()))
     }
 
-    /// The quirks that its disagreements come from, if it has any and they are all known.
+    /// The quirks that explain its disagreements. `None` if there are no disagreements, or if some
+    /// are unknown.
     pub(super) fn known(&self) -> Option<String> {
         let wrong = self.by_compiler().any(|counts| counts.keys().any(|verdict| verdict.is_wrong()));
         let disagreeing = self.by_device().filter(|(_, counts, _)| counts.of("disagree") > 0);
@@ -254,7 +256,7 @@ impl Checked {
         is_known.then(|| names.into_iter().collect::<Vec<_>>().join(", "))
     }
 
-    /// What it came to, with what is known of it.
+    /// The verdict, with the known quirks.
     pub(super) fn found(&self) -> String {
         self.known().map_or_else(|| self.word().to_string(), |names| format!("disagree (known: {names})"))
     }
@@ -268,7 +270,7 @@ impl Checked {
         errors.iter().map(|e| e.rule.name())
     }
 
-    /// The exit code; what is not decided on a device counts where devices were asked for.
+    /// The exit code. Undecided results on devices count only if devices were requested.
     pub(super) fn code(&self, asked_for: bool) -> u8 {
         match self {
             Checked::Valid { late, .. } => {
@@ -388,8 +390,8 @@ fn errors_json(errors: &[Error], text: &str) -> serde_json::Value {
     errors.iter().map(error).collect()
 }
 
-/// Prints the functions of a program with their types and behaviours, and their derivations if
-/// asked for.
+/// Prints the functions of a program with their types and behaviours, and their derivations
+/// if requested.
 pub(super) fn type_of(name: &str, text: &str, judged: &Strictness, derivation: bool, as_json: bool) -> Ended {
     let program = match read(name, text, Some(judged)) {
         Ok(read) => read,
@@ -428,7 +430,8 @@ pub(super) fn type_of(name: &str, text: &str, judged: &Strictness, derivation: b
     Ok(exit::DONE)
 }
 
-/// A line for each node, premises under their conclusion. Nesting costs no stack.
+/// Prints a line for each node, with premises under their conclusion. The loop is not recursive, so
+/// deep nesting needs no stack.
 fn tree(show: &Show, root: Node, as_json: bool) {
     let mut todo = vec![(root, 1usize)];
     while let Some((node, depth)) = todo.pop() {

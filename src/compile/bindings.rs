@@ -1,15 +1,15 @@
-//! The pass `bindings`: SPIR-V → SPIR-V with descriptor sets and bindings that leave no gaps.
+//! The pass `bindings`: SPIR-V → SPIR-V with descriptor sets and bindings without gaps.
 //!
-//! wgpu gives a Vulkan driver the entries of a bind group under the numbers 0, 1, 2 … in ascending
-//! order of their bindings, and a module that passes through it unchanged must count in the same
-//! way; it also takes only a few sets. The adapted module has other literals in its `DescriptorSet`
-//! and `Binding` decorations, and is otherwise word for word the original: no id changes, nothing
-//! is computed otherwise. What is bound comes first, in ascending order; variables that the module
-//! declares and the dispatch does not bind come after it.
+//! wgpu numbers the entries of a bind group 0, 1, 2 … for a Vulkan driver, in ascending order of
+//! their bindings. A module that passes through wgpu unchanged must use the same numbers. wgpu also
+//! allows only a few sets. The adapted module has other literals in its `DescriptorSet` and
+//! `Binding` decorations. Otherwise it is the original, word for word: no id and no computation
+//! changes. Bound places come first, in ascending order. Places that the module declares and the
+//! dispatch does not bind come after them.
 //!
 //! Invariant: the adapted module shows at each adapted place what the original shows at the
-//! original one. Whoever compares a device with an interpreter has the interpreter run the adapted
-//! words too, and compares by their hash.
+//! original place. To compare a device with an interpreter, run the adapted words in the
+//! interpreter too, and compare by their hash.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -27,7 +27,7 @@ use crate::dispatch::{Bound, BufferBinding, ComputeDispatch, DrawDispatch, Image
 /// A descriptor set and a binding in it.
 pub type Place = (u32, u32);
 
-/// Why a module's bindings cannot be renumbered: a sentence.
+/// The reason why a module's bindings cannot be renumbered. It is a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CannotRenumber(pub String);
@@ -40,12 +40,13 @@ impl fmt::Display for CannotRenumber {
 
 impl std::error::Error for CannotRenumber {}
 
-/// Which place went where.
+/// The map from original to adapted places.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places(BTreeMap<Place, Place>);
 
 impl Places {
-    /// Numbers what is bound from 0, in ascending order, and then what is only declared.
+    /// Numbers the bound places from 0, in ascending order, and then the places that are
+    /// only declared.
     pub fn dense(bound: impl IntoIterator<Item = Place>, declared: impl IntoIterator<Item = Place>) -> Places {
         let bound: BTreeSet<Place> = bound.into_iter().collect();
         let declared: BTreeSet<Place> = declared.into_iter().filter(|place| !bound.contains(place)).collect();
@@ -62,27 +63,27 @@ impl Places {
         Places(places)
     }
 
-    /// Where the place went; None for a place that is neither bound nor declared.
+    /// The adapted place. None if the place is neither bound nor declared.
     pub fn adapted(&self, place: Place) -> Option<Place> {
         self.0.get(&place).copied()
     }
 
-    /// Where the place came from.
+    /// The original place of an adapted one.
     pub fn original(&self, place: Place) -> Option<Place> {
         self.0.iter().find(|(_, to)| **to == place).map(|(from, _)| *from)
     }
 
-    /// Whether everything stays where it is.
+    /// Whether every place stays the same.
     pub fn is_identity(&self) -> bool {
         self.0.iter().all(|(from, to)| from == to)
     }
 }
 
-/// The dispatch with dense sets and bindings: adapted words, and what is bound, in the same order,
-/// at its new places. The same words if they are dense.
+/// The dispatch with dense sets and bindings: adapted words, and the same bindings at their new
+/// places, in the same order. The words are unchanged if they are dense already.
 ///
-/// Errors: the words are no module of the grammar, or a variable has a set and no binding, or a
-/// binding and no set.
+/// Errors: the words are not a module of the grammar, or a variable has a set without a binding or
+/// a binding without a set.
 pub fn adapt(dispatch: &ComputeDispatch) -> Result<(ComputeDispatch, Places), CannotRenumber> {
     let decoded = decode(&dispatch.words).map_err(|error| CannotRenumber(error.to_string()))?;
     let declared = declared(&decoded)?;
@@ -95,7 +96,7 @@ pub fn adapt(dispatch: &ComputeDispatch) -> Result<(ComputeDispatch, Places), Ca
     Ok((ComputeDispatch { words, buffers, images, samplers, ..dispatch.clone() }, places))
 }
 
-/// The draw with dense sets and bindings, both stages having the same places: see [`adapt`].
+/// The draw with dense sets and bindings, with the same places for both stages. See [`adapt`].
 pub fn adapt_draw(dispatch: &DrawDispatch) -> Result<(DrawDispatch, Places), CannotRenumber> {
     let of = |stage: &str, error: String| CannotRenumber(format!("{stage} stage: {error}"));
     let vertex = decode(&dispatch.vertex.words).map_err(|error| of("vertex", error.to_string()))?;
@@ -112,7 +113,7 @@ pub fn adapt_draw(dispatch: &DrawDispatch) -> Result<(DrawDispatch, Places), Can
     Ok((DrawDispatch { vertex, fragment, buffers, images, samplers, ..dispatch.clone() }, places))
 }
 
-/// The places of a module's variables.
+/// The places of a module's variables, by id.
 fn declared(decoded: &Decoded<'_>) -> Result<FxHashMap<u32, Place>, CannotRenumber> {
     let mut declared = FxHashMap::default();
     for Descriptor { id, set, binding, .. } in resources::descriptors(decoded) {
@@ -143,13 +144,13 @@ fn moved(bound: Bound<'_>, places: &Places) -> (Vec<BufferBinding>, Vec<ImageBin
     (buffers.collect(), images.collect(), samplers.collect())
 }
 
-/// The words in which each of the declared variables is decorated with its new place, and a group
-/// of decorations with none.
+/// The words with the new place of each declared variable in its decorations. Decorations of a
+/// group lose their places, and each of its variables gets decorations of its own.
 fn renumber(decoded: &Decoded<'_>, declared: &FxHashMap<u32, Place>, places: &Places) -> Arc<[u32]> {
     let moved = |variable: &u32| declared.get(variable).and_then(|place| places.adapted(*place));
     let groups: FxHashSet<u32> = decoded.instructions.iter().filter(|i| i.is(Op::DecorationGroup)).map(|i| i.result).collect();
     let mut words = decoded.words[..HEADER_WORDS].to_vec();
-    // Which decorations came to each group that had some of these.
+    // The place decorations that were removed from each group.
     let mut of_group: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     for instruction in &decoded.instructions {
         let start = words.len();
@@ -194,7 +195,7 @@ mod tests {
     use super::*;
     use crate::dispatch::BufferKind;
 
-    /// Four variables: two at sparse places, two through a group at one place.
+    /// Four variables: two at sparse places, and two at one place, through a group or directly.
     fn module(places: [Place; 3], grouped: bool) -> Arc<[u32]> {
         let direct =
             |name: &str, (set, binding): Place| format!("OpDecorate %{name} DescriptorSet {set}\n OpDecorate %{name} Binding {binding}\n");
@@ -284,8 +285,8 @@ mod tests {
             depth: None,
         };
         let (adapted, places) = adapt_draw(&draw).expect("it can be renumbered");
-        // Set 4 has the sampler at 3 and the buffer at 9, and then what only
-        // the vertex stage declares.
+        // Set 4 has the sampler at 3 and the buffer at 9, then the variables that only the vertex
+        // stage declares.
         assert_eq!(places_of(&adapted.vertex.words), [(0, 1), (0, 2), (2, 0), (2, 0)]);
         assert_eq!(places_of(&adapted.fragment.words), [(0, 1), (1, 0), (0, 0), (0, 0)]);
         let bound = (adapted.bound().places()).map(|place| places.original(place)).collect::<Option<Vec<_>>>();

@@ -1,4 +1,4 @@
-//! The compilers between the languages, and the passes over words.
+//! The compilers between the languages, and passes over SPIR-V words.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub mod viewport;
 pub mod wgsl;
 pub mod wsl;
 
-/// Why a pass cannot adapt a module: a sentence.
+/// The reason why a pass cannot adapt a module. It is a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CannotAdapt(pub String);
@@ -26,16 +26,16 @@ impl fmt::Display for CannotAdapt {
 
 impl std::error::Error for CannotAdapt {}
 
-/// The dispatch as a device of wgpu's takes it: no combined image samplers, and no gaps among
-/// bindings. The places are those of what is shown.
+/// The dispatch in the form that a wgpu device accepts: without combined image samplers, and
+/// without gaps between bindings. Also the map from original to adapted places.
 ///
 /// Errors: those of the passes.
 pub fn for_wgpu(dispatch: &ComputeDispatch) -> Result<(ComputeDispatch, bindings::Places), CannotAdapt> {
     bindings::adapt(&split_samplers::adapt(dispatch)?).map_err(|error| CannotAdapt(error.0))
 }
 
-/// The draw as a device of wgpu's takes it: as [`for_wgpu`] has it, and with a
-/// viewport of negative height.
+/// The draw in the form that a wgpu device accepts: as [`for_wgpu`], and with a viewport of
+/// negative height.
 ///
 /// Errors: those of the passes.
 pub fn draw_for_wgpu(dispatch: &DrawDispatch) -> Result<(DrawDispatch, bindings::Places), CannotAdapt> {

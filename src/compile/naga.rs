@@ -1,10 +1,10 @@
-//! WGSL → SPIR-V, by naga: its front end, its validator, and its SPIR-V back end. And how naga
-//! takes the textures and samplers of a program ([`handles`]).
+//! WGSL → SPIR-V by naga: its front end, its validator, and its SPIR-V back end. Also the kinds
+//! that naga infers for the textures and samplers of a program ([`handles`]).
 //!
-//! What WGSL itself defines is kept (guarded division and conversion, Workgroup memory that begins
-//! as zeros); what naga may add beyond that is left out, so that undefined behaviour of the program
-//! stays visible: indices are not checked, and loops are not bounded. Overrides are frozen at the
-//! values that are given, or at their defaults. Source lines come along as OpLine.
+//! The semantics of WGSL itself is kept: guarded division and conversion, and Workgroup memory that
+//! is zero at the start. Further checks that naga can add are off, so that undefined behaviour of
+//! the program stays visible: indices are not checked, and loops are not bounded. Overrides are
+//! frozen at the given values, or at their defaults. OpLine keeps the source lines.
 
 use naga::back::PipelineConstants;
 use naga::back::pipeline_constants::process_overrides;
@@ -25,25 +25,25 @@ use crate::diagnostic::bounded;
 /// The naga that this program is built with, as quirks name it.
 pub const VERSION: &str = "naga 30.0";
 
-/// How long naga has for a program. It cannot be interrupted: where it takes longer, its thread
+/// The time that naga has for a program. naga cannot be interrupted: if it takes longer, its thread
 /// goes on until it is done or this process ends.
 pub const LIMIT: Duration = Duration::from_secs(20);
 
-/// What is said where naga panics.
+/// The message if naga panics.
 pub const PANICS: &str = "naga panics on this program";
 
-/// The stack that naga gets, which recurses over expressions and types.
+/// The stack size for naga, which recurses over expressions and types.
 const STACK: usize = 256 << 20;
 
-/// Why there are no words.
+/// The reason why a program has no words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotTranslated {
-    /// The text is no valid WGSL: the whole message, with its place.
+    /// The text is not valid WGSL. This is the whole message, with its place.
     Invalid(String),
-    /// naga does not write it as SPIR-V: what.
+    /// naga cannot write it as SPIR-V. This is its message.
     Unsupported(String),
-    /// naga was not done in its time.
+    /// naga did not finish in time.
     Limit(String),
 }
 
@@ -57,26 +57,27 @@ impl std::fmt::Display for NotTranslated {
 
 impl std::error::Error for NotTranslated {}
 
-/// Where y of a position points, in WGSL and in the words.
+/// The direction of y in a position, in WGSL and in the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
-    /// Up in WGSL, as WebGPU has it, and down in the words, as Vulkan has it: vertex stages negate
-    /// it.
+    /// Up in WGSL, as in WebGPU, and down in the words, as in Vulkan. Vertex stages negate y.
     OfEach,
-    /// The same way: of WGSL that was made of SPIR-V, the words show what those show.
+    /// The same direction in both. For WGSL that was made from SPIR-V, the words behave as
+    /// the original.
     Kept,
 }
 
-/// The SPIR-V 1.3 words of a WGSL text in the file of that name, with all its entry points. naga
-/// has so long for it ([`LIMIT`]).
+/// The SPIR-V 1.3 words of a WGSL text, with all its entry points. `name` is the file for OpLine.
+/// `limit` is the time for naga ([`LIMIT`]).
 pub fn words(name: &str, text: &str, space: Space, limit: Duration) -> Result<Vec<u32>, NotTranslated> {
     words_with(name, text, space, limit, &[])
 }
 
-/// The same with values for overrides, each by its name or its id: a number, or true or false.
+/// As [`words`], with values for overrides. Each override has a name or an id, and a value that is
+/// a number, true or false.
 ///
 /// # Errors
-/// As of [`words`]; there is no such override, or the value is none.
+/// Those of [`words`]. Also: there is no such override, or its value has another form.
 pub fn words_with(
     name: &str,
     text: &str,
@@ -87,7 +88,7 @@ pub fn words_with(
     let (done, words) = mpsc::channel();
     let (name, text, overrides) = (name.to_string(), text.to_string(), overrides.to_vec());
     let naga = std::thread::Builder::new().stack_size(STACK).spawn(move || {
-        // Nobody takes it where it comes too late.
+        // If the result comes too late, nothing receives it.
         let _ = done.send(translated(&name, &text, space, &overrides));
     });
     if let Err(e) = naga {
@@ -102,8 +103,7 @@ pub fn words_with(
     }
 }
 
-/// What naga makes of the words of a module: words again, as they come from its SPIR-V front end
-/// and its SPIR-V back end, or the WGSL that it writes of them.
+/// The output of naga for a module: words from its SPIR-V front end and back end, or WGSL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Made {
     /// The words of a SPIR-V 1.3 module.
@@ -112,9 +112,9 @@ pub enum Made {
     Text(String),
 }
 
-/// Has naga read the words of a module and write them, as WGSL if `wgsl`. Nothing of what naga
-/// writes is mended, and y of positions stays as it is. It recurses, and takes as long as it
-/// takes: call it where it may end the process.
+/// Lets naga read the words of a module and write them again, as WGSL if `wgsl`. The output of naga
+/// is not corrected, and y of positions is unchanged. naga recurses and has no time limit here, so
+/// call this only where it may end the process.
 ///
 /// # Errors
 /// naga does not read the words, does not validate them, or does not write them.
@@ -143,13 +143,13 @@ pub fn rewritten(words: &[u32], wgsl: bool) -> Result<Made, NotTranslated> {
     spv::write_vec(&module, &info, &options, None).map(Made::Words).map_err(|e| unwritten(e.to_string()))
 }
 
-/// How naga writes SPIR-V 1.3: nothing is added that keeps accesses in bounds or bounds loops.
+/// naga's options to write SPIR-V 1.3, without bounds checks and without loop bounding.
 fn written_as<'o>(flags: WriterFlags, debug_info: Option<DebugInfo<'o>>) -> spv::Options<'o> {
     let unchecked = BoundsCheckPolicy::Unchecked;
     spv::Options {
         lang_version: (1, 3),
         flags,
-        // Group and binding are taken as descriptor set and binding; naga calls that fake.
+        // Group and binding become descriptor set and binding. naga calls these fake bindings.
         fake_missing_bindings: true,
         bounds_check_policies: BoundsCheckPolicies { index: unchecked, buffer: unchecked, image_load: unchecked, binding_array: unchecked },
         force_loop_bounding: false,
@@ -158,7 +158,7 @@ fn written_as<'o>(flags: WriterFlags, debug_info: Option<DebugInfo<'o>>) -> spv:
     }
 }
 
-/// Values for overrides as naga takes them: by id where an override has one, otherwise by name.
+/// Values for overrides in the form of naga: by id if the override has one, otherwise by name.
 fn pipeline_constants(module: &naga::Module, overrides: &[(String, String)]) -> Result<PipelineConstants, String> {
     let mut constants = PipelineConstants::default();
     for (constant, value) in overrides {
@@ -197,8 +197,8 @@ fn translated(name: &str, text: &str, space: Space, overrides: &[(String, String
     Ok(masks_as_arrays(sizes_without_level(words)))
 }
 
-/// The words in which a storage image is asked for its size without a level of detail. naga asks
-/// for the number of its layers with one, which SPIR-V has for images that are sampled only.
+/// The words with each size query of a storage image changed to one without a level of detail. naga
+/// queries the number of its layers with a level, which SPIR-V allows for sampled images only.
 fn sizes_without_level(words: Vec<u32>) -> Vec<u32> {
     let Ok(decoded) = decode(&words) else { return words };
     let defined = |id: u32| decoded.instructions.iter().find(|i| i.result == id);
@@ -218,8 +218,8 @@ fn sizes_without_level(words: Vec<u32>) -> Vec<u32> {
     out
 }
 
-/// The words with each SampleMask as an array of one integer. naga makes it an integer, and Vulkan
-/// has it an array (VUID-SampleMask-SampleMask-04359).
+/// The words with each SampleMask as an array of one integer. naga declares an integer, and Vulkan
+/// requires an array (VUID-SampleMask-SampleMask-04359).
 fn masks_as_arrays(words: Vec<u32>) -> Vec<u32> {
     let Ok(decoded) = decode(&words) else { return words };
     let mask = BuiltIn::SampleMask as u32;
@@ -244,7 +244,7 @@ fn masks_as_arrays(words: Vec<u32>) -> Vec<u32> {
         next += 1;
         next - 1
     };
-    // By variable: the type of a pointer to the integer, and a constant 0.
+    // By variable: the type of a pointer to the integer, and the id of a constant 0.
     let mut arrays: Vec<(u32, u32, u32)> = Vec::new();
     for i in &decoded.instructions {
         let (own, operands) = (i.words(&words), i.operands(&words));
@@ -258,7 +258,8 @@ fn masks_as_arrays(words: Vec<u32>) -> Vec<u32> {
             out.extend([4 << 16 | Op::Constant as u32, int, one, 1]);
             out.extend([4 << 16 | Op::TypeArray as u32, array, int, one]);
             out.extend([4 << 16 | Op::TypePointer as u32, pointer, operands[0], array]);
-            // What initialises it is an integer: what a stage leaves is stored before it ends.
+            // The initializer is an integer and is dropped: the stage stores its output before
+            // it ends.
             out.extend([4 << 16 | Op::Variable as u32, pointer, i.result, operands[0]]);
             arrays.push((i.result, i.result_type, zero));
             continue;
@@ -278,14 +279,14 @@ fn masks_as_arrays(words: Vec<u32>) -> Vec<u32> {
     out
 }
 
-/// What naga takes a texture or a sampler for.
+/// The kind that naga infers for a texture or a sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Handle {
     /// A texture that is sampled or fetched.
     Sampled,
     /// A depth texture.
     Depth,
-    /// A storage texture, and what is done to it.
+    /// A storage texture, and its accesses.
     Storage {
         /// Texels are read.
         reads: bool,
@@ -298,7 +299,7 @@ pub enum Handle {
     Comparison,
 }
 
-/// A program that naga reads.
+/// A program in a language that naga reads.
 #[derive(Clone, Copy, Debug)]
 pub enum Program<'p> {
     /// WGSL.
@@ -307,8 +308,8 @@ pub enum Program<'p> {
     Words(&'p [u32]),
 }
 
-/// The textures and samplers that a program declares, by group and binding; none if naga does not
-/// read it.
+/// The textures and samplers that a program declares, by group and binding. `None` if naga cannot
+/// read the program.
 pub fn handles(program: Program<'_>) -> Option<Vec<((u32, u32), Handle)>> {
     let module = match program {
         Program::Wgsl(text) => wgsl::parse_str(text).ok()?,

@@ -1,10 +1,10 @@
-//! The pass `probe`: SPIR-V → SPIR-V that shows one intermediate value beside what
-//! the module shows anyway.
+//! The pass `probe`: SPIR-V → SPIR-V that shows one intermediate value beside the outputs of
+//! the module.
 //!
-//! A device shows no intermediates. The adapted module computes everything that the original
-//! computes, in the same blocks; where the probed id has just been computed for the k-th time, its
-//! value goes into a private variable, and from there, at the end, to an output. No block, branch
-//! or OpPhi is added, no id changes, and new ids are above the old bound.
+//! A device shows no intermediate values. The adapted module computes everything that the original
+//! computes, in the same blocks. When the probed id is computed for the k-th time, its value goes
+//! into a private variable. At the end, the value goes from there to an output. No block, branch or
+//! OpPhi is added, no id changes, and new ids are above the old bound.
 //!
 //! ```text
 //! %seen  = OpVariable Private, at first the marker in every lane
@@ -20,16 +20,16 @@
 //!          OpStore %output (OpLoad %seen)                                  [before OpReturn]
 //! ```
 //!
-//! The counter is a float, exact up to 2^24, where the interpreter has no integers; else it is a
-//! uint, which counts whatever a device makes of sums of floats. Booleans show as 1 and 0, a matrix
-//! one column at a time.
+//! The counter is a float, exact up to 2^24, if the interpreter has no integers. Otherwise it is a
+//! uint, which is independent of a device's float additions. Booleans show as 1 and 0, and a matrix
+//! shows one column at a time.
 //!
-//! By its bits a value is shown in an output of uints, or in a buffer: each invocation of a compute
-//! or vertex module, before the entry point returns, stores its own four words. There the counter
-//! and the lanes are uints, and a float shows its bits.
+//! A value can also be shown by its bits, in an output of uints or in a buffer. Each invocation of
+//! a compute or vertex module stores its own four words in the buffer before the entry point
+//! returns. The counter and the lanes are uints then, and a float shows its bits.
 //!
-//! Invariant: run by the interpreter, original and adapted module show the same on their common
-//! outputs, and the adapted one shows the probed value; whoever uses the pass checks it.
+//! Invariant: in the interpreter, the original and the adapted module show the same values in their
+//! common outputs, and the adapted module shows the probed value. The users of the pass check this.
 
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, StorageClass};
 use smallstep_semantics::spirv::grammar::Op;
@@ -41,54 +41,55 @@ use smallstep_semantics::spirv::{Instruction, Module};
 /// The most executions of one instruction that a float can count.
 pub const MAX_OCCURRENCE: u32 = 1 << 24;
 
-/// What to show, and where.
+/// The value to show, and its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// The result id of an instruction in a function: of floats or Booleans, or, shown by its bits,
-    /// of any 32-bit scalars or Booleans.
+    /// The result id of an instruction in a function. It has floats or Booleans. If it is shown by
+    /// its bits, it may have any 32-bit scalars or Booleans.
     pub id: u32,
-    /// Which of its executions in one invocation, from 0; `None` if no engine can execute it more
-    /// than once.
+    /// The number of the execution in one invocation, from 0. `None` if no engine can execute the
+    /// instruction more than once.
     pub occurrence: Option<u32>,
-    /// Which column of a matrix; 0 for everything else.
+    /// The column of a matrix. 0 for other values.
     pub column: u32,
-    /// Where the value is shown.
+    /// The output that shows the value.
     pub shown: Shown,
-    /// Whether the output of floats counts executions in floats too.
+    /// Whether the counter is a float, if an output of floats shows the value.
     pub counts_in_floats: bool,
-    /// The bits that all four lanes show if the value is never computed.
+    /// The bits of all four lanes if the value is never computed.
     pub marker: u32,
 }
 
-/// Where a probed value is shown, as four lanes, padded with zeros.
+/// The place that shows a probed value, as four lanes, padded with zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// By the output at this location, as a vec4 of floats. If the module has such an output, that
-    /// one shows the value in place of its own; else one is added.
+    /// The output at this location, as a vec4 of floats. If the module has such an output, that
+    /// output shows the value instead of its own. Otherwise one is added.
     Output(u32),
-    /// By an output at this location, where the module has none, as a uvec4 of bits.
+    /// A new output at this location, as a uvec4 of bits. The module must have no output there.
     Bits(u32),
-    /// In a storage buffer that the module does not have, as four words of each invocation.
+    /// A new storage buffer, with four words for each invocation.
     Buffer {
-        /// Its descriptor set.
+        /// The descriptor set of the buffer.
         set: u32,
-        /// Its binding.
+        /// The binding of the buffer.
         binding: u32,
-        /// Which invocations there are.
+        /// The invocations.
         of: Invocations,
     },
 }
 
-/// The invocations of a module, which follow each other in a buffer.
+/// The invocations of a module, in their order in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Invocations {
-    /// Of so many workgroups: by workgroup, x fastest, and by LocalInvocationIndex.
+    /// Invocations of this number of workgroups: by workgroup, x fastest, then
+    /// by LocalInvocationIndex.
     Workgroups([u32; 3]),
-    /// So many vertices of each instance: by InstanceIndex, and by VertexIndex.
+    /// This number of vertices for each instance: by InstanceIndex, then by VertexIndex.
     Vertices(u32),
 }
 
-/// Why a module cannot be probed: a sentence.
+/// The reason why a module cannot be probed. It is a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CannotProbe(pub String);
@@ -103,8 +104,8 @@ impl std::error::Error for CannotProbe {}
 
 /// The words of the module that shows the probed value.
 ///
-/// Errors: the id is not computed where it can be shown, has no lanes that can be, or ids or
-/// executions are more than can be counted.
+/// Errors: the id is not computed where it can be shown, its type cannot be shown, or there are
+/// more ids or executions than can be counted.
 pub fn adapt(module: &Module, entry: &str, probe: &Probe) -> Result<Vec<u32>, CannotProbe> {
     let refuse = |why: String| Err(CannotProbe(why));
     let entry = module.entry_point(entry).map_err(|e| CannotProbe(e.to_string()))?;
@@ -128,8 +129,8 @@ fn in_function(module: &Module, entry: &EntryPoint, index: usize) -> bool {
     place.function == entry.function && place.block != 0
 }
 
-/// The index of the instruction before which code stands that comes right after instruction
-/// `index`: of an OpPhi, after the last one of its block.
+/// The index of the instruction before which code must be inserted to follow instruction `index`
+/// directly. For an OpPhi, that is after the last OpPhi of its block.
 fn after(module: &Module, index: usize) -> usize {
     let code = &module.instructions()[index..];
     if !code[0].is(Op::Phi) {
@@ -140,12 +141,12 @@ fn after(module: &Module, index: usize) -> usize {
     index + last.unwrap_or(0) + 1
 }
 
-/// What shows the value in an adapted module, by ids.
+/// The ids of the declarations that show the value.
 enum Shows {
     Output(u32),
-    /// The buffer and the type of pointers into it, the constant 0, and what numbers an invocation:
-    /// each part of the number after a constant that the number so far is multiplied by. A part is
-    /// a variable that holds it, or an element of one, whose type stands there too.
+    /// The buffer, the type of pointers into it, and the constant 0. The number of an invocation is
+    /// the part `first`. For each entry of `then`, the number so far is multiplied by the constant
+    /// and the part is added.
     Buffer {
         buffer: u32,
         pointer: u32,
@@ -155,11 +156,11 @@ enum Shows {
     },
 }
 
-/// A part of an invocation's number.
+/// A part of an invocation's number: a variable, or an element of one.
 #[derive(Clone, Copy)]
 struct Part {
     variable: u32,
-    /// The type of what the variable holds, and which element of it.
+    /// The type of the variable's value, and the index of the element in it.
     element: Option<(u32, u32)>,
 }
 
@@ -169,7 +170,7 @@ impl Part {
     }
 }
 
-/// A module being adapted: what is declared anew, by section.
+/// The state of the adaptation: the new declarations, by section.
 struct Adapter<'m> {
     module: &'m Module,
     entry: &'m EntryPoint,
@@ -181,7 +182,7 @@ struct Adapter<'m> {
     decorations: Vec<u32>,
     /// New variables of the entry point's interface.
     interface: Vec<u32>,
-    /// The type of the lanes that are shown, and of four of them.
+    /// The type of a shown lane. `vec4` is the type of four lanes.
     lane: u32,
     vec4: u32,
 }
@@ -204,7 +205,7 @@ impl<'m> Adapter<'m> {
         matches!(self.probe.shown, Shown::Output(_))
     }
 
-    /// The adapted words; the value is caught before instruction `catch`.
+    /// The adapted words. The code that catches the value goes before instruction `catch`.
     fn module(mut self, catch: usize) -> Result<Vec<u32>, CannotProbe> {
         let seen_type = self.ty(Op::TypePointer, &[StorageClass::Private as u32, self.vec4]);
         let marker = self.constant(self.probe.marker);
@@ -260,7 +261,7 @@ impl<'m> Adapter<'m> {
         Ok(out)
     }
 
-    /// The code that keeps the value, if this is the execution that is asked for.
+    /// Writes the code that keeps the value if this is the wanted execution.
     fn catch(&mut self, seen: u32, code: &mut Vec<u32>) {
         let value = self.as_vec4(code);
         let Some(occurrence) = self.probe.occurrence else {
@@ -326,7 +327,7 @@ impl<'m> Adapter<'m> {
         self.result(code, Op::CompositeConstruct, self.vec4, &parts)
     }
 
-    /// What is declared to show the value.
+    /// Declares the output or the buffer that shows the value.
     fn shows(&mut self) -> Result<Shows, CannotProbe> {
         match self.probe.shown {
             Shown::Output(location) | Shown::Bits(location) => Ok(Shows::Output(self.output(location)?)),
@@ -373,7 +374,7 @@ impl<'m> Adapter<'m> {
         }
     }
 
-    /// The variable of a built-in input of the entry point, declared if it has none.
+    /// The variable of a built-in input of the entry point. It is declared if the module has none.
     fn built_in(&mut self, built_in: BuiltIn, ty: u32) -> Result<u32, CannotProbe> {
         let is_it = |v: &&Variable| v.class == StorageClass::Input && self.module.built_in(v.id, WHOLE) == Some(built_in);
         let found = self.module.variables().iter().find(is_it).map(|v| v.id);
@@ -392,7 +393,7 @@ impl<'m> Adapter<'m> {
         Ok(variable)
     }
 
-    /// A pointer to where the invocation shows its value.
+    /// A pointer to the place where the invocation shows its value.
     fn place(&mut self, shows: &Shows, code: &mut Vec<u32>) -> u32 {
         let (buffer, pointer, zero, first, then) = match shows {
             Shows::Output(output) => return *output,
@@ -430,21 +431,20 @@ impl<'m> Adapter<'m> {
         Ok(output)
     }
 
-    /// Whether the module declares how floats round: its arithmetic
-    /// is then decorated NoContraction.
+    /// Whether the module declares how floats round. If so, its arithmetic is
+    /// decorated NoContraction.
     fn declares_controls(&self) -> bool {
         let mut modes = self.module.instructions().iter().filter(|i| i.is(Op::ExecutionMode));
         modes.any(|i| i.operands(self.module.words())[1] == ExecutionMode::RoundingModeRTE as u32)
     }
 
-    /// The type, declared if the module does not have it.
+    /// A type, which is declared if the module does not have it.
     fn ty(&mut self, op: Op, operands: &[u32]) -> u32 {
         let found = self.module.instructions().iter().find(|i| i.is(op) && i.operands(self.module.words()) == operands);
         if let Some(found) = found {
             return found.result;
         }
-        // Of the types declared here there are few, and each instruction is as long as the other of
-        // its kind.
+        // There are few new types, and all instructions of one opcode here have the same length.
         let wanted = [&[(operands.len() as u32 + 2) << 16 | op as u32][..], &[0], operands].concat();
         let mut at = 0;
         while at < self.declarations.len() {
@@ -465,7 +465,7 @@ impl<'m> Adapter<'m> {
         self.declare_typed(Op::Constant, self.lane, &[bits])
     }
 
-    /// A constant lane that counts so much.
+    /// A constant lane with this number, as a float or as a uint.
     fn number(&mut self, n: u32) -> u32 {
         let bits = if self.of_floats() { (n as f32).to_bits() } else { n };
         self.constant(bits)

@@ -1,13 +1,13 @@
 //! The pass `split_samplers`: each combined image sampler becomes an image and a sampler.
 //!
-//! wgpu has no combined descriptors. In the adapted module a variable of a sampled image is one of
-//! its image, at the same place; a sampler stands beside it at a place of its own, behind
-//! everything in the same descriptor set; and where what was loaded from the variable is used,
-//! OpSampledImage makes it of the two. The image keeps the ids of the variable and of what is
-//! loaded; nothing is computed otherwise.
+//! wgpu has no combined descriptors. In the adapted module, a variable of a sampled image becomes a
+//! variable of its image, at the same place. A new variable holds the sampler, at a place after all
+//! others in the same descriptor set. At each use of the loaded value, OpSampledImage combines
+//! image and sampler. The image keeps the ids of the variable and of the loaded value. No
+//! computation changes.
 //!
-//! Invariant: the adapted program shows what the original shows. Whoever compares a device with an
-//! interpreter has the interpreter run the adapted words too, and compares by their hash.
+//! Invariant: the adapted program shows what the original shows. To compare a device with an
+//! interpreter, run the adapted words in the interpreter too, and compare by their hash.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,16 +24,16 @@ use crate::dispatch::resources::{self, Behind, Descriptor, defined, for_each_id}
 use crate::dispatch::{ComputeDispatch, DrawDispatch, SamplerBinding, Stage};
 use smallstep_semantics::spirv::write::push;
 
-/// The dispatch without combined image samplers; the same words if it has none.
+/// The dispatch without combined image samplers. The words are unchanged if it has none.
 ///
-/// Errors: the words are no module of the grammar, or a combined image sampler is used in another
-/// way than to be loaded and sampled.
+/// Errors: the words are not a module of the grammar, or a combined image sampler is used in
+/// another way than by a load and an image instruction.
 pub fn adapt(dispatch: &ComputeDispatch) -> Result<ComputeDispatch, CannotAdapt> {
     let samplers = Samplers(places([&dispatch.words], dispatch.bound().places())?);
     Ok(ComputeDispatch { words: samplers.split(&dispatch.words)?, samplers: samplers.moved(&dispatch.samplers), ..dispatch.clone() })
 }
 
-/// The draw without combined image samplers: see [`adapt`].
+/// The draw without combined image samplers. See [`adapt`].
 pub fn adapt_draw(dispatch: &DrawDispatch) -> Result<DrawDispatch, CannotAdapt> {
     let samplers = Samplers(places([&dispatch.vertex.words, &dispatch.fragment.words], dispatch.bound().places())?);
     let stage = |stage: &Stage| Ok(Stage { words: samplers.split(&stage.words)?, ..stage.clone() });
@@ -45,13 +45,13 @@ pub fn adapt_draw(dispatch: &DrawDispatch) -> Result<DrawDispatch, CannotAdapt> 
     })
 }
 
-/// Where the sampler of each combined image sampler goes.
+/// The place of each combined image sampler, and the new place of its sampler.
 struct Samplers(BTreeMap<Place, Place>);
 
-/// Where the sampler of each combined image sampler of these modules goes: behind everything that
-/// they declare in its set, and what is bound.
+/// The new place of the sampler of each combined image sampler in these modules. It is after all
+/// places that they declare in its set and all bound places.
 ///
-/// Errors: the words are no module of the grammar, or there is no binding left.
+/// Errors: the words are not a module of the grammar, or no binding is left.
 pub fn places<const N: usize>(modules: [&[u32]; N], bound: impl Iterator<Item = Place>) -> Result<BTreeMap<Place, Place>, CannotAdapt> {
     let mut taken: Vec<Place> = bound.collect();
     let mut combined = BTreeMap::new();
@@ -106,15 +106,15 @@ impl Samplers {
 /// A variable that is split.
 #[derive(Clone, Copy)]
 struct Variable {
-    /// The new variable.
+    /// The id of the new variable of the sampler.
     sampler: u32,
     place: Place,
-    /// Its types: combined, and of the image alone.
+    /// The types: `combined` of image and sampler together, `image` of the image alone.
     combined: u32,
     image: u32,
 }
 
-/// What was loaded from such a variable: the sampler, and the combined type.
+/// The loaded value of such a variable: the sampler, and the combined type.
 struct Loaded {
     sampler: u32,
     combined: u32,
@@ -126,7 +126,7 @@ struct Split<'d> {
     words: Vec<u32>,
     variables: FxHashMap<u32, Variable>,
     loaded: FxHashMap<u32, Loaded>,
-    /// OpTypeSampler, and whether it is declared yet.
+    /// The id of OpTypeSampler. `declared` is whether it is declared yet.
     sampler_type: u32,
     declared: bool,
 }
@@ -188,7 +188,7 @@ impl<'d> Split<'d> {
         Ok(Arc::from(self.words))
     }
 
-    /// From SPIR-V 1.4 on the interface holds such variables too.
+    /// From SPIR-V 1.4 on, the interface contains such variables too.
     fn entry_point(&mut self, operands: &[u32]) -> Result<(), CannotAdapt> {
         let Ok((_, length)) = string_at(&operands[2..]) else {
             return Err(CannotAdapt("an entry point has no name".into()));
@@ -255,7 +255,7 @@ impl<'d> Split<'d> {
         push(&mut self.words, Op::SampledImage, &[combined, made, first, sampler]);
         let start = self.words.len();
         self.words.extend(instruction.words(self.decoded.words));
-        // The first operand, behind the result's type and the result.
+        // The first operand comes after result type and result.
         self.words[start + 3] = made;
         Ok(())
     }
@@ -289,8 +289,8 @@ mod tests {
     use super::*;
     use crate::dispatch::{ImageBinding, ImageKind};
 
-    /// Two combined image samplers, sampled and queried three times; `more` is declared behind
-    /// them, and `body` comes last.
+    /// Two combined image samplers, sampled and queried three times. `more` is declared after them,
+    /// and `body` comes last.
     fn words(more: &str, body: &str) -> Arc<[u32]> {
         let text = format!(
             "OpCapability Shader
@@ -364,8 +364,7 @@ mod tests {
         let sampled = Behind::SampledImage(smallstep_semantics::image::Shape::D2, resources::Texels::Float);
         let at = |binding: u32, behind: Behind| (Some(1), Some(binding), behind);
         assert_eq!(found, [at(3, sampled), at(5, sampled), at(6, Behind::Sampler), at(7, Behind::Sampler)]);
-        // Each use makes a sampled image for itself, in its own block: three
-        // uses, behind the branch.
+        // Each use makes a sampled image of its own in its block: three uses after the branch.
         let ops: Vec<Op> = decoded.instructions.iter().map(|i| i.op).collect();
         let made: Vec<usize> = (0..ops.len()).filter(|&i| ops[i] == Op::SampledImage).collect();
         let branch = ops.iter().position(|op| *op == Op::Branch).expect("there is one");
@@ -392,8 +391,8 @@ mod tests {
         assert!(at(Op::TypeSampler) < at(Op::Variable));
     }
 
-    /// Any word replaced by a huge one, by zero or by a neighbour: an error or other
-    /// words, never a panic.
+    /// Each word in turn is replaced by a huge one, by zero or by a neighbour. The result is an
+    /// error or other words, never a panic.
     #[test]
     fn altered_words_are_refused_or_adapted() {
         let original = words("", "");

@@ -1,14 +1,14 @@
 //! The pass `viewport`: a draw whose viewport has a positive height becomes one with a negative
 //! height that draws the same.
 //!
-//! wgpu hands a Vulkan driver only viewports of negative height, so that y points up. The adapted
-//! draw has the viewport that begins at the other end with the height negated, and a vertex stage
-//! that negates the y of `Position` before it returns. Framebuffer coordinates are the same, bit
-//! for bit: the negation is exact, and so are the products of the viewport transform (Vulkan,
-//! Controlling the Viewport). So are coverage, facing and `FragCoord`.
+//! wgpu gives a Vulkan driver only viewports of negative height, so that y points up. In the
+//! adapted draw, the viewport begins at the other end and its height is negated. The vertex stage
+//! negates the y of `Position` before it returns. Framebuffer coordinates are the same, bit for
+//! bit: the negation is exact, and so are the products of the viewport transform (Vulkan,
+//! Controlling the Viewport). So coverage, facing and `FragCoord` are the same too.
 //!
-//! Invariant: the adapted draw shows what the original shows. Whoever compares a device with an
-//! interpreter has the interpreter run the adapted words too, and compares by their hash.
+//! Invariant: the adapted draw shows what the original shows. To compare a device with an
+//! interpreter, run the adapted words in the interpreter too, and compare by their hash.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ use super::CannotAdapt;
 use crate::dispatch::resources::defined;
 use crate::dispatch::{DrawDispatch, Stage};
 
-/// The draw with a viewport of negative height; the same draw if it has one.
+/// The draw with a viewport of negative height. It is unchanged if it has one already.
 ///
-/// Errors: the words are no module of the grammar or lack the entry point, `Position` is declared
-/// in a way that is not known here, or the other end of the viewport cannot be said exactly.
+/// Errors: the words are not a module of the grammar or lack the entry point, `Position` is
+/// declared in an unsupported way, or the other end of the viewport is not exact in 32-bit floats.
 pub fn adapt(dispatch: &DrawDispatch) -> Result<DrawDispatch, CannotAdapt> {
     let v = dispatch.state.viewport;
     if v.height < 0.0 {
@@ -43,15 +43,16 @@ pub fn adapt(dispatch: &DrawDispatch) -> Result<DrawDispatch, CannotAdapt> {
     Ok(adapted)
 }
 
-/// Where `Position` is: the variable, the member of its structure if it is one, and its type.
+/// The declaration of `Position`: the variable, the member of its structure if it is a member, and
+/// its type.
 struct Position {
     variable: u32,
     member: Option<u32>,
     vector: u32,
 }
 
-/// The module whose vertex entry point negates the y of `Position` before it returns; the same
-/// words if it has no `Position`.
+/// The module with a vertex entry point that negates the y of `Position` before it returns. The
+/// words are unchanged if it has no `Position`.
 fn negated(words: &Arc<[u32]>, entry: &str) -> Result<Arc<[u32]>, CannotAdapt> {
     let decoded = decode(words).map_err(|error| CannotAdapt(error.to_string()))?;
     let (function, interface) = entry_point(&decoded, entry)?;
@@ -68,7 +69,7 @@ fn negated(words: &Arc<[u32]>, entry: &str) -> Result<Arc<[u32]>, CannotAdapt> {
         next = next.checked_add(1).ok_or_else(|| CannotAdapt("the module has no ids left".into()))?;
         Ok::<u32, CannotAdapt>(id)
     };
-    // What a member is reached by: a pointer type, and a constant with the member's number.
+    // Access to a member needs a pointer type, and a constant with the member's number.
     let mut declarations = Vec::new();
     let chain = match position.member {
         None => None,
@@ -133,7 +134,7 @@ fn entry_point(decoded: &Decoded<'_>, entry: &str) -> Result<(u32, Vec<u32>), Ca
 
 fn position(decoded: &Decoded<'_>, interface: &[u32]) -> Result<Option<Position>, CannotAdapt> {
     let is_position = |decoration: &[u32]| decoration == [Decoration::BuiltIn as u32, BuiltIn::Position as u32];
-    // Of each output of the entry point: its variable and its type.
+    // The variable and the type of each output of the entry point.
     let outputs = decoded.instructions.iter().filter(|i| i.is(Op::Variable) && interface.contains(&i.result));
     let outputs: Vec<(u32, u32)> = outputs
         .filter_map(|variable| match defined(decoded, variable.result_type, Op::TypePointer) {
@@ -176,7 +177,7 @@ mod tests {
     use crate::dispatch::Geometry;
 
     /// A vertex entry point "main" that returns in two places, another function, and another entry
-    /// point; `decorated` says what Position is.
+    /// point. `decorated` has the decorations of Position.
     fn words(decorated: &str) -> Arc<[u32]> {
         let text = format!(
             "OpCapability Shader
@@ -236,7 +237,7 @@ mod tests {
             assert_eq!(count(&adapted, Op::AccessChain), chains, "{decorated}");
             let returns = (1..ops.len()).filter(|&i| ops[i] == Op::Return).map(|i| ops[i - 1] == Op::Store);
             assert_eq!(returns.collect::<Vec<_>>(), [false, true, true, false], "{decorated}");
-            // Everything else is as it was, in its order, and ids are below the bound.
+            // All other instructions are unchanged and in order, and ids are below the bound.
             let kept = decode(&adapted).expect("it decodes");
             assert!(kept.instructions.iter().all(|i| i.result < adapted[3]));
             assert_eq!(count(&adapted, Op::Variable), count(&original, Op::Variable));
@@ -261,8 +262,8 @@ mod tests {
         assert!(!negated(&Arc::from([1, 2, 3]), "main").expect_err("these are no words").0.is_empty());
     }
 
-    /// Any word replaced by a huge one, by zero or by a neighbour: an error or other
-    /// words, never a panic.
+    /// Each word in turn is replaced by a huge one, by zero or by a neighbour. The result is an
+    /// error or other words, never a panic.
     #[test]
     fn altered_words_are_refused_or_adapted() {
         let original = words("OpMemberDecorate %pair 1 BuiltIn Position");

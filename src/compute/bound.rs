@@ -1,5 +1,5 @@
-//! Images and samplers as text, and images from PNG files: what is
-//! behind descriptors beside buffers.
+//! Images and samplers as text, and images from PNG files. They are the descriptors
+//! besides buffers.
 
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::io::BufReader;
@@ -9,17 +9,17 @@ use smallstep_semantics::image::{AddressMode, Border, Compare, Filter, Format, I
 
 use crate::source;
 
-/// The greatest side of an image.
+/// The greatest width, height or depth of an image.
 const MAX_SIDE: u32 = 1 << 14;
 
-/// `FORMAT WxH TEXEL…`: each texel as one number, level after level, layer after layer, row after
-/// row; without texels, all are undefined. Between size and texels may stand `levels=N` and
-/// `layers=N`; `FORMAT WxHxL` has L levels too. Before the size may stand `1d`, `2d`, `3d` or
-/// `cube`: `1d W`, `3d WxHxD`, and `cube NxN`, whose faces are +X, -X, +Y, -Y, +Z and -Z. Each layer
-/// of cubes has six.
+/// Reads an image from `FORMAT WxH TEXEL…`. Each texel is one number, level after level, layer
+/// after layer, row after row. Without texels, all are undefined. `levels=N` and `layers=N` may
+/// follow the size, and `FORMAT WxHxL` also has L levels. `1d`, `2d`, `3d` or `cube` may precede
+/// the size: `1d W`, `3d WxHxD`, and `cube NxN`. The faces of a cube are +X, -X, +Y, -Y, +Z and -Z,
+/// and each layer of cubes has six.
 ///
 /// # Errors
-/// A sentence.
+/// The text is a sentence.
 pub fn image(text: &str) -> Result<Image, InvalidInput> {
     let mut words = text.split_whitespace().peekable();
     let name = words.next().unwrap_or_default();
@@ -107,10 +107,10 @@ pub fn image(text: &str) -> Result<Image, InvalidInput> {
     Ok(image)
 }
 
-/// The image of a PNG file: R8G8B8A8_UNORM of one level, whatever the file's colours are.
+/// The image of a PNG file: R8G8B8A8_UNORM of one level, for any colour type of the file.
 ///
 /// # Errors
-/// A sentence that begins with the path.
+/// The text is a sentence that begins with the path.
 pub fn png(path: &Path) -> Result<Image, InvalidInput> {
     let wrong = |what: String| InvalidInput::new(InputFault::File, format!("{}: {what}", path.display()));
     let file = source::open(path).map_err(|e| wrong(e.to_string()))?;
@@ -134,14 +134,14 @@ pub fn png(path: &Path) -> Result<Image, InvalidInput> {
     Ok(image)
 }
 
-/// A sampler by words, without any of them nearest texels, repeated: `nearest` or `linear` for
-/// every filter, or one by `mag=`, `min=` and `mip=`; `repeat`, `mirrored`, `edge` or `border` in
-/// every direction, or in one by `x=`, `y=` and `z=`; the border's colour by `colour=`, as
-/// `opaque-white`; `unnormalized`; `compare=Less` and so on; and `bias=`, `lod=LEAST..GREATEST`. A
-/// later word wins.
+/// Reads a sampler from words. Without any word, it takes nearest texels and repeats. `nearest` or
+/// `linear` sets every filter, and `mag=`, `min=` and `mip=` set one. `repeat`, `mirrored`, `edge`
+/// or `border` sets every direction, and `x=`, `y=` and `z=` set one. `colour=` sets the border's
+/// colour, such as `opaque-white`. The other words are `unnormalized`, `compare=Less` and so on,
+/// `bias=`, and `lod=LEAST..GREATEST`. A later word overrides an earlier one.
 ///
 /// # Errors
-/// A sentence, with what there is.
+/// The text is a sentence that lists the known words.
 pub fn sampler(text: &str) -> Result<Sampler, InvalidInput> {
     let mut sampler = Sampler::default();
     for word in text.split_whitespace() {
@@ -194,7 +194,7 @@ pub fn sampler(text: &str) -> Result<Sampler, InvalidInput> {
     Ok(sampler)
 }
 
-/// An image as [`image`] takes it; undefined texels are written as zeros.
+/// An image in the form that [`image`] reads. Undefined texels are written as zeros.
 pub fn image_text(image: &Image) -> String {
     let [width, height, depth] = image.sides(0).unwrap_or_default();
     let levels = if image.levels() > 1 { format!(" levels={}", image.levels()) } else { String::new() };
@@ -217,7 +217,7 @@ pub fn image_text(image: &Image) -> String {
     text
 }
 
-/// A sampler as [`sampler`] takes it.
+/// A sampler in the form that [`sampler`] reads.
 pub fn sampler_text(sampler: &Sampler) -> String {
     fn name<T: Copy + PartialEq>(all: &[(&'static str, T)], of: T) -> &'static str {
         all.iter().find(|(_, value)| *value == of).map_or("", |(name, _)| name)
@@ -263,7 +263,7 @@ const COMPARISONS: [(&str, Compare); 8] = [
     ("Always", Compare::Always),
 ];
 
-/// What is called so.
+/// The value with that name.
 fn one_of<T: Copy>(what: &str, all: &[(&str, T)], name: &str) -> Result<T, InvalidInput> {
     let found = all.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
     found.ok_or_else(|| {

@@ -1,9 +1,9 @@
-//! The dispatch that an assembly text carries with it: comments `;@ dispatch KEY: VALUE`, so that a
-//! module and what it runs on are one file.
+//! The dispatch in the comments of an assembly text: `;@ dispatch KEY: VALUE`. So a module and its
+//! inputs are one file.
 //!
-//! The keys are `groups`, `subgroup-size`, `set`, `texture`, `sampler`, `push` and `spec`, the
-//! values those of the command line's options of these names, which they stand in for where the
-//! command line says nothing. Only values are carried, no files.
+//! The keys are `groups`, `subgroup-size`, `set`, `texture`, `sampler`, `push` and `spec`. The
+//! values are those of the command line's options with these names. They apply if the command line
+//! does not set them. The comments may have values only, no files.
 
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use smallstep_semantics::spirv::Buffer;
@@ -16,29 +16,29 @@ use std::str::FromStr;
 use super::given::{Assignment, Contents, Sampled, SpecValue, Texels};
 use super::{Given, bound};
 
-/// What a text says of its dispatch.
+/// The inputs of a dispatch from a text or a command line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Carried {
-    /// Workgroups in x, y and z.
+    /// The number of workgroups in x, y and z.
     pub groups: Option<[u32; 3]>,
-    /// How many invocations a subgroup has.
+    /// The number of invocations in a subgroup.
     pub subgroup_size: Option<u32>,
-    /// Buffers.
+    /// The buffers.
     pub set: Vec<Assignment<Contents>>,
-    /// Images, by descriptor set and binding, with their texels.
+    /// The images with their texels, by descriptor set and binding.
     pub texture: Vec<Assignment<Texels>>,
-    /// Samplers, by descriptor set and binding.
+    /// The samplers, by descriptor set and binding.
     pub sampler: Vec<Assignment<Sampled>>,
-    /// Push constants, one part after another.
+    /// The push constants, one part after another.
     pub push: Vec<Contents>,
-    /// Values of specialization constants.
+    /// The values of specialization constants.
     pub spec: Vec<SpecValue>,
 }
 
-/// Workgroups, written `4` or `4,2,1`.
+/// Reads a number of workgroups, written `4` or `4,2,1`.
 ///
 /// # Errors
-/// A sentence.
+/// The text is a sentence.
 pub fn groups(text: &str) -> Result<[u32; 3], InvalidInput> {
     let wrong = || InvalidInput::new(InputFault::Text, format!("\"{text}\" is no number of workgroups; write it as 4 or 4,2,1"));
     let mut groups = [1; 3];
@@ -52,10 +52,10 @@ pub fn groups(text: &str) -> Result<[u32; 3], InvalidInput> {
     Ok(groups)
 }
 
-/// A size of subgroups.
+/// Reads a subgroup size.
 ///
 /// # Errors
-/// A sentence.
+/// The text is a sentence.
 pub fn subgroup_size(text: &str) -> Result<u32, InvalidInput> {
     let size = text.parse::<u32>().ok().filter(|size| size.is_power_of_two() && *size <= MAX_SIZE);
     let wrong = || format!("\"{text}\" is no size of subgroups; sizes are powers of two up to {MAX_SIZE}");
@@ -66,8 +66,8 @@ impl Carried {
     /// Reads the comments of a text.
     ///
     /// # Errors
-    /// A sentence with the line: no such key, a value that is none, a file instead of values, a
-    /// second `groups` or `subgroup-size`.
+    /// The text is a sentence with the line: an unknown key, an invalid value, a file instead of
+    /// values, or a second `groups` or `subgroup-size`.
     pub fn read(text: &str) -> Result<Carried, InvalidInput> {
         let mut carried = Carried::default();
         for (i, line) in text.lines().enumerate() {
@@ -80,7 +80,7 @@ impl Carried {
         Ok(carried)
     }
 
-    /// What is said here; the other stands in for places and keys of which nothing is said.
+    /// These inputs, completed by `other`: it applies to places and keys that are not set here.
     #[must_use]
     pub fn over(mut self, other: &Carried) -> Carried {
         fn add<T: Clone>(to: &mut Vec<Assignment<T>>, from: &[Assignment<T>]) {
@@ -101,10 +101,10 @@ impl Carried {
         self
     }
 
-    /// What stands behind descriptors, and the push constants; `read` reads the files of buffers.
+    /// The contents of descriptors and push constants. `read` reads the files of buffers.
     ///
     /// # Errors
-    /// A file cannot be read, or is no picture.
+    /// A file cannot be read, or is not a picture.
     pub fn given(&self, read: impl Fn(&str) -> Result<Vec<u8>, InvalidInput>) -> Result<Given, InvalidInput> {
         let bytes = |contents: &Contents| match contents {
             Contents::Bytes(bytes) => Ok(bytes.clone()),
@@ -168,7 +168,7 @@ impl Carried {
 }
 
 impl fmt::Display for Carried {
-    /// The lines that say it, each with its end.
+    /// Writes the comment lines, each with a line end.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some([x, y, z]) = self.groups {
             writeln!(f, ";@ dispatch groups: {x},{y},{z}")?;
@@ -199,7 +199,7 @@ impl fmt::Display for Carried {
     }
 }
 
-/// Contents as `type:v,v*N,…`, of words where they are whole words.
+/// Contents as `type:v,v*N,…`, in words if they are whole words, otherwise in bytes.
 fn text(contents: &Contents) -> String {
     let bytes = match contents {
         Contents::File(file) => return file.clone(),

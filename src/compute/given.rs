@@ -1,5 +1,5 @@
-//! What a dispatch is given on a command line: typed values for buffers and push constants, places,
-//! values for specialization constants.
+//! The inputs of a dispatch on a command line: typed values for buffers and push constants, places,
+//! and values for specialization constants.
 
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::str::FromStr;
@@ -43,22 +43,22 @@ impl FromStr for Place {
     }
 }
 
-/// Where bytes come from: `FILE`, or `type:v,v,…`, where each `v` may be `v*N` and zero is a value
-/// of every type.
+/// The source of bytes: `FILE`, or `type:v,v,…`. Each `v` may be `v*N`. Zero is a value of
+/// every type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Contents {
     /// The bytes of a file.
     File(String),
-    /// These.
+    /// Bytes from values.
     Bytes(Vec<u8>),
 }
 
-/// Where an image comes from: `FILE.png`, or `FORMAT WxH TEXEL…` as [`bound::image`] has it.
+/// The source of an image: `FILE.png`, or `FORMAT WxH TEXEL…` as in [`bound::image`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Texels {
     /// The picture of a file.
     File(String),
-    /// These.
+    /// An image from texels.
     Image(Image),
 }
 
@@ -73,7 +73,7 @@ impl FromStr for Texels {
     }
 }
 
-/// A sampler, as [`bound::sampler`] has it.
+/// A sampler, in the form of [`bound::sampler`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampled(pub Sampler);
 
@@ -158,8 +158,8 @@ fn bytes_of(values: &str, type_: NumberType) -> Result<Vec<u8>, InvalidInput> {
     Ok(bytes)
 }
 
-/// The bits of a number: decimal or hexadecimal, of floats also `inf`, `-inf` and `nan`; `zero` of
-/// any type.
+/// The bits of a number: decimal or hexadecimal, and for floats also `inf`, `-inf` and `nan`.
+/// `zero` is a value of any type.
 fn number(text: &str, type_: NumberType) -> Option<u64> {
     if text == "zero" {
         return Some(0);
@@ -187,8 +187,8 @@ fn number(text: &str, type_: NumberType) -> Option<u64> {
     }
 }
 
-/// Bytes as they are written on a command line: by the type that all of them have, where they are
-/// of one, and otherwise as words or bytes.
+/// Bytes in the form of a command line. They are values of type `of` if they have such values,
+/// otherwise words or bytes.
 pub fn written(bytes: &[u8], of: Option<Type>) -> String {
     let typed = of.and_then(|of| {
         let (prefix, width) = match of {
@@ -201,7 +201,8 @@ pub fn written(bytes: &[u8], of: Option<Type>) -> String {
     });
     if let Some((name, values)) = typed {
         let text = format!("{name}:{values}");
-        // A number that prints as another, as a NaN with a payload, is written by its bits.
+        // A number that does not read back as itself, such as a NaN with a payload, is written by
+        // its bits.
         if matches!(text.parse(), Ok(Contents::Bytes(read)) if read == bytes) {
             return text;
         }
@@ -213,8 +214,8 @@ pub fn written(bytes: &[u8], of: Option<Type>) -> String {
     }
 }
 
-/// The numbers of so many bytes each, equal neighbours as `v*N`; `None` where there are none, or
-/// not a whole number of them.
+/// The numbers of `each` bytes, with equal neighbours as `v*N`. `None` if there are no bytes, or
+/// not a whole number of numbers.
 fn listed(bytes: &[u8], each: usize, text: &dyn Fn(u64) -> String) -> Option<String> {
     if bytes.is_empty() || !bytes.len().is_multiple_of(each) {
         return None;
@@ -231,12 +232,12 @@ fn listed(bytes: &[u8], each: usize, text: &dyn Fn(u64) -> String) -> Option<Str
     Some(texts.collect::<Vec<_>>().join(","))
 }
 
-/// Something given for a place, written `S.B=…`.
+/// A value for a place, written `S.B=…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment<T> {
     /// The place.
     pub place: Place,
-    /// What is given.
+    /// The value.
     pub given: T,
 }
 
@@ -253,8 +254,8 @@ impl<T: FromStr<Err: std::fmt::Display>> FromStr for Assignment<T> {
     }
 }
 
-/// A value for a specialization constant that is not looked up yet, written `SPECID=v`, or of WSL
-/// `NAME=v`.
+/// A value for a specialization constant that is not looked up yet. It is written `SPECID=v`, or
+/// `NAME=v` for WSL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Specialized {
     /// The SpecId or the name.
@@ -277,8 +278,8 @@ impl FromStr for Specialized {
     }
 }
 
-/// A value for a specialization constant, written `SPECID=v`; what `v` means is for the constant's
-/// type to say.
+/// A value for a specialization constant, written `SPECID=v`. The type of the constant decides the
+/// meaning of `v`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecValue {
     /// The SpecId.
@@ -296,10 +297,10 @@ impl FromStr for SpecValue {
 }
 
 impl Specialized {
-    /// The value of a constant of a SPIR-V module.
+    /// The value with its SpecId, for a SPIR-V module.
     ///
     /// # Errors
-    /// If it is not named by its SpecId.
+    /// The constant is not named by its SpecId.
     pub fn by_id(&self) -> Result<SpecValue, InvalidInput> {
         let Specialized { constant, value } = self;
         let id = constant
@@ -309,13 +310,13 @@ impl Specialized {
     }
 }
 
-/// Why there is no specialization.
+/// The reason why there is no specialization.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotSpecialized {
-    /// The words are no module.
+    /// The words are not a module.
     Words(LoadError),
-    /// A value is for no constant, or of another type: a sentence.
+    /// A value has no constant, or the wrong type. The text is a sentence.
     Value(String),
 }
 
@@ -330,12 +331,12 @@ impl std::fmt::Display for NotSpecialized {
 
 impl std::error::Error for NotSpecialized {}
 
-/// The values as the loader takes them, each read by the type of its constant.
+/// The values in the form of the loader, each read by the type of its constant.
 pub fn specialization(words: &[u32], values: &[SpecValue]) -> Result<Vec<Specialization>, NotSpecialized> {
     if values.is_empty() {
         return Ok(Vec::new());
     }
-    // What a lenient load forgives does not matter here.
+    // A nonzero schema, which a lenient load accepts, does not matter here.
     let mut words = words.to_vec();
     if let [MAGIC_NUMBER, ..] = words.as_slice()
         && let Some(schema) = words.get_mut(HEADER_WORDS - 1)

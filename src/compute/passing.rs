@@ -1,5 +1,5 @@
-//! Stages that are made for others: a vertex stage that gives a fragment stage its inputs, and a
-//! fragment stage that shows what a vertex stage leaves. As assembly.
+//! Stages that are generated as partners of others, as assembly. A vertex stage supplies the inputs
+//! of a fragment stage, and a fragment stage shows the outputs of a vertex stage.
 
 use std::fmt::Write as _;
 
@@ -7,33 +7,33 @@ use smallstep_semantics::raster::Interpolation;
 use smallstep_semantics::spirv::draw::Located;
 use smallstep_semantics::spirv::types::Type;
 
-/// What a vertex stage gives an interface variable.
+/// The value that a vertex stage stores in an interface variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gives {
-    /// These words, one for each component, at every vertex.
+    /// These words, one for each component, the same at every vertex.
     Words(Vec<u32>),
-    /// The place on the screen, in two floats.
+    /// The position on the screen, as two floats.
     Place,
-    /// What the vertex holds at that location.
+    /// The vertex attribute at that location.
     Attribute(u32),
 }
 
-/// An interface variable between two stages: a scalar, or a vector in one location.
+/// An interface variable between two stages: a scalar or a vector in one location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Port {
     /// The location.
     pub location: u32,
-    /// The first component of it.
+    /// Its first component in the location.
     pub component: u32,
-    /// The type of its components, of 32 bits.
+    /// The type of its components, which have 32 bits.
     pub type_: Type,
-    /// How many it has.
+    /// The number of components.
     pub rows: u32,
-    /// How it is interpolated.
+    /// The interpolation.
     pub how: Interpolation,
 }
 
-/// The variables that these scalars are: those that follow each other in a location are one.
+/// The interface variables of these scalars. Consecutive scalars in a location become one variable.
 pub fn ports(scalars: &[Located]) -> Vec<Port> {
     let mut ports: Vec<Port> = Vec::new();
     for s in scalars {
@@ -62,7 +62,7 @@ impl Port {
         if self.rows == 1 { format!("%{}", self.scalar()) } else { format!("%{}{}", self.scalar(), self.rows) }
     }
 
-    /// What decorates the variable of that name. Integers are flat.
+    /// The decorations of the variable `name`. Integers are flat.
     fn decorations(&self, name: &str, input: bool) -> String {
         let mut text = format!("OpDecorate {name} Location {}\n", self.location);
         if self.component > 0 {
@@ -88,8 +88,8 @@ const TYPES: &str = "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%float = Op
     %zero = OpConstant %float 0\n%one = OpConstant %float 1\n\
     %pin = OpTypePointer Input %float4\n%pout = OpTypePointer Output %float4\n";
 
-/// The capability and the memory model, an entry point with this interface, its variables, and its
-/// body.
+/// A module with one entry point: the capability and the memory model, the entry point with this
+/// interface, its variables, and its body.
 fn module(stage: &str, interface: &str, decorations: &str, declarations: &str, body: &str) -> String {
     let mode = if stage == "Fragment" { "OpExecutionMode %main OriginUpperLeft\n" } else { "" };
     format!(
@@ -98,9 +98,9 @@ fn module(stage: &str, interface: &str, decorations: &str, declarations: &str, b
     )
 }
 
-/// A vertex stage that gives each variable that. The attribute at location 0 has four floats: x and
-/// y of the position, whose z is 0 and w is 1, and the place on the screen; or with `whole` the
-/// whole position.
+/// A vertex stage that stores these values in the variables. The attribute at location 0 has four
+/// floats. The first two are x and y of the position, whose z is 0 and w is 1, and the last two are
+/// the position on the screen. With `whole`, the four floats are the whole position.
 pub fn vertex(ports: &[(Port, Gives)], whole: bool) -> String {
     let (mut interface, mut decorations) = (String::from(" %corner %position"), String::new());
     let (mut declarations, mut body) = (String::new(), String::new());
@@ -127,7 +127,7 @@ pub fn vertex(ports: &[(Port, Gives)], whole: bool) -> String {
             }
             Gives::Words(words) => {
                 for (c, word) in words.iter().enumerate() {
-                    // A word, so that any NaN is given as it is.
+                    // The constant is a word, so that any NaN keeps its bits.
                     let _ = writeln!(declarations, "%b{at}_{c} = OpConstant %uint {word}");
                     let taken = if port.scalar() == "uint" { "OpCopyObject" } else { "OpBitcast" };
                     let _ = writeln!(body, "%c{at}_{c} = {taken} %{} %b{at}_{c}", port.scalar());
@@ -147,8 +147,8 @@ pub fn vertex(ports: &[(Port, Gives)], whole: bool) -> String {
     module("Vertex", &interface, &decorations, &declarations, &body)
 }
 
-/// A fragment stage that shows each variable that a vertex stage leaves, at its own location, and
-/// FragCoord behind them all.
+/// A fragment stage that shows each output of a vertex stage at its own location, and FragCoord at
+/// the location after them.
 pub fn fragment(ports: &[Port]) -> String {
     let last = ports.iter().map(|port| port.location + 1).max().unwrap_or(0);
     let (mut interface, mut decorations) = (String::from(" %coord %seen"), String::new());

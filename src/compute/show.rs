@@ -1,5 +1,5 @@
-//! A buffer by the type of the variable that it is seen through: one element after another, with
-//! the names of members where there are any.
+//! Prints a buffer by the type of its variable: one element after another, with the names of
+//! members if there are any.
 
 use std::ops::ControlFlow;
 
@@ -16,31 +16,31 @@ use smallstep_semantics::spirv::words::string_at;
 
 use super::told::Invocations;
 
-/// The widest line of a row of elements, in characters.
+/// The greatest width of a row of elements, in characters.
 const WIDTH: usize = 110;
 
 /// A scalar, a vector or a matrix in a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Element {
-    /// The members and indices that lead to it, as `particles[3].mass`, without its own index.
+    /// The path of members and indices, such as `particles[3].mass`, without its own index.
     pub path: String,
-    /// Its index, where it is an element of an array.
+    /// The index. `None` if it is not an element of an array.
     pub index: Option<u64>,
-    /// Its value, as `1`, `(1, 2)` or `((1, 0), (0, 1))`; an undefined component is `any`.
+    /// The value, such as `1`, `(1, 2)` or `((1, 0), (0, 1))`. An undefined component is `any`.
     pub text: String,
-    /// Where the first of its components that is undefined was made, as
-    /// `%17 = OpUndef by invocation (0,0,0)`.
+    /// The origin of its first undefined component, such as `%17 = OpUndef by invocation (0,0,0)`.
+    /// `None` if all components are defined.
     pub made: Option<String>,
 }
 
 impl Element {
-    /// The whole path to it, as `particles[3].mass` or `values[7]`.
+    /// The whole path, such as `particles[3].mass` or `values[7]`.
     pub fn place(&self) -> String {
         self.index.map_or_else(|| self.path.clone(), |i| format!("{}[{i}]", self.path))
     }
 }
 
-/// The texels of an image in order, as `(1, 0.5)`; an undefined component is `any`.
+/// The texels of an image in order, such as `(1, 0.5)`. An undefined component is `any`.
 pub fn texels(observed: &ObservedImage) -> Vec<String> {
     let Ok(mut image) = Image::of_shape(observed.format, Shape::D2Array, observed.size, 1) else { return Vec::new() };
     if image.fill(0, &observed.bytes).is_err() {
@@ -63,12 +63,12 @@ pub fn texels(observed: &ObservedImage) -> Vec<String> {
     (0..width * height * slices).map(texel).collect()
 }
 
-/// What [`places`] calls: with path, index and address.
+/// The callback of [`places`]. Its arguments are path, index and address.
 pub type Visit<'v> = dyn FnMut(&str, Option<u64>, Address) -> ControlFlow<()> + 'v;
 
-/// Visits the place of every scalar, vector and matrix of a buffer of so many bytes in order, until
-/// told to stop: the members and indices that lead to it, its index where it is an element of an
-/// array, and where it is.
+/// Visits every scalar, vector and matrix of a buffer of `bytes` bytes, in order, until the
+/// callback breaks. The callback gets the path of members and indices, the index in an array if it
+/// is an element of one, and the address.
 pub fn places(spirv: &Module, variable: &Variable, bytes: u64, visit: &mut Visit<'_>) -> ControlFlow<()> {
     let mut names = FxHashMap::default();
     for i in spirv.instructions().iter().filter(|i| i.is(Op::MemberName)) {
@@ -89,7 +89,7 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// Types nest at most 255 deep, so this may recurse.
+    /// Types nest at most 255 levels deep, so recursion is safe.
     fn visit(&self, at: Address, path: &str, index: Option<u64>, visit: &mut Visit<'_>) -> ControlFlow<()> {
         let types = self.spirv.types();
         let full = || index.map_or_else(|| path.to_string(), |i| format!("{path}[{i}]"));
@@ -120,8 +120,8 @@ impl Places<'_> {
     }
 }
 
-/// Visits every element of a buffer in order, until told to stop. An element that the buffer does
-/// not hold whole ends it.
+/// Visits every element of a buffer, in order, until the callback breaks. It ends at an element
+/// that the buffer does not contain completely.
 pub fn elements(
     invocations: Invocations<'_>,
     variable: &Variable,
@@ -168,7 +168,7 @@ impl Reading<'_> {
     }
 }
 
-/// A scalar as a number.
+/// The text of a scalar as a number.
 pub fn scalar_text(type_: Type, bits: u64) -> String {
     match type_ {
         Type::Float { width: 32 } => f32::from_bits(bits as u32).to_string(),
@@ -179,7 +179,8 @@ pub fn scalar_text(type_: Type, bits: u64) -> String {
     }
 }
 
-/// The shortest decimal is that of the same value as a 32-bit float; what has no number has a name.
+/// The text of a 16-bit float. The shortest decimal is that of the same value as a 32-bit float.
+/// NaN and the infinities have names.
 fn half_text(bits: u16) -> String {
     let (exponent, fraction) = (bits >> 10 & 31, bits & 0x3ff);
     let sign = if bits >> 15 == 1 { "-" } else { "" };
@@ -191,11 +192,11 @@ fn half_text(bits: u16) -> String {
     }
 }
 
-/// A buffer as rows of elements, at most so many elements; the last line says how many bytes are
-/// not shown.
+/// A buffer as rows of elements, with at most `most` elements. The last line states the number of
+/// bytes that are not shown.
 pub fn rows(invocations: Invocations<'_>, variable: &Variable, buffer: &ObservedBuffer, most: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    // The row that is being filled: path, first index, one past the last, text.
+    // The current row: path, first index, end index, text.
     let mut row: Option<(String, u64, u64, String)> = None;
     let flush = |row: &mut Option<(String, u64, u64, String)>, lines: &mut Vec<String>| {
         if let Some((path, first, end, text)) = row.take() {

@@ -1,4 +1,4 @@
-//! Instructions, invocations and undefined behaviour as messages name them.
+//! The texts of instructions, invocations and undefined behaviour in messages.
 
 use smallstep_semantics::spirv::Module;
 use smallstep_semantics::spirv::environment::{InvocationId, UndefinedBytes};
@@ -7,12 +7,12 @@ use smallstep_semantics::undefined::{Site, Ub, Undefined};
 
 use super::ComputeModule;
 
-/// A place among invocations, as `(3,0,0)`.
+/// An invocation by its coordinates, such as `(3,0,0)`.
 pub fn invocation([x, y, z]: [u32; 3]) -> String {
     format!("({x},{y},{z})")
 }
 
-/// The instruction of that index, as `%17 = OpSDiv`.
+/// The instruction with that index, such as `%17 = OpSDiv`.
 pub fn instruction(module: &Module, index: u32) -> String {
     match module.instructions().get(index as usize) {
         Some(i) if i.result != 0 => format!("%{} = {}", i.result, i.name()),
@@ -21,12 +21,12 @@ pub fn instruction(module: &Module, index: u32) -> String {
     }
 }
 
-/// Whose invocations made something.
+/// The invocations that may be the origin of an undefined value.
 #[derive(Clone, Copy)]
 pub enum Invocations<'m> {
-    /// Those of a dispatch of so many workgroups.
+    /// The invocations of a dispatch with this number of workgroups.
     OfDispatch(&'m ComputeModule, [u32; 3]),
-    /// Those of a fragment stage with this module: lanes of quads.
+    /// The invocations of a fragment stage with this module, as lanes of quads.
     OfFragments(&'m Module),
 }
 
@@ -39,7 +39,7 @@ impl<'m> Invocations<'m> {
         }
     }
 
-    /// One of them, as `invocation (0,0,0)` or `lane 2 of quad 5`.
+    /// The text of an invocation: `invocation (0,0,0)` or `lane 2 of quad 5`.
     pub fn text(self, by: InvocationId) -> String {
         match self {
             Invocations::OfDispatch(module, groups) => format!("invocation {}", invocation(module.global(groups, by.workgroup, by.local))),
@@ -47,19 +47,19 @@ impl<'m> Invocations<'m> {
         }
     }
 
-    /// Where an undefined value was made, as `%17 = OpUndef by invocation (0,0,0)`.
+    /// The origin of an undefined value, such as `%17 = OpUndef by invocation (0,0,0)`.
     pub fn origin(self, bytes: &UndefinedBytes) -> String {
         format!("{} by {}", instruction(self.module(), bytes.made_at), self.text(bytes.made_by))
     }
 }
 
-/// An id by its name, as `%main`, or its number.
+/// An id by its name, such as `%main`, or by its number.
 pub fn id(module: &Module, id: u32) -> String {
     module.name(id).map_or_else(|| format!("%{id}"), |name| format!("%{name}"))
 }
 
-/// The report of undefined behaviour, some lines: what, where, the source line where OpLine says
-/// it, the line of the assembly where that is known, and the clause.
+/// The report of undefined behaviour, on several lines. It names the fault, the place, the source
+/// line if OpLine gives it, the line of the assembly if it is known, and the clause.
 pub fn undefined(module: &Module, undefined: &Undefined, assembly: Option<&AssemblyLines>) -> String {
     let mut text = format!("undefined[{}]: {}", undefined.ub.id(), undefined.what);
     match &undefined.site {
@@ -85,7 +85,7 @@ pub fn undefined(module: &Module, undefined: &Undefined, assembly: Option<&Assem
     text
 }
 
-/// What helps against undefined behaviour, where one thing does.
+/// Advice against this kind of undefined behaviour, if there is any.
 fn help(ub: Ub) -> Option<&'static str> {
     match ub {
         Ub::DataRace => Some("make both accesses atomic, or order them: by a barrier, or by a release and an acquire whose scope has both"),
@@ -95,7 +95,7 @@ fn help(ub: Ub) -> Option<&'static str> {
     }
 }
 
-/// One place of a report: its parts, and after `newline` each line of a source that is known.
+/// A place in a report: its parts, and after `newline` each known source line.
 fn place(module: &Module, site: &Site, assembly: Option<&AssemblyLines>, newline: &str) -> String {
     let (function, block) = (id(module, site.function), id(module, site.block));
     let mut text = format!("in {function}, block {block}, invocation {}", invocation(site.global));
@@ -105,7 +105,7 @@ fn place(module: &Module, site: &Site, assembly: Option<&AssemblyLines>, newline
     text + &lines(module, site.instruction, site.line.as_ref(), assembly, newline)
 }
 
-/// The line of the source and that of the assembly of an instruction, where they are known, each
+/// The source line and the assembly line of an instruction, if they are known, each
 /// after `newline`.
 fn lines(
     module: &Module,
@@ -137,13 +137,13 @@ const MAX_CALLS: usize = 16;
 /// The longest excerpt of a line, in characters.
 const EXCERPT: usize = 120;
 
-/// A line of a source with a mark under the statement that begins at a column, from 1; at 0, under
-/// all of it.
+/// A source line with a mark under the statement that begins at a column, from 1. Column 0 marks
+/// the whole line.
 fn excerpt(line: u32, text: &str, column: u32, newline: &str) -> String {
     let text: Vec<char> = text.trim_end().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let blank = text.iter().take_while(|c| **c == ' ').count();
     let from = if column == 0 { blank } else { (column as usize - 1).min(text.len()) };
-    // Of a long line, what is before the place is left out.
+    // The beginning of a long line is left out.
     let first = if from + EXCERPT / 4 > EXCERPT { from - EXCERPT / 4 } else { blank.min(from) };
     let shown: String = text[first..].iter().take(EXCERPT).collect();
     let end = text[from..].iter().position(|c| *c == ';').map_or(text.len(), |at| from + at);
@@ -153,22 +153,22 @@ fn excerpt(line: u32, text: &str, column: u32, newline: &str) -> String {
     format!("{newline}  {number} │ {shown}{newline}  {gap} │ {}{marks}", " ".repeat(from - first))
 }
 
-/// Which line of the assembly text each instruction of a function stands on.
+/// The line of the assembly text for each instruction of a function.
 ///
-/// Only functions are mapped, from the end of the text, since freezing specialization constants and
-/// putting sections in order change what stands before them.
+/// Only functions are mapped, from the end of the text. The text before them changes when
+/// specialization constants are frozen and sections are put in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AssemblyLines {
     name: String,
-    /// The index of the first instruction that is mapped.
+    /// The index of the first mapped instruction.
     first: usize,
     lines: Vec<u32>,
     texts: Vec<String>,
 }
 
 impl AssemblyLines {
-    /// The lines of the text that a module was assembled from; `None` unless every instruction of
-    /// its functions begins a line of its own.
+    /// Maps the lines of the text that a module was assembled from. `None` unless every instruction
+    /// of its functions begins a line of its own.
     pub fn new(name: &str, text: &str, module: &Module) -> Option<AssemblyLines> {
         let first = module.instructions().iter().position(|i| i.is(Op::Function))?;
         let opcodes = text.lines().zip(1u32..).filter_map(|(line, number)| {
@@ -188,7 +188,7 @@ impl AssemblyLines {
         })
     }
 
-    /// The same where the text begins at a line of a greater one, from 1.
+    /// The same map for a text that begins at line `first` of a larger text, from 1.
     pub fn beginning_at(mut self, first: u32) -> AssemblyLines {
         for line in &mut self.lines {
             *line += first.saturating_sub(1);
@@ -196,7 +196,7 @@ impl AssemblyLines {
         self
     }
 
-    /// The file and line of an instruction, as `a.spvasm:12`.
+    /// The file and line of an instruction, such as `a.spvasm:12`.
     pub fn place(&self, instruction: u32) -> Option<String> {
         Some(format!("{}:{}", self.name, self.of(instruction)?))
     }

@@ -1,5 +1,4 @@
-//! What is bound while a program runs: buffers, images, samplers and push constants, of a compute
-//! dispatch or of a draw.
+//! The bindings of a compute dispatch or of a draw: buffers, images, samplers and push constants.
 
 use smallstep_semantics::image::Image;
 use smallstep_semantics::spirv::Buffer;
@@ -9,28 +8,29 @@ use super::Malformed;
 
 pub use smallstep_semantics::spirv::environment::BoundSampler as SamplerBinding;
 
-/// The most buffers of one program; as many images, and as many samplers.
+/// The most buffers of a program. Also the most images, and the most samplers.
 pub const MAX_BUFFERS: usize = 1 << 10;
-/// The most bytes of all buffers, images and attachments of one program together: 2^28 (256 MiB).
+/// The most bytes of all buffers, images and attachments of a program together: 2^28 (256 MiB).
 pub const MAX_BUFFER_BYTES: u64 = 1 << 28;
-/// The most bytes of push constants: 2^16. Devices have fewer, and say so.
+/// The most bytes of push constants: 2^16. A device with a lower limit reports that.
 pub const MAX_PUSH_CONSTANTS: usize = 1 << 16;
 
-/// How a buffer is bound, and so what the module may do with it.
+/// The kind of a buffer binding, which decides how the module may access it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BufferKind {
     /// A uniform buffer: a variable of storage class Uniform whose structure is decorated Block.
     Uniform,
     /// A storage buffer that is only read. The module decorates the variable `NonWritable`, which
-    /// naga's route insists on.
+    /// naga's route requires.
     ReadOnly,
     /// A storage buffer: a variable of storage class StorageBuffer, or of class Uniform with a
-    /// structure that is decorated BufferBlock. What it holds when the program has ended is shown.
+    /// structure that is decorated BufferBlock. Its contents at the end of the program are part of
+    /// the result.
     ReadWrite,
 }
 
 impl BufferKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [BufferKind; 3] = [BufferKind::Uniform, BufferKind::ReadOnly, BufferKind::ReadWrite];
 
     /// "uniform", "read-only storage" or "storage".
@@ -43,33 +43,33 @@ impl BufferKind {
     }
 }
 
-/// A buffer behind a descriptor, and what it holds before the program runs.
+/// A buffer at a descriptor, with its contents before the program runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferBinding {
     /// The `DescriptorSet` that the module decorates its variable with.
     pub set: u32,
     /// The `Binding` that the module decorates its variable with.
     pub binding: u32,
-    /// How it is bound.
+    /// The kind of binding.
     pub kind: BufferKind,
-    /// The contents, little-endian. Their number is the size of the buffer, so the length of a
-    /// runtime array in it.
+    /// The contents, little-endian. Their length is the size of the buffer, and so determines the
+    /// length of a runtime array in it.
     pub bytes: Vec<u8>,
 }
 
-/// How an image is bound.
+/// The kind of an image binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ImageKind {
-    /// To be sampled and fetched: OpTypeImage with Sampled 1. With a sampler at the same place it
+    /// For sampling and fetches: OpTypeImage with Sampled 1. With a sampler at the same place, it
     /// is a combined image sampler.
     Sampled,
-    /// To be read and written: OpTypeImage with Sampled 2. It has one level, and what it holds when
-    /// the program has ended is shown.
+    /// For reads and writes: OpTypeImage with Sampled 2. It has one level. Its contents at the end
+    /// of the program are part of the result.
     Storage,
 }
 
 impl ImageKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [ImageKind; 2] = [ImageKind::Sampled, ImageKind::Storage];
 
     /// "sampled" or "storage".
@@ -81,21 +81,21 @@ impl ImageKind {
     }
 }
 
-/// An image behind a descriptor, and what it holds before the program runs. Texels that are
-/// undefined are given to a device as zeros.
+/// An image at a descriptor, with its contents before the program runs. A device gets zeros for
+/// undefined texels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageBinding {
     /// The `DescriptorSet` that the module decorates its variable with.
     pub set: u32,
     /// The `Binding` that the module decorates its variable with.
     pub binding: u32,
-    /// How it is bound.
+    /// The kind of binding.
     pub kind: ImageKind,
-    /// Format, size and texels.
+    /// The format, the size and the texels.
     pub image: Image,
 }
 
-/// Everything that is bound for one program.
+/// All bindings of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound<'d> {
     /// The buffers.
@@ -104,52 +104,52 @@ pub struct Bound<'d> {
     pub images: &'d [ImageBinding],
     /// The samplers.
     pub samplers: &'d [SamplerBinding],
-    /// The push constants from offset 0.
+    /// The push constants, from offset 0.
     pub push_constants: &'d [u8],
 }
 
 impl<'d> Bound<'d> {
-    /// The buffers whose contents afterwards are shown.
+    /// The buffers whose final contents are part of the result.
     pub fn shown_buffers(self) -> impl Iterator<Item = &'d BufferBinding> {
         self.buffers.iter().filter(|buffer| buffer.kind == BufferKind::ReadWrite)
     }
 
-    /// The images whose contents afterwards are shown.
+    /// The images whose final contents are part of the result.
     pub fn shown_images(self) -> impl Iterator<Item = &'d ImageBinding> {
         self.images.iter().filter(|image| image.kind == ImageKind::Storage)
     }
 
-    /// Set and binding of everything, repeated where an image and a sampler are at one place.
+    /// The set and binding of every binding. A place is repeated if it has an image and a sampler.
     pub fn places(self) -> impl Iterator<Item = (u32, u32)> {
         let buffers = self.buffers.iter().map(|b| (b.set, b.binding));
         let images = self.images.iter().map(|i| (i.set, i.binding));
         buffers.chain(images).chain(self.samplers.iter().map(|s| (s.set, s.binding)))
     }
 
-    /// Bytes that are given.
+    /// The bytes of all buffers and images before the program.
     pub fn given_bytes(self) -> u64 {
         let buffers: u64 = self.buffers.iter().map(|buffer| buffer.bytes.len() as u64).sum();
         buffers.saturating_add(self.images.iter().map(|i| image_bytes(&i.image)).sum())
     }
 
-    /// Bytes that are shown.
+    /// The bytes of the buffers and images in the result.
     pub fn shown_bytes(self) -> u64 {
         let buffers: u64 = self.shown_buffers().map(|buffer| buffer.bytes.len() as u64).sum();
         buffers.saturating_add(self.shown_images().map(|i| image_bytes(&i.image)).sum())
     }
 
-    /// The buffers as the interpreters take them.
+    /// The buffers in the form of the interpreters.
     pub fn buffer_contents(self) -> Vec<Buffer> {
         self.buffers.iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes.clone() }).collect()
     }
 
-    /// The images as the interpreters take them.
+    /// The images in the form of the interpreters.
     pub fn image_contents(self) -> Vec<BoundImage> {
         self.images.iter().map(|i| BoundImage { set: i.set, binding: i.binding, image: i.image.clone() }).collect()
     }
 
-    /// Checks what no device's limits are needed for: things that can be told apart, and the bounds
-    /// of this module.
+    /// Checks everything that does not depend on a device's limits: that no two bindings clash, and
+    /// the bounds of this module.
     pub fn check(self) -> Result<(), Malformed> {
         let malformed = |text: String| Err(Malformed(text));
         let counts = [("buffers", self.buffers.len()), ("images", self.images.len()), ("samplers", self.samplers.len())];
@@ -202,7 +202,7 @@ impl<'d> Bound<'d> {
     }
 }
 
-/// Bytes of all levels.
+/// The bytes of all levels.
 pub(super) fn image_bytes(image: &Image) -> u64 {
     (0..image.levels()).filter_map(|level| image.bytes(level)).map(|bytes| bytes.len() as u64).sum()
 }

@@ -1,4 +1,4 @@
-//! Compute programs: buffers and images in, workgroups run, buffers and images out.
+//! Compute programs: buffers and images go in, workgroups run, and buffers and images come out.
 
 use std::sync::Arc;
 
@@ -7,21 +7,21 @@ use smallstep_semantics::spirv::Buffer;
 use super::bound::{Bound, BufferBinding, ImageBinding, SamplerBinding};
 use super::{DifferentWords, Malformed, check_module, same_words, words_hash};
 
-/// A compute program and everything that its run depends on.
+/// A compute program with all inputs of its run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ComputeDispatch {
-    /// The SPIR-V module, in host order; specialization constants frozen.
+    /// The SPIR-V module, in host order, with frozen specialization constants.
     pub words: Arc<[u32]>,
     /// The name of the GLCompute entry point.
     pub entry: String,
-    /// Workgroups in x, y and z.
+    /// The number of workgroups in x, y and z.
     pub groups: [u32; 3],
-    /// The buffers, in the order in which a [`ComputeResult`] holds those of kind
-    /// [`BufferKind::ReadWrite`](super::BufferKind::ReadWrite). No two have the
+    /// The buffers. A [`ComputeResult`] has those of kind
+    /// [`BufferKind::ReadWrite`](super::BufferKind::ReadWrite), in the same order. No two have the
     /// same set and binding.
     pub buffers: Vec<BufferBinding>,
-    /// The images, in the order in which a [`ComputeResult`] holds those of kind
-    /// [`ImageKind::Storage`](super::ImageKind::Storage).
+    /// The images. A [`ComputeResult`] has those of kind
+    /// [`ImageKind::Storage`](super::ImageKind::Storage), in the same order.
     pub images: Vec<ImageBinding>,
     /// The samplers.
     pub samplers: Vec<SamplerBinding>,
@@ -30,28 +30,28 @@ pub struct ComputeDispatch {
 }
 
 impl ComputeDispatch {
-    /// The hash of the words: see [`words_hash`].
+    /// The hash of the words. See [`words_hash`].
     pub fn words_hash(&self) -> u64 {
         words_hash(&self.words)
     }
 
-    /// What is bound.
+    /// The bindings.
     pub fn bound(&self) -> Bound<'_> {
         Bound { buffers: &self.buffers, images: &self.images, samplers: &self.samplers, push_constants: &self.push_constants }
     }
 
-    /// Bytes of all buffers and images before the dispatch, and of those that it shows after it.
+    /// The bytes of all buffers and images before the dispatch, plus those of the result.
     pub fn bytes(&self) -> u64 {
         self.bound().given_bytes().saturating_add(self.bound().shown_bytes())
     }
 
-    /// The buffers as the interpreters take them.
+    /// The buffers in the form of the interpreters.
     pub fn contents(&self) -> Vec<Buffer> {
         self.bound().buffer_contents()
     }
 
-    /// Checks what no device's limits are needed for: a grid that exists, what is bound, and the
-    /// bounds of this module.
+    /// Checks everything that does not depend on a device's limits: that the grid is not empty, the
+    /// bindings, and the bounds of this module.
     pub fn check(&self) -> Result<(), Malformed> {
         if self.groups.contains(&0) {
             let [x, y, z] = self.groups;
@@ -62,43 +62,43 @@ impl ComputeDispatch {
     }
 }
 
-/// What a compute program left in its buffers and images.
+/// The final contents of a compute program's buffers and images.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComputeResult {
     /// The [`words_hash`] of the words that were run.
     pub words_hash: u64,
     /// The buffers of kind [`BufferKind::ReadWrite`](super::BufferKind::ReadWrite), in the order of
-    /// [`ComputeDispatch::buffers`], each with as many bytes as it was given.
+    /// [`ComputeDispatch::buffers`]. Each has its original size.
     pub buffers: Vec<Buffer>,
-    /// The storage images, in the order of [`ComputeDispatch::images`]: their
-    /// texels, row after row.
+    /// The texels of the storage images, row after row, in the order
+    /// of [`ComputeDispatch::images`].
     pub images: Vec<Buffer>,
 }
 
 impl ComputeResult {
-    /// Refuses a comparison of runs of different words. Every verdict over two
-    /// results asks this first.
+    /// Refuses a comparison of runs of different words. Every verdict over two results calls
+    /// this first.
     pub fn same_words(&self, other: &ComputeResult) -> Result<(), DifferentWords> {
         same_words(self.words_hash, other.words_hash)
     }
 
-    /// What the buffer at that set and binding holds, if it is one that the dispatch shows.
+    /// The contents of the buffer at that set and binding. None if it is not part of the result.
     pub fn buffer(&self, set: u32, binding: u32) -> Option<&[u8]> {
         at(&self.buffers, set, binding)
     }
 
-    /// What was shown at a place: the bytes of a buffer, or the texels of a storage image.
+    /// The result at a place: the bytes of a buffer, or the texels of a storage image.
     pub fn shown(&self, set: u32, binding: u32) -> Option<&[u8]> {
         self.buffer(set, binding).or_else(|| self.image(set, binding))
     }
 
-    /// The texels of the image at that set and binding, if it is one that the dispatch shows.
+    /// The texels of the image at that set and binding. None if it is not part of the result.
     pub fn image(&self, set: u32, binding: u32) -> Option<&[u8]> {
         at(&self.images, set, binding)
     }
 }
 
-/// The bytes of what is at that set and binding.
+/// The bytes at that set and binding.
 pub(super) fn at(buffers: &[Buffer], set: u32, binding: u32) -> Option<&[u8]> {
     buffers.iter().find(|b| b.set == set && b.binding == binding).map(|b| b.bytes.as_slice())
 }
@@ -130,7 +130,7 @@ mod tests {
         }
     }
 
-    /// 24 bytes.
+    /// An image of 24 bytes, plus a second level if it is sampled.
     fn image(set: u32, binding: u32, kind: ImageKind) -> ImageBinding {
         let levels = if kind == ImageKind::Sampled { 2 } else { 1 };
         let image = Image::new(Format::Rgba8Unorm, 3, 2, levels).expect("it has the size for them");

@@ -1,5 +1,5 @@
-//! Draws: a vertex and a fragment stage, what they are given, and the attachments that they are
-//! drawn to. Vulkan throughout: rows go downwards.
+//! Draws: a vertex and a fragment stage, their inputs, and their attachments. Vulkan's conventions
+//! hold throughout: rows go downwards.
 
 use std::iter;
 use std::sync::Arc;
@@ -12,50 +12,50 @@ use smallstep_semantics::spirv::environment::{Attribute, BoundImage, ColourTarge
 use super::bound::{self, Bound, BufferBinding, ImageBinding, MAX_BUFFER_BYTES, SamplerBinding};
 use super::{DifferentWords, Malformed, check_module, compute, hash_of, same_words};
 
-/// The most vertices or indices of one draw, and the most instances: 2^24.
+/// The most vertices or indices of a draw, and the most instances: 2^24.
 pub const MAX_VERTICES: u32 = 1 << 24;
 
-/// A module and an entry point of it.
+/// A module and the name of an entry point.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stage {
-    /// The SPIR-V module, in host order; specialization constants frozen. Both stages may have the
-    /// same words.
+    /// The SPIR-V module, in host order, with frozen specialization constants. Both stages may have
+    /// the same words.
     pub words: Arc<[u32]>,
     /// The name of the entry point.
     pub entry: String,
 }
 
-/// What is assembled into triangles, as [`Vertices`] has it.
+/// The vertices of a draw, with the fields of [`Vertices`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Geometry {
-    /// How vertices make triangles.
+    /// The way that vertices form primitives.
     pub topology: Topology,
-    /// The indices; without them, vertices are numbered from `first`.
+    /// The indices. Without them, vertices are numbered from `first`.
     pub indices: Option<Vec<u32>>,
-    /// The first vertex, or the place of the first index.
+    /// The number of the first vertex, or the position of the first index.
     pub first: u32,
-    /// How many vertices or indices.
+    /// The number of vertices or indices.
     pub count: u32,
-    /// What is added to each index; 0 without indices.
+    /// The offset that is added to each index. 0 without indices.
     pub vertex_offset: i32,
-    /// The first instance.
+    /// The number of the first instance.
     pub first_instance: u32,
-    /// How many instances.
+    /// The number of instances.
     pub instances: u32,
-    /// The attributes, each location once.
+    /// The attributes, at most one for each location.
     pub attributes: Vec<Attribute>,
 }
 
 impl Geometry {
-    /// So many vertices from number 0 of one instance, without indices and attributes.
+    /// `count` vertices from number 0, in one instance, without indices and attributes.
     pub fn of_count(topology: Topology, count: u32) -> Geometry {
         Geometry { topology, indices: None, first: 0, count, vertex_offset: 0, first_instance: 0, instances: 1, attributes: Vec::new() }
     }
 
-    /// The indices that are drawn, as the vertex stage sees them: with the offset, or without
-    /// indices the numbers of the vertices.
+    /// The vertex numbers that the vertex stage sees, in order: the indices plus the offset, or
+    /// consecutive numbers without indices.
     ///
-    /// Errors: a number is not within 32 bits.
+    /// Errors: a number does not fit into 32 bits.
     pub fn vertex_numbers(&self) -> Result<Vec<u32>, Malformed> {
         let (first, count) = (self.first as usize, self.count as usize);
         let number = |number: i64| u32::try_from(number).map_err(|_| Malformed(format!("the draw has a vertex of number {number}")));
@@ -68,8 +68,8 @@ impl Geometry {
         }
     }
 
-    /// How many items of an attribute of that rate there must be: one past the greatest number that
-    /// is drawn.
+    /// The number of items that an attribute of that rate must have: the greatest number that is
+    /// drawn, plus 1.
     pub fn items(&self, rate: Rate) -> Result<u64, Malformed> {
         match rate {
             Rate::Vertex => Ok(self.vertex_numbers()?.into_iter().max().map_or(0, |last| u64::from(last) + 1)),
@@ -115,57 +115,58 @@ impl Geometry {
 /// The depth attachment and its test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DepthAttachment {
-    /// Format and size, and what it holds before the draw.
+    /// The format, the size, and the contents before the draw.
     pub image: Image,
-    /// How a fragment's depth is compared with what is stored.
+    /// The comparison of a fragment's depth with the stored depth.
     pub compare: Compare,
-    /// Whether depths that pass are stored.
+    /// Whether the depths of fragments that pass are stored.
     pub writes: bool,
 }
 
-/// A draw and everything that its run depends on.
+/// A draw with all inputs of its run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrawDispatch {
     /// The vertex stage.
     pub vertex: Stage,
     /// The fragment stage.
     pub fragment: Stage,
-    /// What is drawn.
+    /// The vertices and their attributes.
     pub geometry: Geometry,
-    /// The buffers, in the order in which a [`DrawResult`] holds those of kind
-    /// [`BufferKind::ReadWrite`](super::BufferKind::ReadWrite).
+    /// The buffers. A [`DrawResult`] has those of kind
+    /// [`BufferKind::ReadWrite`](super::BufferKind::ReadWrite), in the same order.
     pub buffers: Vec<BufferBinding>,
-    /// The images, in the order in which a [`DrawResult`] holds those of kind
-    /// [`ImageKind::Storage`](super::ImageKind::Storage).
+    /// The images. A [`DrawResult`] has those of kind
+    /// [`ImageKind::Storage`](super::ImageKind::Storage), in the same order.
     pub images: Vec<ImageBinding>,
     /// The samplers.
     pub samplers: Vec<SamplerBinding>,
     /// The push constants of both stages from offset 0, a whole number of 32-bit words.
     pub push_constants: Vec<u8>,
-    /// Viewport, scissor and culling. Its precision is the interpreter's; a device has its own.
+    /// The viewport, the scissor and culling. The precision in it is for the interpreter. A device
+    /// has its own.
     pub state: raster::State,
-    /// The colour attachments, each location once, all of one size and of one level. All
+    /// The colour attachments, at most one for each location, of one size and one level. All
     /// components are written.
     pub targets: Vec<ColourTarget>,
-    /// The depth attachment, of that size too, if there is one.
+    /// The depth attachment, if there is one. It has the same size.
     pub depth: Option<DepthAttachment>,
 }
 
 impl DrawDispatch {
-    /// The hash of the words of both stages: FNV-1a as [`words_hash`](super::words_hash) has it,
-    /// over the number of words of the vertex stage's module, these words, and those of the
-    /// fragment stage's module.
+    /// The hash of the words of both stages: FNV-1a as in [`words_hash`](super::words_hash). Its
+    /// input is the number of words of the vertex stage's module, then these words, then the words
+    /// of the fragment stage's module.
     pub fn words_hash(&self) -> u64 {
         let (vertex, fragment) = (&self.vertex.words, &self.fragment.words);
         hash_of(iter::once(vertex.len() as u32).chain(vertex.iter().copied()).chain(fragment.iter().copied()))
     }
 
-    /// What is bound.
+    /// The bindings.
     pub fn bound(&self) -> Bound<'_> {
         Bound { buffers: &self.buffers, images: &self.images, samplers: &self.samplers, push_constants: &self.push_constants }
     }
 
-    /// Width and height of the attachments.
+    /// The width and height of the attachments. None if there are no attachments.
     pub fn size(&self) -> Option<[u32; 2]> {
         self.attachments().next().and_then(|image| image.size(0))
     }
@@ -183,13 +184,13 @@ impl DrawDispatch {
         self.bound().given_bytes().saturating_add(self.geometry.bytes()).saturating_add(self.attached_bytes())
     }
 
-    /// Bytes of everything before the draw, and of what it shows after it.
+    /// The bytes of all inputs before the draw, plus those of the result.
     pub fn bytes(&self) -> u64 {
         self.given_bytes().saturating_add(self.bound().shown_bytes()).saturating_add(self.attached_bytes())
     }
 
-    /// Checks what no device's limits are needed for: attachments that go together, vertices that
-    /// are there, and the bounds of this module.
+    /// Checks everything that does not depend on a device's limits: that the attachments fit each
+    /// other, that all vertices exist, and the bounds of this module.
     pub fn check(&self) -> Result<(), Malformed> {
         let malformed = |text: String| Err(Malformed(text));
         if self.state.samples != 1 {
@@ -230,7 +231,7 @@ impl DrawDispatch {
         check_module(&self.fragment.words, &self.fragment.entry)
     }
 
-    /// What the interpreters borrow.
+    /// The contents that the interpreters borrow.
     pub fn contents(&self) -> DrawContents {
         let depth = self.depth.as_ref().and_then(|depth| {
             let buffer = DepthBuffer::holding(&depth.image)?;
@@ -240,7 +241,7 @@ impl DrawDispatch {
     }
 }
 
-/// What [`Draw`] borrows and a [`DrawDispatch`] holds in another way.
+/// The parts of a [`Draw`] that a [`DrawDispatch`] has in another form.
 #[derive(Clone, Debug)]
 pub struct DrawContents {
     /// The buffers.
@@ -252,8 +253,8 @@ pub struct DrawContents {
 }
 
 impl DrawContents {
-    /// The draw of that dispatch as an interpreter takes it, within these limits, with bounds that
-    /// nothing is robust against and the least precision.
+    /// The draw of that dispatch in the form of an interpreter, within these limits. It has no
+    /// robustness and the least precision.
     pub fn lend<'d>(&'d self, dispatch: &'d DrawDispatch, limits: Limits) -> Draw<'d> {
         let geometry = &dispatch.geometry;
         Draw {
@@ -284,8 +285,8 @@ impl DrawContents {
     }
 }
 
-/// What a draw left in its attachments, buffers and images: texels row after row from the top, as
-/// their formats have them.
+/// The final contents of a draw's attachments, buffers and images. Texels are row after row from
+/// the top, in the image's format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DrawResult {
     /// The [`DrawDispatch::words_hash`] of the words that were run.
@@ -302,18 +303,18 @@ pub struct DrawResult {
 }
 
 impl DrawResult {
-    /// Refuses a comparison of runs of different words. Every verdict over two
-    /// results asks this first.
+    /// Refuses a comparison of runs of different words. Every verdict over two results calls
+    /// this first.
     pub fn same_words(&self, other: &DrawResult) -> Result<(), DifferentWords> {
         same_words(self.words_hash, other.words_hash)
     }
 
-    /// What the buffer at that set and binding holds, if it is one that the draw shows.
+    /// The contents of the buffer at that set and binding. None if it is not part of the result.
     pub fn buffer(&self, set: u32, binding: u32) -> Option<&[u8]> {
         compute::at(&self.buffers, set, binding)
     }
 
-    /// The texels of the image at that set and binding, if it is one that the draw shows.
+    /// The texels of the image at that set and binding. None if it is not part of the result.
     pub fn image(&self, set: u32, binding: u32) -> Option<&[u8]> {
         compute::at(&self.images, set, binding)
     }
@@ -367,7 +368,7 @@ mod tests {
 
     #[test]
     fn bytes_are_those_that_go_there_and_those_that_come_back() {
-        // 12 of the attribute; 4 by 2 pixels of 4 bytes and of 2, twice.
+        // 12 bytes of the attribute. Twice 4 by 2 pixels, of 4 bytes and of 2.
         assert_eq!(draw().bytes(), 12 + 2 * (32 + 16));
     }
 
@@ -396,7 +397,7 @@ mod tests {
         let lent = contents.lend(&draw, Limits::default());
         assert_eq!((lent.vertex, lent.fragment, lent.vertices.count), ("main", "main", 3));
         assert_eq!(lent.vertices.attributes, draw.geometry.attributes);
-        // 0x4040 of 0xffff.
+        // 0x4040 out of 0xffff.
         let depth = lent.depth.and_then(|depth| depth.buffer.depth(3, 1)).expect("it has that pixel");
         assert_eq!(depth.0.value, f64::from(0x4040) / 65535.0);
     }

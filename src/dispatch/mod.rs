@@ -1,18 +1,16 @@
-//! What is run: these words, this entry point, these resources, this grid; and what is shown.
+//! The inputs of a run, with its words, entry point, resources and grid, and the result.
 //!
-//! A [`FragmentDispatch`] and the [`Frame`] that it draws, a [`ComputeDispatch`] and the
-//! [`ComputeResult`] that it leaves, a [`DrawDispatch`] and its [`DrawResult`]: each is the one
-//! record that the interpreters and the devices both take and give back, so that nothing about a
-//! run is decided twice. A draw has a vertex and a fragment stage of its own and follows Vulkan
-//! throughout. Fragment dispatches follow the convention of λV's translation (report 000, §5): one
-//! invocation for each pixel, outputs written as vec4 to 32-bit float targets, inputs in one
-//! read-only array.
+//! There are three pairs: a [`FragmentDispatch`] and its [`Frame`], a [`ComputeDispatch`] and its
+//! [`ComputeResult`], a [`DrawDispatch`] and its [`DrawResult`]. The interpreters and the devices
+//! use the same records, so nothing about a run is decided twice. A draw has its own vertex and
+//! fragment stages, and follows Vulkan throughout. Fragment dispatches follow the convention of
+//! λV's translation (report 000, §5). They have one invocation for each pixel, outputs written as
+//! vec4 to 32-bit float targets, and inputs in one read-only array.
 //!
-//! Specialization constants are not here: words with their values frozen are what runs.
+//! A dispatch has no specialization constants: its words have frozen values.
 //!
-//! Invariant: what is shown carries the hash of the words that showed it, and what different words
-//! show is never compared ([`Frame::same_words`], [`ComputeResult::same_words`],
-//! [`DrawResult::same_words`]).
+//! Invariant: a result carries the hash of its words, and results of different words are never
+//! compared ([`Frame::same_words`], [`ComputeResult::same_words`], [`DrawResult::same_words`]).
 
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::fmt;
@@ -28,54 +26,56 @@ pub use bound::{MAX_BUFFER_BYTES, MAX_BUFFERS, MAX_PUSH_CONSTANTS};
 pub use compute::{ComputeDispatch, ComputeResult};
 pub use draw::{DepthAttachment, DrawContents, DrawDispatch, DrawResult, Geometry, MAX_VERTICES, Stage};
 
-/// The most pixels times targets of one dispatch, times 16 bytes the size of its
-/// frame: 2^24 (256 MiB).
+/// The most pixels of a dispatch, multiplied by its targets: 2^24. A frame takes 16 bytes for each
+/// (256 MiB).
 pub const MAX_FRAME_PIXELS: u64 = 1 << 24;
-/// The most words of one module: 2^24 (64 MiB).
+/// The most words of a module: 2^24 (64 MiB).
 pub const MAX_WORDS: usize = 1 << 24;
-/// The most words of one constants buffer: 2^24 (64 MiB).
+/// The most words of a constants buffer: 2^24 (64 MiB).
 pub const MAX_CONSTANTS: usize = 1 << 24;
 /// The longest name of an entry point, in bytes.
 pub const MAX_ENTRY: usize = 4096;
 
-/// What a pixel holds before it is drawn, so what is left of it when its invocation is discarded:
-/// four times +0.0.
+/// The value of a pixel before the draw, and of a pixel whose invocation is discarded: four
+/// times +0.0.
 pub const CLEARED: [u32; 4] = [0; 4];
 
-/// One output of a fragment program: a colour attachment of format Rgba32Float.
+/// An output of a fragment program: a colour attachment of format Rgba32Float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
     /// The `Location` that the module decorates its output variable with.
     pub location: u32,
-    /// How many lanes mean something, 1 to 4, from the first. The module writes all four: what
-    /// Vulkan stores for lanes that a shader does not write is undefined, so a translator pads.
+    /// The number of lanes that are used, 1 to 4, from the first. The module writes all four,
+    /// because Vulkan leaves lanes undefined that a shader does not write. So a translator
+    /// pads them.
     pub components: u32,
 }
 
-/// A fragment program and everything that its run depends on.
+/// A fragment program with all inputs of its run.
 ///
-/// The grid is `width` by `height` pixels, one invocation each, with `FragCoord` (x + 0.5, y + 0.5,
-/// 0, 1), y downwards from the top left.
+/// The grid is `width` by `height` pixels, with one invocation each. `FragCoord` is
+/// (x + 0.5, y + 0.5, 0, 1), with y downwards from the top left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FragmentDispatch {
     /// The SPIR-V module, in host order.
     pub words: Arc<[u32]>,
     /// The name of the fragment entry point.
     pub entry: String,
-    /// Pixels in a row.
+    /// The number of pixels in a row.
     pub width: u32,
-    /// Rows.
+    /// The number of rows.
     pub height: u32,
-    /// The outputs, in the order in which a [`Frame`] holds their images. Locations may come in any
-    /// order and leave gaps, not repeat.
+    /// The outputs, in the order of the images in a [`Frame`]. Locations may be in any order and
+    /// leave gaps, but may not repeat.
     pub outputs: Vec<Target>,
-    /// The contents of a read-only storage buffer at set 0, binding 0: a runtime array of 32-bit
-    /// words, array stride 4. Empty: no buffer is bound. The module decorates the variable (not
-    /// only the struct's member: naga looks at the variable) `NonWritable`.
+    /// The contents of a read-only storage buffer at set 0, binding 0: a runtime array of
+    /// 32-bit words, with array stride 4. If it is empty, no buffer is bound. The module
+    /// decorates the variable `NonWritable`, not only the member of the structure, because naga
+    /// looks at the variable.
     pub constants: Vec<u32>,
 }
 
-/// A reason why a [`Dispatch`] describes no run: one sentence for people.
+/// The reason why a [`Dispatch`] is malformed. It is a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Malformed(pub String);
@@ -95,18 +95,18 @@ impl From<Malformed> for InvalidInput {
 }
 
 impl FragmentDispatch {
-    /// The hash of the words: see [`words_hash`].
+    /// The hash of the words. See [`words_hash`].
     pub fn words_hash(&self) -> u64 {
         words_hash(&self.words)
     }
 
-    /// Bytes of the frame that this makes: 16 for each pixel of each output.
+    /// The bytes of the frame: 16 for each pixel of each output.
     pub fn frame_bytes(&self) -> u64 {
         u64::from(self.width).saturating_mul(u64::from(self.height)).saturating_mul(self.outputs.len() as u64).saturating_mul(16)
     }
 
-    /// Checks what no device's limits are needed for: a grid and outputs that exist, and the bounds
-    /// of this module.
+    /// Checks everything that does not depend on a device's limits: that the grid and the outputs
+    /// are not empty, and the bounds of this module.
     pub fn check(&self) -> Result<(), Malformed> {
         let malformed = |text: String| Err(Malformed(text));
         if self.width == 0 || self.height == 0 {
@@ -133,7 +133,7 @@ impl FragmentDispatch {
     }
 }
 
-/// The bounds of a module and of its entry point's name.
+/// Checks the bounds of a module and of its entry point's name.
 fn check_module(words: &[u32], entry: &str) -> Result<(), Malformed> {
     let malformed = |text: String| Err(Malformed(text));
     if words.len() > MAX_WORDS {
@@ -148,10 +148,12 @@ fn check_module(words: &[u32], entry: &str) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// FNV-1a, 64 bits, over the bytes of the words, the least significant byte of each word first.
+/// The hash of some words: 64-bit FNV-1a over their bytes, with the least significant byte of each
+/// word first.
 ///
-/// Offset basis 0xcbf29ce484222325, prime 0x100000001b3 (Fowler, Noll and Vo). The value is the
-/// same on every machine and in every version: results on disk are keyed by it.
+/// The offset basis is 0xcbf29ce484222325, and the prime is 0x100000001b3 (Fowler, Noll and Vo).
+/// The value is the same on every machine and in every version, because results on disk are keyed
+/// by it.
 pub fn words_hash(words: &[u32]) -> u64 {
     hash_of(words.iter().copied())
 }
@@ -162,25 +164,25 @@ fn hash_of(words: impl Iterator<Item = u32>) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// What was drawn: raw bits of every pixel of every output.
+/// The result of a fragment program: the raw bits of every pixel of every output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// The [`words_hash`] of the words that were run.
     pub words_hash: u64,
-    /// One image for each output, in the order of [`FragmentDispatch::outputs`]: `width * height`
-    /// pixels, row by row from the top left. A lane beyond the target's `components` means nothing.
-    /// A discarded pixel is [`CLEARED`].
+    /// An image for each output, in the order of [`FragmentDispatch::outputs`]. Its pixels, which
+    /// are `width * height`, are row by row from the top left. Lanes after the target's
+    /// `components` are meaningless. A discarded pixel is [`CLEARED`].
     pub images: Vec<Vec<[u32; 4]>>,
 }
 
-/// What an engine is given: any of the kinds of programs. Cloning it copies no words and no bytes.
+/// A program of any kind for an engine. A clone copies no words and no bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Dispatch {
-    /// A fragment stage alone, to be drawn.
+    /// A single fragment stage.
     Fragment(Arc<FragmentDispatch>),
-    /// To be computed.
+    /// A compute program.
     Compute(Arc<ComputeDispatch>),
-    /// A vertex and a fragment stage, to be drawn.
+    /// A vertex and a fragment stage.
     Draw(Arc<DrawDispatch>),
 }
 
@@ -203,7 +205,7 @@ impl From<DrawDispatch> for Dispatch {
 }
 
 impl Dispatch {
-    /// The hash of the words: see [`words_hash`], and [`DrawDispatch::words_hash`] for two modules.
+    /// The hash of the words. See [`words_hash`], and [`DrawDispatch::words_hash`] for two modules.
     pub fn words_hash(&self) -> u64 {
         match self {
             Dispatch::Fragment(dispatch) => dispatch.words_hash(),
@@ -212,8 +214,8 @@ impl Dispatch {
         }
     }
 
-    /// Bytes that the run takes and gives beside its words, for bounds on what is
-    /// under way at once.
+    /// The bytes of the run's inputs and results without its words, to bound the programs that run
+    /// at once.
     pub fn bytes(&self) -> u64 {
         match self {
             Dispatch::Fragment(dispatch) => dispatch.frame_bytes(),
@@ -222,7 +224,7 @@ impl Dispatch {
         }
     }
 
-    /// Checks what no device's limits are needed for.
+    /// Checks everything that does not depend on a device's limits.
     pub fn check(&self) -> Result<(), Malformed> {
         match self {
             Dispatch::Fragment(dispatch) => dispatch.check(),
@@ -232,18 +234,19 @@ impl Dispatch {
     }
 }
 
-/// What a [`Dispatch`] shows.
+/// The result of a [`Dispatch`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// By a fragment program.
+    /// The result of a fragment program.
     Frame(Frame),
-    /// By a compute program.
+    /// The result of a compute program.
     Buffers(ComputeResult),
-    /// By a draw.
+    /// The result of a draw.
     Drawn(DrawResult),
 }
 
-/// Two runs were of different words: comparing them would say nothing.
+/// An error: two runs have different words, so a comparison would be meaningless. The fields are
+/// the hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DifferentWords(pub u64, pub u64);
@@ -257,8 +260,8 @@ impl fmt::Display for DifferentWords {
 impl std::error::Error for DifferentWords {}
 
 impl Frame {
-    /// Refuses a comparison of runs of different words. Every verdict over two
-    /// frames asks this first.
+    /// Refuses a comparison of runs of different words. Every verdict over two frames calls
+    /// this first.
     pub fn same_words(&self, other: &Frame) -> Result<(), DifferentWords> {
         same_words(self.words_hash, other.words_hash)
     }
@@ -285,7 +288,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_fnv_1a_of_the_bytes() {
-        // Vectors of the authors of FNV: the empty string, and four bytes in order.
+        // Test vectors of the authors of FNV: the empty string, and four bytes in order.
         assert_eq!(words_hash(&[]), 0xcbf2_9ce4_8422_2325);
         let bytes = u32::from_le_bytes(*b"foob");
         assert_eq!(words_hash(&[bytes]), 0xdd12_0e79_0c25_12af);

@@ -1,10 +1,10 @@
-//! What an entry point asks of whoever runs it: local size, descriptors, push constants, workgroup
-//! memory. Read from decoded words.
+//! The resources that an entry point needs: local size, descriptors, push constants and workgroup
+//! memory. They are read from decoded words.
 //!
-//! This is less than loading: nothing is checked that decoding does not check, and any module of
-//! the grammar can be read, also one that the interpreters do not model. Static use is as Vulkan
-//! has it: a variable is used if an instruction of a function that the entry point's calls can
-//! reach names it.
+//! This is less than loading. Nothing is checked beyond decoding, and any module of the
+//! grammar can be read, even if the interpreters do not model it. Static use is defined as in
+//! Vulkan: a variable is used if an instruction names it in a function that the entry point's
+//! calls can reach.
 
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::convert::Infallible;
@@ -17,39 +17,39 @@ use smallstep_semantics::spirv::grammar::{self, Op, OperandKind, Operands, SetIn
 use smallstep_semantics::spirv::words::{Decoded, string_at};
 use smallstep_semantics::spirv::{Instruction, WordsError, decode};
 
-/// What stands behind a descriptor, as far as the module says.
+/// The resource at a descriptor, as the module declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Behind {
     /// A uniform buffer.
     Uniform,
-    /// A storage buffer, of either style.
+    /// A storage buffer, in either style.
     Storage,
-    /// An image of one sample, to be sampled and fetched.
+    /// A single-sample image for sampling and fetches.
     SampledImage(Shape, Texels),
-    /// An image of one sample, to be read and written, of that format; None where the module leaves
-    /// it open or names one that is not modeled.
+    /// A single-sample image for reads and writes, with its format. The format is None if the
+    /// module leaves it open or names one that is not modeled.
     StorageImage(Shape, Option<Format>, Texels),
-    /// A texel buffer, to be fetched; or if written to be read and written, of that format.
+    /// A texel buffer for fetches, or with `written` for reads and writes.
     TexelBuffer {
         /// Whether it is a storage texel buffer.
         written: bool,
-        /// The format that the module names, if it names one that is modeled.
+        /// The format that the module names. None if it names none, or one that is not modeled.
         format: Option<Format>,
-        /// What a texel's components are taken for.
+        /// The component type of its texels.
         texels: Texels,
     },
     /// A sampler.
     Sampler,
-    /// An image to be sampled and a sampler in one.
+    /// A sampled image together with a sampler.
     CombinedImageSampler(Shape, Texels),
-    /// An image of another kind, or what else storage class UniformConstant holds.
+    /// Another kind of image, or another object of storage class UniformConstant.
     Opaque,
     /// An array of descriptors.
     Array,
 }
 
-/// What a module takes the components of an image's texels for: Vulkan, Image
-/// Type and Format compatibility.
+/// The component type of an image's texels in the module: Vulkan, Image Type and
+/// Format compatibility.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Texels {
     /// Floats.
@@ -61,7 +61,7 @@ pub enum Texels {
 }
 
 impl Texels {
-    /// Whether a format has such.
+    /// Whether the texels of a format have this component type.
     pub fn are_of(self, format: Format) -> bool {
         match format.numeric() {
             Numeric::Uint => self == Texels::Uint,
@@ -80,40 +80,40 @@ impl Texels {
     }
 }
 
-/// A variable that is bound through a descriptor.
+/// A variable at a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Descriptor {
-    /// The variable.
+    /// The id of the variable.
     pub id: u32,
-    /// Its `DescriptorSet`; None where it has none.
+    /// The `DescriptorSet`. None if it is not decorated.
     pub set: Option<u32>,
-    /// Its `Binding`; None where it has none.
+    /// The `Binding`. None if it is not decorated.
     pub binding: Option<u32>,
-    /// What is behind it.
+    /// The resource.
     pub behind: Behind,
 }
 
-/// What an entry point asks for.
+/// The needs of an entry point.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// The size of a workgroup; None where the module does not say, as in
-    /// other stages than compute.
+    /// The size of a workgroup. None if the module does not state it, as in stages other
+    /// than compute.
     pub local_size: Option<[u32; 3]>,
-    /// Bytes of workgroup memory that it uses, laid out as std430 has it, Booleans as 32 bits.
+    /// The bytes of workgroup memory that it uses, in std430 layout with Booleans of 32 bits.
     pub workgroup_bytes: u64,
-    /// One past the last byte of the push constants that it uses, by the explicit layout.
+    /// The end of the push constants that it uses, in bytes, by their explicit layout.
     pub push_constant_bytes: u64,
     /// The descriptors that it uses statically, in the order of declaration.
     pub descriptors: Vec<Descriptor>,
 }
 
-/// Why there is nothing to say of an entry point.
+/// The reason why the needs of an entry point are not known.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Unread {
-    /// The words are no module of the grammar.
+    /// The words are not a module of the grammar.
     Words(WordsError),
-    /// There is no such entry point; the text says which there are.
+    /// There is no such entry point. The text lists the existing ones.
     NoEntryPoint(String),
 }
 
@@ -134,7 +134,7 @@ impl From<Unread> for InvalidInput {
     }
 }
 
-/// What the entry point of that stage and name asks for.
+/// The needs of the entry point with that stage and name.
 pub fn needs(words: &[u32], model: ExecutionModel, entry: &str) -> Result<Needs, Unread> {
     let decoded = decode(words).map_err(Unread::Words)?;
     let declared = Declared::of(&decoded);
@@ -167,8 +167,7 @@ pub fn needs(words: &[u32], model: ExecutionModel, entry: &str) -> Result<Needs,
     Ok(needs)
 }
 
-/// All variables of a module that are bound through a descriptor, used or not, in
-/// the order of declaration.
+/// All variables of a module at descriptors, used or not, in the order of declaration.
 pub fn descriptors(decoded: &Decoded<'_>) -> Vec<Descriptor> {
     let declared = Declared::of(decoded);
     declared.variables.iter().filter_map(|variable| declared.descriptor(decoded, variable)).collect()
@@ -180,19 +179,20 @@ struct Variable {
     pointee: u32,
 }
 
-/// The size of a type's values; sizes saturate.
+/// The sizes of a type in bytes. They saturate.
 #[derive(Clone, Copy)]
 struct Size {
-    /// By the rules of std430: size and alignment.
+    /// The size and alignment by the rules of std430.
     std430: (u64, u64),
-    /// By Offset, ArrayStride and MatrixStride, up to the last byte; 0 for a runtime array.
+    /// The size by Offset, ArrayStride and MatrixStride, up to the last byte. 0 for a
+    /// runtime array.
     explicit: u64,
 }
 
-/// What the sections before the functions declare.
+/// The declarations in the sections before the functions.
 #[derive(Default)]
 struct Declared {
-    /// Execution model, function and name.
+    /// The execution model, function and name of each.
     entry_points: Vec<(u32, u32, String)>,
     local_sizes: FxHashMap<u32, [u32; 3]>,
     /// `LocalSizeId`, by function.
@@ -202,7 +202,7 @@ struct Declared {
     bindings: FxHashMap<u32, u32>,
     buffer_blocks: FxHashSet<u32>,
     array_strides: FxHashMap<u32, u32>,
-    /// Offset, MatrixStride and whether rows are major, by structure and member.
+    /// By structure and member: Offset, MatrixStride, and whether it is row-major.
     members: FxHashMap<(u32, u32), Member>,
     sizes: FxHashMap<u32, Size>,
     constants: FxHashMap<u32, u32>,
@@ -292,8 +292,8 @@ impl Declared {
         }
     }
 
-    /// Types are declared before they are used, so the parts are there; a part that is
-    /// not has no size.
+    /// The size of a type. Types are declared before they are used, so the sizes of their parts are
+    /// known. A missing part has no size.
     fn size(&self, decoded: &Decoded<'_>, ty: &Instruction, operands: &[u32]) -> Option<Size> {
         let of = |id: u32| self.sizes.get(&id).copied();
         let plain = |size: u64, align: u64| Some(Size { std430: (size, align), explicit: size });
@@ -304,7 +304,8 @@ impl Declared {
                 plain(bytes, bytes)
             }
             Op::TypeVector => {
-                // Of scalars; what else stands there is invalid, and no reason to fail.
+                // The component must be a scalar. Any other type is invalid, and is clamped instead
+                // of failing.
                 let (part, count) = (of(operands[0])?.std430.0.clamp(1, 8), u64::from(operands[1]));
                 plain(part * count, part * if count == 2 { 2 } else { 4 })
             }
@@ -337,8 +338,7 @@ impl Declared {
         }
     }
 
-    /// The explicit size of a matrix that is a member: its columns, or its rows,
-    /// are a stride apart.
+    /// The explicit size of a matrix that is a member. Its columns or rows are a stride apart.
     fn matrix(&self, decoded: &Decoded<'_>, id: u32, member: Member) -> Option<u64> {
         let &[column, columns] = defined(decoded, id, Op::TypeMatrix)? else { return None };
         let &[part, rows] = defined(decoded, column, Op::TypeVector)? else { return None };
@@ -349,7 +349,7 @@ impl Declared {
 
     fn local_size(&self, decoded: &Decoded<'_>, function: u32) -> Option<[u32; 3]> {
         let values = |ids: [u32; 3]| Some([*self.constants.get(&ids[0])?, *self.constants.get(&ids[1])?, *self.constants.get(&ids[2])?]);
-        // Vulkan: an object that is decorated WorkgroupSize takes precedence.
+        // In Vulkan, an object that is decorated WorkgroupSize takes precedence.
         let composite = self.workgroup_size.and_then(|id| {
             let operands = defined(decoded, id, Op::ConstantComposite).or_else(|| defined(decoded, id, Op::SpecConstantComposite))?;
             values(operands.try_into().ok()?)
@@ -371,7 +371,7 @@ impl Declared {
         Some(Descriptor { id: variable.id, set, binding, behind })
     }
 
-    /// The variables that functions reachable from this one name.
+    /// The variables that are named in the function `entry` or in functions reachable from it.
     fn used_from(&self, decoded: &Decoded<'_>, entry: u32) -> FxHashSet<u32> {
         let mut bodies: FxHashMap<u32, (usize, usize)> = FxHashMap::default();
         let mut open = None;
@@ -408,7 +408,7 @@ impl Declared {
     }
 }
 
-/// What stands behind a variable of class UniformConstant whose type that is.
+/// The resource of a variable of class UniformConstant with that type.
 fn opaque(decoded: &Decoded<'_>, ty: u32) -> Behind {
     if defined(decoded, ty, Op::TypeSampler).is_some() {
         return Behind::Sampler;
@@ -450,15 +450,15 @@ fn opaque(decoded: &Decoded<'_>, ty: u32) -> Behind {
     }
 }
 
-/// The operands of what defines the id, if that is an `op`.
+/// The operands of the instruction that defines the id, if it is an `op`.
 pub(crate) fn defined<'w>(decoded: &Decoded<'w>, id: u32, op: Op) -> Option<&'w [u32]> {
     let index = decoded.definitions.get(id as usize)?.checked_sub(1)?;
     let instruction = decoded.instructions.get(index as usize)?;
     instruction.is(op).then(|| instruction.operands(decoded.words))
 }
 
-/// Calls `seen` with every id that the instruction names. OpSwitch, whose literals are as wide as
-/// its selector, names no variable and is left out.
+/// Calls `seen` with every id that the instruction names. OpSwitch is left out: its literals are as
+/// wide as its selector, and it names no variable.
 pub(crate) fn for_each_id(decoded: &Decoded<'_>, instruction: &Instruction, seen: &mut dyn FnMut(u32)) {
     if instruction.is(Op::Switch) {
         return;
@@ -596,10 +596,10 @@ mod tests {
         assert_eq!(needs.local_size, Some([8, 4, 2]));
         let places: Vec<_> = needs.descriptors.iter().map(|d| (d.set, d.binding, d.behind)).collect();
         assert_eq!(places, [(Some(0), Some(7), Behind::Storage), (Some(3), Some(2), Behind::Storage)]);
-        // The matrix is at 16: two columns 16 apart, and the third's 12 bytes.
+        // The matrix is at 16. Two columns are 16 apart, and the third has 12 bytes.
         assert_eq!(needs.push_constant_bytes, 16 + 32 + 12);
-        // The flag has 4 bytes; the array begins at 16: five elements of a Boolean, 12 bytes of
-        // padding, a vector of 12 and 4 of padding.
+        // The flag has 4 bytes, and the array begins at 16. It has five elements, each with a
+        // Boolean, 12 bytes of padding, a vector of 12, and 4 bytes of padding.
         assert_eq!(needs.workgroup_bytes, 16 + 5 * 32);
     }
 

@@ -1,4 +1,4 @@
-//! Which devices there are, what each of them offers, and how one is chosen.
+//! The adapters of a machine, their properties, and the selection of one.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,105 +7,105 @@ use super::Options;
 use super::child::{self, Launch};
 use super::float_controls::FloatControlsByWidth;
 
-/// One adapter, as results and listings name it.
+/// An adapter, as results and listings name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdapterRecord {
-    /// The place in the list of this machine's Vulkan adapters, from 0.
+    /// The index in the list of this machine's Vulkan adapters, from 0.
     pub index: u32,
-    /// The device's name, as "NVIDIA H200". Several adapters may have the same.
+    /// The device's name, such as "NVIDIA H200". Several adapters may have the same name.
     pub name: String,
-    /// The driver and its version, as "llvmpipe Mesa 22.3.6 (LLVM 15.0.6)".
+    /// The driver and its version, such as "llvmpipe Mesa 22.3.6 (LLVM 15.0.6)".
     pub driver: String,
     /// "discrete", "integrated", "virtual", "software" or "other".
     pub kind: String,
-    /// The programming interface, as "vulkan".
+    /// The programming interface, such as "vulkan".
     pub backend: String,
-    /// The PCI address that tells devices of one name apart, or "".
+    /// The PCI address, which distinguishes devices of one name, or "".
     pub pci: String,
-    /// The Vulkan version that the device and the loader share, as (major, minor); (0, 0) where it
-    /// is not known.
+    /// The Vulkan version that the device and the loader share, as (major, minor). (0, 0) if it is
+    /// not known.
     pub vulkan: (u32, u32),
-    /// Whether SPIR-V can be handed to the driver as it is.
+    /// Whether wgpu can pass SPIR-V to the driver unchanged.
     pub passthrough: bool,
-    /// Whether Rgba32Float can be drawn to and copied from.
+    /// Whether Rgba32Float can be a colour attachment and be copied from.
     pub float_targets: bool,
-    /// What the device promises about float arithmetic, for the widths 16, 32 and 64; None where it
-    /// cannot be asked (Vulkan below 1.2).
+    /// The float controls that the device supports, for the widths 16, 32 and 64. None if they
+    /// cannot be queried (Vulkan below 1.2).
     pub float_controls: Option<FloatControlsByWidth>,
-    /// `maxColorAttachments`, as far as wgpu uses it.
+    /// `maxColorAttachments`, up to the number that wgpu uses.
     pub max_color_attachments: u32,
-    /// Bytes of all colour attachments together for one pixel; an output takes 16.
+    /// The most bytes of all colour attachments together for one pixel. An output takes 16.
     pub max_color_attachment_bytes_per_sample: u32,
-    /// The widest and highest grid.
+    /// The greatest width and height of a grid.
     pub max_texture_dimension_2d: u32,
-    /// The largest constants or storage buffer, in bytes.
+    /// The greatest size of the constants or of a storage buffer, in bytes.
     pub max_storage_buffer_binding_size: u64,
     /// Whether the capability Int8 is enabled.
     pub int8: bool,
-    /// Whether fragments can be shaded once for each sample.
+    /// Whether fragments can be shaded once for each sample (sample shading).
     pub sample_shading: bool,
-    /// Whether there are cubes with layers.
+    /// Whether cube images can have layers.
     pub cube_arrays: bool,
-    /// Whether the extension SPV_KHR_terminate_invocation is enabled, where SPIR-V passes through.
+    /// Whether the extension SPV_KHR_terminate_invocation is enabled for passthrough.
     pub terminate_invocation: bool,
-    /// Whether the capabilities VariablePointersStorageBuffer and VariablePointers are enabled,
-    /// where SPIR-V passes through.
+    /// Whether the capabilities VariablePointersStorageBuffer and VariablePointers are enabled
+    /// for passthrough.
     pub variable_pointers: [bool; 2],
-    /// What is known of its subgroups.
+    /// The properties of its subgroups.
     pub subgroups: Subgroups,
     /// The limits of compute programs.
     pub compute: ComputeLimits,
 }
 
-/// The subgroups of a device; all 0 where it cannot be asked.
+/// The subgroups of a device. All fields are 0 if they cannot be queried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Subgroups {
-    /// The fewest invocations of one.
+    /// The least number of invocations in a subgroup.
     pub min_size: u32,
-    /// The most invocations of one.
+    /// The greatest number of invocations in a subgroup.
     pub max_size: u32,
-    /// `VkSubgroupFeatureFlags`: which group instructions it has.
+    /// `VkSubgroupFeatureFlags`: the supported group operations.
     pub operations: u32,
-    /// `VkShaderStageFlags`: the stages that may have them.
+    /// `VkShaderStageFlags`: the stages that support subgroups.
     pub stages: u32,
 }
 
 impl Subgroups {
-    /// The one size that all have, if there is one.
+    /// The size of all subgroups, if they have only one size.
     pub fn size(self) -> Option<u32> {
         Some(self.max_size).filter(|&size| size == self.min_size && size > 0)
     }
 
-    /// Whether it has the group instructions of a capability of SPIR-V, from GroupNonUniform (61)
-    /// on: they are numbered as the flags are.
+    /// Whether it supports the group instructions of a SPIR-V capability. The capabilities from
+    /// GroupNonUniform (61) on are numbered as the bits of the flags.
     pub fn has(self, capability: u32) -> bool {
         capability.checked_sub(61).is_some_and(|bit| bit < 8 && self.operations & 1 << bit != 0)
     }
 }
 
-/// What bounds a compute program on a device, beside the size of its storage buffers: the adapter's
-/// own limits, as far as wgpu uses them.
+/// The limits of a compute program on a device, besides the size of its storage buffers. These are
+/// the adapter's own limits, up to the values that wgpu uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ComputeLimits {
-    /// Workgroups in x, in y and in z.
+    /// The most workgroups in each of x, y and z.
     pub max_workgroups_per_dimension: u32,
-    /// Invocations of one workgroup.
+    /// The most invocations of a workgroup.
     pub max_invocations_per_workgroup: u32,
-    /// Invocations of one workgroup in x, y and z.
+    /// The most invocations of a workgroup in x, y and z.
     pub max_workgroup_size: [u32; 3],
-    /// Bytes of workgroup memory.
+    /// The most bytes of workgroup memory.
     pub max_workgroup_storage_size: u32,
-    /// Descriptor sets.
+    /// The most descriptor sets.
     pub max_descriptor_sets: u32,
-    /// Storage buffers of one program.
+    /// The most storage buffers of a program.
     pub max_storage_buffers: u32,
-    /// Uniform buffers of one program.
+    /// The most uniform buffers of a program.
     pub max_uniform_buffers: u32,
-    /// Bytes of one uniform buffer.
+    /// The most bytes of a uniform buffer.
     pub max_uniform_buffer_binding_size: u64,
-    /// Bytes of push constants.
+    /// The most bytes of push constants.
     pub max_push_constants_size: u32,
-    /// Bytes of all buffers together, which go to the device, and come back, in one.
+    /// The most bytes of all buffers together. They are uploaded and read back as one buffer.
     pub max_buffer_size: u64,
 }
 
@@ -115,24 +115,24 @@ impl fmt::Display for AdapterRecord {
     }
 }
 
-/// Which adapter: the first, one by its index, or one by its name.
+/// The selection of an adapter: the first, one by its index, or one by its name.
 ///
-/// As text: a number is an index; `NAME` is any part of the name, in any case; `NAME#2` is the
-/// third (from 0) of those that match; `auto` and the empty text are the first adapter.
+/// As text, a number is an index. `NAME` is any part of the name, in upper or lower case. `NAME#2`
+/// is the third match, counted from 0. `auto` and the empty text select the first adapter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
     /// The first adapter.
     #[default]
     First,
-    /// The adapter at this place of the list.
+    /// The adapter with this index in the list.
     Index(u32),
-    /// The adapter with this in its name, upper and lower case being the same. Where several match,
-    /// `nth` says which; without `nth` the matches must be the same device model under the same
-    /// driver, and the first is taken.
+    /// An adapter with this part in its name, in upper or lower case. If several match, `nth`
+    /// selects one. Without `nth`, the matches must be the same device model under the same driver,
+    /// and the first is taken.
     Name {
-        /// Part of the name.
+        /// The part of the name.
         part: String,
-        /// Which of the matches, from 0.
+        /// The index of the match, from 0.
         nth: Option<u32>,
     },
 }
@@ -168,7 +168,7 @@ impl fmt::Display for Selection {
     }
 }
 
-/// Why no device could be had: one or two sentences for people.
+/// The reason why no device is available, in one or two sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NoDevice(pub String);
@@ -181,16 +181,16 @@ impl fmt::Display for NoDevice {
 
 impl std::error::Error for NoDevice {}
 
-/// What is said where there is no Vulkan adapter, or no Vulkan loader: both look the
-/// same to a program.
+/// The message if there is no Vulkan adapter or no Vulkan loader. A program cannot tell
+/// these apart.
 pub const NO_ADAPTER: &str = "no Vulkan adapter was found (or no Vulkan loader). A software one will do: on Debian and its kin, \
 `apt-get install mesa-vulkan-drivers`";
 
-/// What is said where this program holds no devices.
+/// The message if this program was built without devices.
 pub const WITHOUT_DEVICES: &str = "this smallstep was built without devices; `cargo build` with the feature `device` gives it some";
 
 impl Selection {
-    /// The index, in `records`, of the adapter that this selects.
+    /// The index in `records` of the selected adapter.
     pub fn choose(&self, records: &[AdapterRecord]) -> Result<usize, NoDevice> {
         if records.is_empty() {
             return Err(NoDevice(NO_ADAPTER.into()));
@@ -225,11 +225,12 @@ impl Selection {
     }
 }
 
-/// Every Vulkan adapter of this machine, in the loader's order. Empty where there is no loader.
+/// Lists every Vulkan adapter of this machine, in the loader's order. The list is empty if there is
+/// no loader.
 ///
-/// Listing initializes every installed driver, and a driver may print, crash or hang: so a worker
-/// process does it, started as `options` say, and given as long as a worker has to open its device.
-/// The error says what became of it.
+/// Listing initializes every installed driver, and a driver may print, crash or hang. So a worker
+/// process does it, started with `options`, within the time that a worker has to open its device.
+/// The error says how the worker failed.
 pub fn list(options: &Options) -> Result<Vec<AdapterRecord>, NoDevice> {
     let launch = Launch::new(&Selection::First, None, options)?;
     child::list(&launch, options.start_limit)

@@ -1,4 +1,4 @@
-//! Batches: many programs, one submission, everything that they show read back together.
+//! Batches: many programs in one submission, with all their results read back together.
 
 use std::sync::mpsc;
 
@@ -8,12 +8,12 @@ use super::open::{BatchError, OpenDevice, Scopes, sentence};
 use super::render::Rendering;
 use crate::dispatch::Shown;
 
-/// Readback buffers kept for the next batches.
+/// The number of readback buffers that are kept for later batches.
 const KEPT_BUFFERS: usize = 4;
-/// Where the readback of one program may begin: what a copy of a texture asks for.
+/// The alignment of a program's readback, which a copy from a texture requires.
 const READBACK_ALIGNMENT: u64 = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as u64;
 
-/// A compiled program, ready to be run.
+/// A compiled program, ready to run.
 #[derive(Clone)]
 pub(crate) enum Program {
     Draw(Drawable),
@@ -22,7 +22,7 @@ pub(crate) enum Program {
 }
 
 impl Program {
-    /// The hash of the words that this was compiled from.
+    /// The hash of the words that were compiled.
     pub(crate) fn words_hash(&self) -> u64 {
         match self {
             Program::Draw(drawable) => drawable.words_hash,
@@ -31,7 +31,7 @@ impl Program {
         }
     }
 
-    /// Bytes of memory that the program takes in its batch, given and read back.
+    /// The bytes of memory that the program takes in its batch, for upload and readback.
     pub(crate) fn bytes(&self) -> u64 {
         match self {
             Program::Draw(_) => self.readback_bytes(),
@@ -58,8 +58,8 @@ impl Program {
     }
 }
 
-/// Runs batches of programs with one device, from one thread. Attachments and buffers are kept from
-/// batch to batch.
+/// Runs batches of programs on one device, from one thread. Attachments and buffers are reused by
+/// later batches.
 pub(crate) struct Runner<'d> {
     device: &'d OpenDevice,
     attachments: Attachments,
@@ -67,7 +67,7 @@ pub(crate) struct Runner<'d> {
     readback: Vec<wgpu::Buffer>,
 }
 
-/// A batch that the device has been given.
+/// A batch that has been submitted to the device.
 pub(crate) struct Submitted {
     batch: Vec<Program>,
     buffer: wgpu::Buffer,
@@ -81,7 +81,7 @@ impl<'d> Runner<'d> {
         Runner { device, attachments: Attachments::default(), storage: Storage::default(), readback: Vec::new() }
     }
 
-    /// Gives the device the whole batch in one submission and does not wait for it.
+    /// Submits the whole batch at once, without waiting for it.
     pub(crate) fn submit(&mut self, batch: Vec<Program>) -> Result<Submitted, BatchError> {
         let device = self.device;
         let scopes = Scopes::push(&device.device);
@@ -132,7 +132,7 @@ impl<'d> Runner<'d> {
         })
     }
 
-    /// Waits for a batch and gives what its programs show, in the batch's order.
+    /// Waits for a batch. Returns the results of its programs, in the batch's order.
     pub(crate) fn finish(&mut self, submitted: Submitted) -> Result<Vec<Shown>, BatchError> {
         let device = self.device;
         let lost = |text: String| BatchError::Lost(device.lost().map_or(text, str::to_owned));

@@ -1,5 +1,5 @@
-//! What is bound for a program, computed or drawn: whether the device takes it, layouts, bind
-//! groups, and what is shown of it.
+//! The bindings of a compute program or draw: checks against the device, layouts, bind groups, and
+//! the readback of results.
 
 use std::collections::HashMap;
 use std::num::NonZeroU64;
@@ -14,24 +14,23 @@ use crate::compile::naga::Handle;
 use crate::dispatch::resources::{Behind, Descriptor, Needs, Texels};
 use crate::dispatch::{Bound, BufferBinding, BufferKind, ImageBinding, ImageKind};
 
-/// What a buffer's size is a multiple of, in a copy.
+/// The size of a buffer in a copy must be a multiple of this.
 pub(super) const WORD: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
-/// The most layouts kept at once.
+/// The most layouts that are kept at once.
 const KEPT_LAYOUTS: usize = 1 << 10;
 
-/// The layouts made so far, by what they are layouts of.
+/// The layouts that exist so far, by signature.
 #[derive(Default)]
 pub(super) struct Layouts(Mutex<HashMap<Signature, Arc<Layout>>>);
 
 impl Layouts {
-    /// After an error that may have been one of theirs.
+    /// Drops all layouts, after an error that may have invalidated some.
     pub(super) fn forget(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
-/// What two programs have in common that can share a layout: what is where, ascending, and bytes of
-/// push constants.
+/// The key of a layout: the bindings in ascending order, and the bytes of push constants.
 type Signature = (Vec<Slot>, u32);
 
 /// A binding of a layout.
@@ -44,7 +43,7 @@ struct Slot {
 }
 
 pub(super) struct Layout {
-    /// By set; None for a set without anything.
+    /// By set. None if the set is empty.
     groups: Vec<Option<wgpu::BindGroupLayout>>,
     pub(super) pipeline: wgpu::PipelineLayout,
 }
@@ -77,8 +76,8 @@ fn of_buffer(kind: BufferKind) -> wgpu::BindingType {
     wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None }
 }
 
-/// A binding of an image. Where naga knows the module, it is what naga takes the image for; wgpu
-/// then asks whether what is sampled may be filtered.
+/// The binding type of an image. `handle` is the kind that naga infers, if naga reads the module.
+/// wgpu then needs to know whether a sampled image may be filtered.
 fn of_image(image: &ImageBinding, handle: Option<Handle>, filterable: bool) -> wgpu::BindingType {
     let (format, view_dimension) = (image.image.format(), texture::view_dimension(image.image.shape()));
     match image.kind {
@@ -95,7 +94,8 @@ fn of_image(image: &ImageBinding, handle: Option<Handle>, filterable: bool) -> w
                 () if format.is_depth() && handle != Some(Handle::Sampled) => wgpu::TextureSampleType::Depth,
                 () if Texels::Uint.are_of(format) => wgpu::TextureSampleType::Uint,
                 () if Texels::Sint.are_of(format) => wgpu::TextureSampleType::Sint,
-                // What is no depth texture in WGSL takes depths as floats that nothing filters.
+                // An image with a depth format that is no depth texture in WGSL gives
+                // unfilterable floats.
                 () => wgpu::TextureSampleType::Float { filterable: filterable && !format.is_depth() },
             };
             wgpu::BindingType::Texture { sample_type, view_dimension, multisampled: false }
@@ -115,7 +115,7 @@ fn filters(sampler: &Sampler) -> bool {
     [sampler.mag, sampler.min, sampler.mip].contains(&Filter::Linear)
 }
 
-/// What naga takes textures and samplers for, of two stages.
+/// The union of the kinds that naga infers for textures and samplers in two stages.
 pub(super) fn of_both(vertex: &[((u32, u32), Handle)], fragment: &[((u32, u32), Handle)]) -> Vec<((u32, u32), Handle)> {
     let mut both = vertex.to_vec();
     for &(place, handle) in fragment {
@@ -132,10 +132,10 @@ pub(super) fn of_both(vertex: &[((u32, u32), Handle)], fragment: &[((u32, u32), 
     both
 }
 
-/// Whether what is bound can be what naga takes it for: WGSL has depth textures and samplers that
-/// compare, where Vulkan looks at formats and at how samplers were made.
+/// Whether the bindings can have the kinds that naga infers. WGSL has types for depth textures and
+/// comparing samplers. In Vulkan, that depends on the format and on the sampler object.
 pub(super) fn fits(bound: Bound<'_>, handles: &[((u32, u32), Handle)]) -> Result<(), String> {
-    // Which sampler an image is sampled with is not known here.
+    // It is not known which sampler an image is sampled with.
     let filtering = bound.samplers.iter().any(|sampler| {
         let handle = handles.iter().find(|(at, _)| *at == (sampler.set, sampler.binding)).map(|(_, handle)| *handle);
         handle == Some(Handle::Sampler) && filters(&sampler.sampler)
@@ -166,19 +166,19 @@ pub(super) fn fits(bound: Bound<'_>, handles: &[((u32, u32), Handle)]) -> Result
     Ok(())
 }
 
-/// Bytes of a buffer in a copy.
+/// The bytes of a buffer in a copy.
 pub(super) fn padded(buffer: &BufferBinding) -> u64 {
     (buffer.bytes.len() as u64).next_multiple_of(WORD)
 }
 
-/// Bytes of readback memory that showing it takes.
+/// The bytes of readback memory for the shown images and buffers.
 pub(super) fn readback_bytes(bound: Bound<'_>) -> u64 {
     let images: u64 = bound.shown_images().map(|i| Rows::of(&i.image).bytes()).sum();
     images + bound.shown_buffers().map(padded).sum::<u64>()
 }
 
-/// Copies what is shown to the readback from an offset where rows of texels may begin: images, then
-/// buffers. `textures` and `buffers` are those of all images and buffers that are bound.
+/// Copies the shown images and then the shown buffers to the readback, from an offset that is
+/// aligned for texel rows. `textures` and `buffers` belong to all bound images and buffers.
 pub(super) fn copy_back(
     encoder: &mut wgpu::CommandEncoder,
     bound: Bound<'_>,
@@ -195,7 +195,7 @@ pub(super) fn copy_back(
     }
 }
 
-/// The images and the buffers in what was read back.
+/// The images and the buffers in the bytes that were read back.
 pub(super) fn shown(bound: Bound<'_>, mut bytes: &[u8]) -> (Vec<Buffer>, Vec<Buffer>) {
     let (mut images, mut buffers) = (Vec::new(), Vec::new());
     for image in bound.shown_images() {
@@ -210,7 +210,7 @@ pub(super) fn shown(bound: Bound<'_>, mut bytes: &[u8]) -> (Vec<Buffer>, Vec<Buf
 }
 
 impl OpenDevice {
-    /// Whether what is bound is within the device's limits, and can be said to wgpu.
+    /// Whether the bindings are within the device's limits, and wgpu can express them.
     pub(super) fn within_bound_limits(&self, bound: Bound<'_>) -> Result<(), String> {
         let (limits, all) = (&self.record.compute, self.device.limits());
         let sets = bound.places().map(|(set, _)| u64::from(set) + 1).max().unwrap_or(0);
@@ -258,8 +258,8 @@ impl OpenDevice {
         bound.samplers.iter().try_for_each(|sampler| self.can_sample(bound, &sampler.sampler))
     }
 
-    /// Whether the sampler can be said to wgpu and may be used with every image that is sampled:
-    /// which ones the module uses it with is not looked for.
+    /// Whether wgpu can express the sampler, and every sampled image may be used with it. The
+    /// module is not searched for the images that it uses with the sampler.
     fn can_sample(&self, bound: Bound<'_>, sampler: &Sampler) -> Result<(), String> {
         let sampled = || bound.images.iter().filter(|image| image.kind == ImageKind::Sampled).map(|image| image.image.format());
         if sampler.unnormalized {
@@ -288,7 +288,7 @@ impl OpenDevice {
         Ok(())
     }
 
-    /// Whether everything that an entry point uses is there, of the right kind and size.
+    /// Whether every resource that an entry point uses is bound, with the right kind and size.
     pub(super) fn has_all(&self, bound: Bound<'_>, needs: &Needs) -> Result<(), String> {
         let (needed, given) = (needs.push_constant_bytes, bound.push_constants.len());
         if needed > given as u64 {
@@ -297,7 +297,7 @@ impl OpenDevice {
         needs.descriptors.iter().try_for_each(|descriptor| has(bound, descriptor))
     }
 
-    /// Whether wgpu leaves everything where it is.
+    /// Whether wgpu keeps all binding numbers.
     pub(super) fn is_dense(&self, bound: Bound<'_>) -> Result<(), String> {
         let mut places: Vec<(u32, u32)> = bound.places().collect();
         places.sort_unstable();
@@ -312,9 +312,9 @@ impl OpenDevice {
         Ok(())
     }
 
-    /// The layout of what is bound, each thing for the stages that use it, and where naga knows the
-    /// modules, as what it takes them for. Storage buffers in `read` are only read, whatever is
-    /// bound.
+    /// The layout of the bindings, each visible to the stages that use it. If naga reads the
+    /// modules, each binding has the kind that naga infers. Storage buffers in `read` are read-only
+    /// in the layout, whatever their own kind is.
     pub(super) fn layout(
         &self,
         bound: Bound<'_>,
@@ -323,7 +323,7 @@ impl OpenDevice {
         read: &[(u32, u32)],
     ) -> Arc<Layout> {
         let handle = |place| handles.iter().find(|(at, _)| *at == place).map(|(_, handle)| *handle);
-        // To Vulkan it means nothing.
+        // Vulkan has no such property of a binding.
         let filterable = |image: &ImageBinding| self.route.re_emits() && self.can_filter(image.image.format());
         let kind = |b: &BufferBinding| match b.kind {
             BufferKind::ReadWrite if read.contains(&(b.set, b.binding)) => BufferKind::ReadOnly,
@@ -347,7 +347,7 @@ impl OpenDevice {
         layout
     }
 
-    /// Textures that hold the images.
+    /// Makes textures with the contents of the images.
     pub(super) fn textures(&self, encoder: &mut wgpu::CommandEncoder, bound: Bound<'_>) -> Vec<wgpu::Texture> {
         let usage = |kind: ImageKind| match kind {
             ImageKind::Sampled => wgpu::TextureUsages::TEXTURE_BINDING,
@@ -389,7 +389,7 @@ impl OpenDevice {
         })
     }
 
-    /// The bind groups, by set, of these buffers and textures.
+    /// The bind groups of these buffers and textures, with their sets.
     pub(super) fn bind(
         &self,
         layout: &Layout,
@@ -422,7 +422,7 @@ impl OpenDevice {
     }
 }
 
-/// wgpu's name of a comparison.
+/// The comparison function of wgpu.
 pub(super) fn compare(compare: Compare) -> wgpu::CompareFunction {
     match compare {
         Compare::Never => wgpu::CompareFunction::Never,
@@ -436,7 +436,7 @@ pub(super) fn compare(compare: Compare) -> wgpu::CompareFunction {
     }
 }
 
-/// Whether what a variable is bound to is there and of the right kind.
+/// Whether the resource of a variable is bound and of the right kind.
 fn has(bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), String> {
     let id = descriptor.id;
     let (Some(set), Some(binding)) = (descriptor.set, descriptor.binding) else {
@@ -508,8 +508,8 @@ mod tests {
     use crate::dispatch::SamplerBinding;
     use smallstep_semantics::image::{Format, Image};
 
-    /// A texture that WGSL declares as one of floats takes depths unfiltered, whatever the adapter
-    /// says of the format: wgpu binds them to nothing that may be filtered.
+    /// A texture of floats in WGSL reads depths unfiltered, even if the adapter can filter the
+    /// format. wgpu binds depth formats to no filterable texture.
     #[test]
     fn depths_that_are_bound_to_a_texture_of_floats_are_not_filtered() {
         let sample_type = |format: Format, handle: Handle| {
@@ -525,8 +525,8 @@ mod tests {
         assert_eq!(sample_type(Format::R32Sfloat, Handle::Sampled), float(true));
     }
 
-    /// A depth texture that is a texture of floats in WGSL cannot be bound beside a sampler that
-    /// filters; beside one that does not, it can.
+    /// A depth image that is a texture of floats in WGSL cannot be bound beside a sampler that
+    /// filters. Beside a sampler that does not filter, it can.
     #[test]
     fn depths_beside_a_sampler_that_filters_do_not_fit() {
         let image = Image::new(Format::D32Sfloat, 2, 2, 1).expect("an image");

@@ -1,9 +1,9 @@
-//! What a module asks of a device, read from its words before a driver sees them.
+//! The device features that a module needs, found in its words before a driver sees them.
 //!
-//! Handing a driver a module that needs a capability which the device did not enable is undefined:
-//! it may work, crash, or compute something else. Such a module is unchecked, and says why. This
-//! reads no more than the framing and the module's first sections; a module that is wrong further
-//! on is for the driver, whose crash costs a worker process.
+//! It is undefined behaviour to give a driver a module that needs a capability which the device did
+//! not enable. The module may work, crash, or compute something else. Such a module is unchecked,
+//! with the reason. This code reads only the framing and the first sections of the module. Errors
+//! further on are left to the driver, whose crash only costs a worker process.
 
 use super::adapters::AdapterRecord;
 use super::float_controls::FloatControls;
@@ -14,7 +14,7 @@ const OP_ENTRY_POINT: u32 = 15;
 const OP_EXECUTION_MODE: u32 = 16;
 const OP_CAPABILITY: u32 = 17;
 
-/// The features that capabilities stand for and that a device enables where the adapter has them.
+/// The features behind SPIR-V capabilities. A device enables them if the adapter has them.
 pub(crate) const OPTIONAL_FEATURES: wgpu::Features = wgpu::Features::SHADER_F64
     .union(wgpu::Features::SHADER_INT64)
     .union(wgpu::Features::SHADER_I16)
@@ -24,7 +24,7 @@ pub(crate) const OPTIONAL_FEATURES: wgpu::Features = wgpu::Features::SHADER_F64
     .union(wgpu::Features::SUBGROUP)
     .union(wgpu::Features::SUBGROUP_BARRIER);
 
-/// The features that images and draws need and that a device enables where the adapter has them.
+/// The features that images and draws need. A device enables them if the adapter has them.
 pub(crate) const DRAWING_FEATURES: wgpu::Features = wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES
     .union(wgpu::Features::TEXTURE_FORMAT_16BIT_NORM)
     .union(wgpu::Features::FLOAT32_FILTERABLE)
@@ -34,12 +34,12 @@ pub(crate) const DRAWING_FEATURES: wgpu::Features = wgpu::Features::TEXTURE_ADAP
 
 const INT64_ATOMICS: wgpu::Features = wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS.union(wgpu::Features::SHADER_INT64_ATOMIC_MIN_MAX);
 
-/// The same, of what wgpu calls experimental and offers beside passthrough only: the Vulkan memory
-/// model comes with the cooperative matrices.
+/// Features behind SPIR-V capabilities that wgpu calls experimental and offers only beside
+/// passthrough. The Vulkan memory model comes with the cooperative matrices.
 pub(crate) const EXPERIMENTAL_FEATURES: wgpu::Features = wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
 
-/// Why the words cannot be handed to a device with these features, if they cannot: the capability,
-/// extension, version or execution mode, by name.
+/// Whether the words can be given to a device with these features. The error names the capability,
+/// extension, version or execution mode that is missing.
 pub(crate) fn missing(words: &[u32], device: &AdapterRecord, features: wgpu::Features) -> Result<(), String> {
     let Some(&[magic, version, ..]) = words.first_chunk::<5>() else {
         return Err(format!("the module has {} words; a SPIR-V header alone has 5", words.len()));
@@ -87,9 +87,9 @@ pub(crate) fn missing(words: &[u32], device: &AdapterRecord, features: wgpu::Fea
     Ok(())
 }
 
-/// That a stage of this execution model may have subgroups.
+/// Checks that a stage with this execution model supports subgroups.
 fn subgroups_in(model: u32, capability: u32, device: &AdapterRecord) -> Result<(), String> {
-    // VkShaderStageFlagBits of the stages of Vulkan 1.0.
+    // VkShaderStageFlagBits of the stages in Vulkan 1.0.
     let stages = [(0, "vertex", 0x1), (4, "fragment", 0x10), (5, "compute", 0x20)];
     match stages.iter().find(|(of, ..)| *of == model) {
         Some((_, name, flag)) if device.subgroups.stages & flag == 0 => {
@@ -104,7 +104,7 @@ fn capability_enabled(capability: u32, device: &AdapterRecord, features: wgpu::F
         if features.contains(bit) { Ok(()) } else { Err(format!("the device does not enable the capability {name}")) }
     };
     match capability {
-        // Vulkan takes these from every device: Matrix, Shader, Sampled1D, Image1D, SampledBuffer,
+        // Every Vulkan device supports these: Matrix, Shader, Sampled1D, Image1D, SampledBuffer,
         // ImageBuffer, StorageImageExtendedFormats, ImageQuery, DerivativeControl.
         0 | 1 | 43 | 44 | 46 | 47 | 49 | 50 | 51 => Ok(()),
         9 => feature("Float16", wgpu::Features::SHADER_F16),
@@ -113,7 +113,8 @@ fn capability_enabled(capability: u32, device: &AdapterRecord, features: wgpu::F
         12 => feature("Int64Atomics", INT64_ATOMICS),
         22 => feature("Int16", wgpu::Features::SHADER_I16),
         32 => feature("ClipDistance", wgpu::Features::CLIP_DISTANCES),
-        // wgpu enables it wherever the adapter has it, and samples of attachments need it there.
+        // wgpu enables this wherever the adapter has it, and attachments with several samples
+        // need it.
         35 if device.sample_shading => Ok(()),
         34 | 45 if device.cube_arrays => Ok(()),
         39 if device.int8 => Ok(()),
@@ -135,8 +136,8 @@ fn capability_enabled(capability: u32, device: &AdapterRecord, features: wgpu::F
     }
 }
 
-/// Names of capabilities that modules of this project and its neighbours ask for; others are said
-/// by number.
+/// The name of a capability that modules of this project and its neighbours use. Other capabilities
+/// are named by their number.
 fn capability_name(capability: u32) -> String {
     let name = match capability {
         2 => "Geometry",
@@ -188,7 +189,7 @@ fn capability_name(capability: u32) -> String {
 
 type HasControl = fn(FloatControls) -> bool;
 
-/// The capability of a float control, which has the number of its execution mode plus five.
+/// The float control of a capability, whose number is that of its execution mode plus five.
 fn float_control(capability: u32) -> (&'static str, HasControl) {
     match capability {
         4464 => ("DenormPreserve", |w| w.denorm_preserve),
@@ -200,11 +201,11 @@ fn float_control(capability: u32) -> (&'static str, HasControl) {
 }
 
 fn extension_enabled(name: &str, device: &AdapterRecord) -> Result<(), String> {
-    // What became part of Vulkan needs no device extension: 1.1 took the storage buffer class and
-    // 16-bit storage, 1.2 the float controls and the memory model, 1.3 instructions that mean
-    // nothing. What else they need is a capability.
+    // Extensions that became part of Vulkan need no device extension. 1.1 includes the storage
+    // buffer class and 16-bit storage, 1.2 the float controls and the memory model, and 1.3
+    // non-semantic instructions. Their other requirements are capabilities.
     let since = match name {
-        // Part of Vulkan 1.3, and a feature that this project enables itself.
+        // Part of Vulkan 1.3, with a feature that this project enables itself.
         "SPV_KHR_terminate_invocation" if device.terminate_invocation => return Ok(()),
         "SPV_KHR_storage_buffer_storage_class" | "SPV_KHR_16bit_storage" | "SPV_KHR_variable_pointers" => (1, 1),
         "SPV_KHR_float_controls" | "SPV_KHR_vulkan_memory_model" => (1, 2),
@@ -237,7 +238,7 @@ fn execution_mode_enabled(operands: &[u32], device: &AdapterRecord) -> Result<()
     }
 }
 
-/// A SPIR-V string: bytes, the lowest of a word first, up to a zero.
+/// A SPIR-V string: bytes up to a zero, with the lowest byte of each word first.
 fn string(words: &[u32]) -> String {
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).take_while(|b| *b != 0).collect();
     String::from_utf8_lossy(&bytes).into_owned()

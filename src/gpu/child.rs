@@ -1,4 +1,4 @@
-//! A worker process as its parent sees it: started, fed, read, and ended.
+//! A worker process from its parent's view: start, input, output, and end.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -13,14 +13,14 @@ use super::supervisor::Event;
 use super::wire::{Report, Run, WireError};
 use super::{AdapterRecord, Exit, LAST_SAID, NoDevice, Options, Route, Selection, WITHOUT_DEVICES};
 
-/// What is kept of a worker's standard error, in bytes.
+/// The number of bytes of a worker's standard error that are kept.
 const STDERR_KEPT: usize = 4096;
-/// How many of its last lines are shown.
+/// The number of its last lines that are shown.
 const STDERR_LINES: usize = 8;
-/// How long a worker may take to leave, after its input ended or it was killed.
+/// The time that a worker has to exit after its input has ended or it was killed.
 pub(super) const LEAVE: Duration = Duration::from_secs(5);
 
-/// How a worker is started.
+/// The parameters for starting a worker.
 #[derive(Clone)]
 pub(super) struct Launch {
     pub(super) executable: PathBuf,
@@ -31,11 +31,11 @@ pub(super) struct Launch {
 }
 
 impl Launch {
-    /// The error says that this program's own path is not known, or that it has no worker.
+    /// Errors: the path of this program is not known, or this program has no worker.
     pub(super) fn new(selection: &Selection, route: Option<Route>, options: &Options) -> Result<Launch, NoDevice> {
         let executable = match &options.executable {
             Some(path) => path.clone(),
-            // Its own worker would hold the device.
+            // Its own worker would need the feature `device`.
             None if cfg!(not(feature = "device")) => return Err(NoDevice(WITHOUT_DEVICES.into())),
             None => std::env::current_exe().map_err(|error| NoDevice(format!("the path of this program is not known: {error}")))?,
         };
@@ -58,7 +58,7 @@ impl Launch {
     }
 }
 
-/// What a worker that is started to list the adapters reports, within the limit.
+/// Starts a worker that lists the adapters, and returns its report. `limit` bounds the time.
 pub(super) fn list(launch: &Launch, limit: Duration) -> Result<Vec<AdapterRecord>, NoDevice> {
     let mut child = launch.command().arg("--list").spawn().map_err(|error| NoDevice(launch.not_started(&error)))?;
     let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
@@ -73,8 +73,8 @@ pub(super) fn list(launch: &Launch, limit: Duration) -> Result<Vec<AdapterRecord
         let _ = ended.send(());
     });
     let report = report.recv_timeout(limit);
-    // Once the list is there, how the process ends is of no matter: drivers crash when they are
-    // unloaded, too.
+    // Once the list has arrived, the exit status of the process does not matter. Drivers may also
+    // crash when they are unloaded.
     let waits = matches!(report, Ok(Ok(None) | Err(WireError::Io(_))));
     let exit = leave(&mut child, if waits { LEAVE } else { Duration::ZERO }).map_or(Exit::Unknown, exit);
     let why = match report {
@@ -92,7 +92,7 @@ pub(super) fn list(launch: &Launch, limit: Duration) -> Result<Vec<AdapterRecord
 /// A worker process. It must be ended with [`Worker::end`].
 pub(super) struct Worker {
     child: Child,
-    /// Programs for the thread that writes them.
+    /// The queue of programs for the thread that writes them to the worker.
     programs: mpsc::Sender<Run>,
     stderr: Arc<Mutex<VecDeque<u8>>>,
     stderr_ended: mpsc::Receiver<()>,
@@ -102,7 +102,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// Starts a worker, whose reports are passed on as events of this generation.
+    /// Starts a worker. Its reports become events of this generation.
     pub(super) fn start(launch: &Launch, generation: u64, events: &mpsc::Sender<Event>) -> io::Result<Worker> {
         let mut command = launch.command();
         command.arg(format!("--adapter={}", launch.selection));
@@ -117,8 +117,8 @@ impl Worker {
         };
         #[cfg(target_os = "linux")]
         {
-            // As large as an unprivileged process may have them, so that large images cross in few
-            // turns; smaller ones do as well.
+            // The pipes are as large as an unprivileged process may make them, so that large images
+            // need few turns. Smaller pipes work too.
             let _ = rustix::pipe::fcntl_setpipe_size(&stdin, 1 << 20);
             let _ = rustix::pipe::fcntl_setpipe_size(&stdout, 1 << 20);
         }
@@ -142,15 +142,16 @@ impl Worker {
         Ok(Worker { child, programs, stderr: kept, stderr_ended, started, ready: false })
     }
 
-    /// Gives it a program. Of a worker that has ended already, the end of its output tells.
+    /// Sends a program to the worker. If the worker has ended already, the end of its output
+    /// reports that.
     pub(super) fn give(&self, run: Run) {
         let _ = self.programs.send(run);
     }
 
-    /// Ends it, after letting it go by itself for a while: how it went, and the last lines of its
-    /// standard error.
+    /// Ends the worker, after `patience` for an exit of its own. Returns its exit, and the last
+    /// lines of its standard error.
     pub(super) fn end(mut self, patience: Duration) -> (Exit, String) {
-        // Its input ends here.
+        // This ends the worker's input.
         drop(self.programs);
         let exit = leave(&mut self.child, patience).map_or(Exit::Unknown, exit);
         let _ = self.stderr_ended.recv_timeout(Duration::from_secs(1));
@@ -159,8 +160,8 @@ impl Worker {
     }
 }
 
-/// Waits for the process, kills it after a while, and waits again. None for a process that even a
-/// kill does not end: a driver may hold it in the kernel.
+/// Waits for the process, kills it after `patience`, and waits again. None if even a kill does not
+/// end the process, because a driver holds it in the kernel.
 fn leave(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
     let wait = |child: &mut Child, patience: Duration| {
         let deadline = Instant::now() + patience;
@@ -193,14 +194,14 @@ fn exit(status: ExitStatus) -> Exit {
     status.code().map_or(Exit::Unknown, Exit::Code)
 }
 
-/// The last lines, joined by " | ".
+/// The last lines, joined with " | ".
 fn last_lines(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines[lines.len().saturating_sub(STDERR_LINES)..].join(" | ")
 }
 
-/// Writes until the queue or the pipe closes. The end of the worker's input is the end of this.
+/// Writes programs until the queue or the pipe closes. Its return ends the worker's input.
 fn write_programs(stdin: ChildStdin, queue: &mpsc::Receiver<Run>) {
     let mut out = BufWriter::with_capacity(1 << 16, stdin);
     while let Ok(first) = queue.recv() {

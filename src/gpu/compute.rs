@@ -1,9 +1,9 @@
-//! Compute programs: buffers that are filled, bound, and read back again and again, and images.
+//! Compute programs: buffers that are filled, bound and read back, and reused, and images.
 //!
-//! All programs of a batch are in one compute pass. Each has buffers and images of its own, so
-//! nothing orders them among each other: their buffers' contents come from one upload before the
-//! pass, and go to the batch's readback after it. A buffer of the pool may be longer than what is
-//! bound of it.
+//! All programs of a batch are in one compute pass. Each has its own buffers and images, so no
+//! order between them is needed. The contents of the buffers come from one upload before the pass,
+//! and go to the batch's readback after it. A buffer of the pool may be longer than the part that
+//! is bound.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use super::open::{Code, OpenDevice};
 use crate::dispatch::resources::Needs;
 use crate::dispatch::{ComputeDispatch, ComputeResult};
 
-/// The smallest buffer of the pool.
+/// The least size of a buffer in the pool.
 const SMALLEST: u64 = 256;
 /// The most bytes that the pool keeps.
 const KEPT_BYTES: u64 = 256 << 20;
 
-/// A compiled compute program, ready to be run.
+/// A compiled compute program, ready to run.
 #[derive(Clone)]
 pub(crate) struct Computation {
     pipeline: wgpu::ComputePipeline,
@@ -28,22 +28,22 @@ pub(crate) struct Computation {
 }
 
 impl Computation {
-    /// Bytes of memory that giving the buffers to the device takes.
+    /// The bytes of memory to upload the buffers.
     pub(super) fn upload_bytes(&self) -> u64 {
         self.dispatch.buffers.iter().map(padded).sum()
     }
 
-    /// Bytes of memory that giving buffers and images to the device takes.
+    /// The bytes of memory to upload buffers and images.
     pub(super) fn given_bytes(&self) -> u64 {
         self.dispatch.bound().given_bytes()
     }
 
-    /// Bytes of readback memory that running this takes.
+    /// The bytes of readback memory that a run takes.
     pub(super) fn readback_bytes(&self) -> u64 {
         bound::readback_bytes(self.dispatch.bound())
     }
 
-    /// The result in what was read back.
+    /// The result in the bytes that were read back.
     pub(super) fn result(&self, bytes: &[u8]) -> ComputeResult {
         let (images, buffers) = bound::shown(self.dispatch.bound(), bytes);
         ComputeResult { words_hash: self.words_hash, buffers, images }
@@ -60,8 +60,8 @@ impl OpenDevice {
         self.within_bound_limits(dispatch.bound())
     }
 
-    /// Whether everything that the entry point uses is there, of the right kind and size, and where
-    /// wgpu will put it.
+    /// Whether every resource that the entry point uses is bound, with the right kind and size, and
+    /// at the place where wgpu will put it.
     pub(super) fn can_compute(&self, dispatch: &ComputeDispatch, needs: &Needs) -> Result<(), String> {
         let limits = &self.record.compute;
         if let Some(size) = needs.local_size {
@@ -87,8 +87,8 @@ impl OpenDevice {
             module: &module,
             entry_point: code.entry(&dispatch.entry),
             compilation_options: wgpu::PipelineCompilationOptions {
-                // Workgroup memory is undefined until it is written, and a device may show so; wgpu
-                // would have naga clear it.
+                // Workgroup memory is undefined until it is written, and a device may show that. By
+                // default, wgpu makes naga clear it.
                 zero_initialize_workgroup_memory: false,
                 ..Default::default()
             },
@@ -98,19 +98,18 @@ impl OpenDevice {
     }
 }
 
-/// Buffers for the programs of batches, kept by size.
+/// A pool of buffers for the programs of batches, by size.
 #[derive(Default)]
 pub(super) struct Storage {
     kept: HashMap<u64, Vec<wgpu::Buffer>>,
     bytes: u64,
 }
 
-/// The buffers of a batch that is under way.
+/// The buffers of a batch that is running.
 pub(super) struct Lent(Vec<wgpu::Buffer>);
 
 impl Storage {
-    /// Runs the programs in one pass, and copies what they show to the readback, from
-    /// the offset of each.
+    /// Runs the programs in one pass, and copies the result of each to its offset in the readback.
     pub(super) fn encode(
         &mut self,
         open: &OpenDevice,
@@ -154,7 +153,7 @@ impl Storage {
         Lent(lent)
     }
 
-    /// The buffers of all the programs, in order, filled from one upload.
+    /// The buffers of all programs, in order, filled from one upload.
     fn upload(
         &mut self,
         device: &wgpu::Device,
@@ -169,7 +168,7 @@ impl Storage {
             mapped_at_creation: true,
         });
         let given = || computations.iter().flat_map(|(computation, _)| &computation.dispatch.buffers);
-        // Without memory there is no mapping, and the error scope has the error.
+        // If memory runs out there is no mapping, and the error scope has the error.
         if let Ok(mut view) = upload.get_mapped_range_mut(..) {
             let mut offset = 0;
             for buffer in given() {
@@ -190,7 +189,8 @@ impl Storage {
     }
 
     fn lend(&mut self, device: &wgpu::Device, bytes: u64) -> wgpu::Buffer {
-        // Sizes beyond a mebibyte are rounded up less, so that no more than the limit is asked for.
+        // Sizes above a mebibyte are not rounded up to a power of two, so that they stay below
+        // the limit.
         let size = if bytes <= 1 << 20 { bytes.next_power_of_two().max(SMALLEST) } else { bytes };
         if let Some(buffer) = self.kept.get_mut(&size).and_then(Vec::pop) {
             self.bytes -= size;
@@ -204,7 +204,7 @@ impl Storage {
         })
     }
 
-    /// Keeps the buffers of a batch that is done for the next ones.
+    /// Returns the buffers of a finished batch to the pool.
     pub(super) fn take_back(&mut self, Lent(buffers): Lent) {
         for buffer in buffers {
             if self.bytes + buffer.size() > KEPT_BYTES {

@@ -1,4 +1,4 @@
-//! A device as its users see it: programs go in, outcomes come out.
+//! The device for its users: programs go in, and outcomes come out.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -15,33 +15,35 @@ use super::supervisor::{Coordinator, Event};
 use super::{Finished, Route};
 use crate::dispatch::Dispatch;
 
-/// How a device is run.
+/// The options of a device.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The program that has the `worker` subcommand; None for this one ([`std::env::current_exe`]).
+    /// The program that has the `worker` subcommand. None for this
+    /// program ([`std::env::current_exe`]).
     pub executable: Option<PathBuf>,
-    /// How long one program may take, compiled and run alone.
+    /// The time limit of one program, compiled and run alone.
     pub program_limit: Duration,
-    /// How long a worker may take to open its device.
+    /// The time limit for a worker to open its device.
     pub start_limit: Duration,
-    /// After so many workers in a row that did not start, the device is given up. Between them are
-    /// pauses of 0.2 s, then twice as long each time, up to 10 s. The first worker of all is
-    /// started once only.
+    /// The number of workers in a row that fail to start before the device is given up. The pause
+    /// between attempts is 0.2 s first and then doubles, up to 10 s. The very first worker is
+    /// started only once.
     pub start_attempts: u32,
-    /// Worker processes, each with a device of its own on the same adapter; 0 for as many as a
-    /// stream of small programs wants on this adapter and machine ([`Device::workers`] says how
-    /// many that are).
+    /// The number of worker processes, each with its own device on the same adapter. 0 chooses the
+    /// number that suits a stream of small programs on this adapter and machine
+    /// ([`Device::workers`] returns it).
     pub workers: usize,
-    /// How many programs one worker holds at once.
+    /// The number of programs that one worker holds at once.
     pub window: usize,
-    /// Compiling threads of one worker; 0 for the cores of this machine divided by the workers.
+    /// The number of compiling threads of a worker. 0 for the cores of this machine divided by
+    /// the workers.
     pub compile_threads: usize,
-    /// Variables added to a worker's environment.
+    /// Additional environment variables of a worker.
     pub environment: Vec<(OsString, OsString)>,
 }
 
 impl Default for Options {
-    /// This executable, 20 s for a program, 60 s for a start, 12 starts (pauses of a minute in
+    /// This executable, 20 s for a program, 60 s for a start, 12 starts (with pauses of a minute in
     /// all), one worker with 256 programs.
     fn default() -> Options {
         Options {
@@ -57,21 +59,21 @@ impl Default for Options {
     }
 }
 
-/// An adapter with worker processes on it: programs go in, outcomes come out, in any order.
+/// An adapter with worker processes on it. Programs go in, and outcomes come out in any order.
 ///
-/// It may be shared between threads. Dropping it ends the workers; what was not received is dropped
-/// with it.
+/// Threads may share it. Dropping it ends the workers and drops the outcomes that were
+/// not received.
 pub struct Device {
     record: AdapterRecord,
     route: Route,
     workers: usize,
     shared: Arc<Shared>,
     coordinators: Coordinators,
-    /// Removed when the workers have ended.
+    /// The shader cache, which is removed after the workers have ended.
     _cache: ShaderCache,
 }
 
-/// The threads that run the workers. Dropping them ends them, and the workers.
+/// The threads that run the workers. Dropping them ends them and the workers.
 #[derive(Default)]
 struct Coordinators(Vec<(mpsc::Sender<Event>, JoinHandle<()>)>);
 
@@ -86,19 +88,19 @@ impl Drop for Coordinators {
     }
 }
 
-/// What the coordinators and the users of a device share.
+/// The state that the coordinators and the users of a device share.
 pub(super) struct Shared {
     state: Mutex<State>,
-    /// Programs may be submitted again.
+    /// Notified when programs may be submitted again.
     room: Condvar,
-    /// A program finished.
+    /// Notified when a program has finished.
     done: Condvar,
     capacity: usize,
     pub(super) restarts: AtomicU64,
     pub(super) unrepeated: AtomicU64,
-    /// Where coordinators hear that there are programs to take.
+    /// The channels that tell coordinators about new programs.
     waiting: Mutex<Vec<mpsc::Sender<Event>>>,
-    /// Workers that are not given up.
+    /// The number of workers that are not given up.
     pub(super) workers: AtomicUsize,
 }
 
@@ -106,21 +108,22 @@ pub(super) struct Shared {
 pub(super) struct State {
     pub(super) pending: VecDeque<Job>,
     finished: VecDeque<Finished>,
-    /// Submitted and not finished.
+    /// The number of programs that are submitted and not finished.
     unfinished: usize,
-    /// How many were handed to [`Device::run`]; the last one's number.
+    /// The number of programs that were passed to [`Device::run`], which is also the id of the
+    /// last one.
     runs: u64,
 }
 
 impl State {
-    /// The next program for a worker that holds so many already. None while it has its share of all
-    /// that are unfinished: where they are few, each worker gets some.
+    /// The next program for a worker that holds `holds` programs. None if it has its share of all
+    /// unfinished programs, so that each worker gets some if there are few.
     pub(super) fn take(&mut self, holds: usize, workers: usize) -> Option<Job> {
         if holds > 0 && holds >= self.unfinished.div_ceil(workers.max(1)) { None } else { self.pending.pop_front() }
     }
 }
 
-/// A program and the number that its user gave it.
+/// A program with the id that its user gave it.
 pub(super) struct Job {
     pub(super) id: u64,
     pub(super) dispatch: Dispatch,
@@ -131,10 +134,10 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells every coordinator that there are programs to take.
+    /// Tells every coordinator that there are new programs.
     pub(super) fn wake(&self) {
         for coordinator in self.waiting.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            // A coordinator that is gone has panicked, and `Device::receive` tells.
+            // A missing coordinator has panicked, and `Device::receive` reports that.
             let _ = coordinator.send(Event::Submitted);
         }
     }
@@ -150,15 +153,15 @@ impl Shared {
 }
 
 impl Device {
-    /// Starts the workers and waits until each has its device open.
+    /// Starts the workers and waits until each has opened its device.
     ///
-    /// Without a `route`, passthrough where the adapter offers it, else naga. The error says, for
-    /// people, what there is instead, or how to get a device.
+    /// Without a `route`, it is passthrough if the adapter offers it, and naga otherwise. The error
+    /// says what is available instead, or how to get a device.
     pub fn open(selection: &Selection, route: Option<Route>, options: Options) -> Result<Device, NoDevice> {
         if options.workers > 0 {
             return Device::with_workers(options.workers, selection, route, options);
         }
-        // Which adapter it is shows when it is open.
+        // The kind of the adapter is known once it is open.
         let one = Device::with_workers(1, selection, route, options.clone())?;
         match suitable_workers(&one.record.kind, thread::available_parallelism().map_or(1, usize::from)) {
             1 => Ok(one),
@@ -174,7 +177,7 @@ impl Device {
         let cache =
             ShaderCache::new().map_err(|error| NoDevice(format!("no temporary directory could be made for the driver: {error}")))?;
         let mut launch = Launch::new(selection, route, &options)?;
-        // What the caller asks for stands last, so that it holds.
+        // The caller's variables come last, so that they override the others.
         launch.environment.splice(0..0, cache.environment());
         let shared = Arc::new(Shared {
             state: Mutex::new(State::default()),
@@ -219,28 +222,27 @@ impl Device {
         self.route
     }
 
-    /// How many worker processes it has.
+    /// The number of worker processes.
     pub fn workers(&self) -> usize {
         self.workers
     }
 
-    /// How many workers were started again, because one crashed, hung or lost its device.
+    /// The number of worker restarts, after a crash, a hang or a lost device.
     pub fn restarts(&self) -> u64 {
         self.shared.restarts.load(Ordering::Relaxed)
     }
 
-    /// How many crashes, hangs and losses of a worker were no program's: each of those that it
-    /// held, if any, passed when it was run alone.
+    /// The number of worker crashes, hangs and lost devices that no program caused. Every program
+    /// that such a worker held passed when it was run alone.
     pub fn unrepeated(&self) -> u64 {
         self.shared.unrepeated.load(Ordering::Relaxed)
     }
 
-    /// Hands a program over; the number comes back with its outcome and need not be unique.
+    /// Submits a program. The id comes back with its outcome, and need not be unique.
     ///
-    /// Waits while two windows' worth of programs for each worker are unfinished. It never waits
-    /// for [`Device::receive`], so one thread may submit everything and then receive; what it has
-    /// not received is in memory, and is bounded if it receives as it goes, or by
-    /// [`Device::run_all`].
+    /// Waits while the unfinished programs fill two windows for each worker. It never waits for
+    /// [`Device::receive`], so one thread may submit everything and then receive. Outcomes that are
+    /// not received stay in memory. To bound them, receive in between or use [`Device::run_all`].
     pub fn submit(&self, id: u64, dispatch: impl Into<Dispatch>) {
         let mut state = self.shared.lock();
         while state.unfinished >= self.shared.capacity {
@@ -249,7 +251,7 @@ impl Device {
         self.enqueue(state, Job { id, dispatch: dispatch.into() });
     }
 
-    /// Hands a program over, or gives it back where [`Device::submit`] would wait.
+    /// Submits a program, or returns it if [`Device::submit`] would wait.
     pub fn try_submit(&self, id: u64, dispatch: impl Into<Dispatch>) -> Result<(), Dispatch> {
         let state = self.shared.lock();
         if state.unfinished >= self.shared.capacity {
@@ -266,13 +268,12 @@ impl Device {
         self.shared.wake();
     }
 
-    /// Waits for the next program that comes back. None if everything that was
-    /// submitted has been received.
+    /// Waits for the next outcome. None if all submitted programs have been received.
     pub fn receive(&self) -> Option<Finished> {
         self.wait(VecDeque::pop_front)
     }
 
-    /// Waits until something that has come back is taken; none if nothing is left to wait for.
+    /// Waits until `take` takes an outcome. None if no program is unfinished.
     fn wait(&self, take: impl Fn(&mut VecDeque<Finished>) -> Option<Finished>) -> Option<Finished> {
         let mut state = self.shared.lock();
         loop {
@@ -291,13 +292,13 @@ impl Device {
         }
     }
 
-    /// The next program that has come back already.
+    /// The next outcome that is available without waiting.
     pub fn try_receive(&self) -> Option<Finished> {
         self.shared.lock().finished.pop_front()
     }
 
-    /// Runs all these programs, numbered from 0, taking them as there is room for them. Outcomes
-    /// come in any order. Memory is bounded.
+    /// Runs all these programs, with ids from 0. It takes a program when there is room for it.
+    /// Outcomes come in any order. Memory is bounded.
     pub fn run_all<I>(&mut self, programs: I) -> RunAll<'_, I::IntoIter>
     where
         I: IntoIterator<Item: Into<Dispatch>>,
@@ -305,8 +306,8 @@ impl Device {
         RunAll { device: self, programs: programs.into_iter(), next_id: 0, held: None, exhausted: false }
     }
 
-    /// Runs one program and waits for it. Several threads may do so at a time, and the workers then
-    /// share their programs out; none of them may submit or receive meanwhile.
+    /// Runs one program and waits for it. Several threads may do so at a time, and their programs
+    /// are shared out among the workers. No thread may submit or receive meanwhile.
     pub fn run(&self, program: impl Into<Dispatch>) -> Finished {
         let id = {
             let mut state = self.shared.lock();
@@ -322,13 +323,13 @@ impl Device {
     }
 }
 
-/// How many workers run a stream of small programs fastest on an adapter of this kind.
+/// The number of workers that run a stream of small programs fastest on an adapter of this kind.
 fn suitable_workers(kind: &str, cores: usize) -> usize {
     match kind {
-        // lavapipe compiles on one thread for each device.
+        // lavapipe compiles with one thread per device.
         "software" => 2,
-        // One process keeps some eight cores at work. More processes than that get in each other's
-        // way: on 16 cores and an H200 two were fastest, and four slower than the bare device.
+        // One process keeps about eight cores busy. More processes hinder each other: on 16 cores
+        // and an H200, two were fastest, and four were slower than the bare device.
         _ => (cores / 8).clamp(1, 2),
     }
 }
@@ -356,8 +357,8 @@ impl<I: Iterator<Item: Into<Dispatch>>> Iterator for RunAll<'_, I> {
                 break;
             }
             self.next_id += 1;
-            // What has come back is given before more is taken, so that the caller's work and the
-            // device's overlap.
+            // Outcomes are returned before further programs are taken, so that the work of the
+            // caller and of the device overlap.
             if let Some(finished) = self.device.try_receive() {
                 return Some(finished);
             }
@@ -371,7 +372,8 @@ mod tests {
     use super::{Job, State, suitable_workers};
     use crate::dispatch::ComputeDispatch;
 
-    /// Two programs go to two workers, whichever asks first; one that has none always gets one.
+    /// Two programs go to two workers, in either order of asking. A worker without a program always
+    /// gets one.
     #[test]
     fn programs_are_shared_out_among_workers() {
         let job = |id| Job { id, dispatch: ComputeDispatch::default().into() };

@@ -1,8 +1,7 @@
-//! Fragment programs: a full-screen triangle for each, and attachments that are drawn
-//! to again and again.
+//! Fragment programs: a full-screen triangle for each, and attachments that are reused.
 //!
 //! The triangle has z = 0 and w = 1 and covers the grid, so `FragCoord` is (x + 0.5, y + 0.5, 0,
-//! 1); no blending, no multisampling, no depth.
+//! 1). There is no blending, no multisampling and no depth.
 
 use std::collections::HashMap;
 
@@ -11,25 +10,25 @@ use super::open::{Code, OpenDevice};
 use crate::dispatch::resources::Needs;
 use crate::dispatch::{FragmentDispatch, Frame};
 
-/// wgpu asks for rows of this many bytes in a copy to a buffer.
+/// The alignment in bytes of rows in a copy from a texture to a buffer, which wgpu requires.
 const ROW: u64 = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as u64;
-/// Bytes of one pixel of one target.
+/// The bytes of a pixel in a target.
 const PIXEL: u64 = 16;
-/// Attachments kept for the next draws of the same size, in bytes all together.
+/// The most bytes of all attachments that are kept for later draws of the same size.
 const KEPT_TEXTURES: u64 = 256 << 20;
 
-/// The vertex stage of every pipeline. The three vertices make one triangle that
-/// covers the whole viewport.
+/// The vertex stage of every pipeline. The three vertices make a triangle that covers the
+/// whole viewport.
 const VERTEX: &str = "
 @vertex fn main(@builtin(vertex_index) i: u32) -> @builtin(position) vec4<f32> {
     return vec4<f32>(select(-1.0, 3.0, i == 1u), select(-1.0, 3.0, i == 2u), 0.0, 1.0);
 }";
 
-/// What all drawing on a device shares.
+/// Objects that all draws on a device share.
 pub(super) struct DrawState {
     vertex: wgpu::ShaderModule,
     constants_layout: wgpu::BindGroupLayout,
-    /// Without and with the constants buffer.
+    /// The layouts without and with the constants buffer.
     layouts: [wgpu::PipelineLayout; 2],
 }
 
@@ -58,7 +57,7 @@ impl DrawState {
     }
 }
 
-/// A compiled fragment program, ready to be drawn.
+/// A compiled fragment program, ready to draw.
 #[derive(Clone)]
 pub(crate) struct Drawable {
     pipeline: wgpu::RenderPipeline,
@@ -78,18 +77,18 @@ impl Drawable {
         self.row_bytes() * u64::from(self.height)
     }
 
-    /// Bytes of readback memory that drawing this takes.
+    /// The bytes of readback memory that a draw takes.
     pub(super) fn readback_bytes(&self) -> u64 {
         self.image_bytes() * self.locations.len() as u64
     }
 
-    /// The frame in what was read back.
+    /// The frame in the bytes that were read back.
     pub(super) fn frame(&self, bytes: &[u8]) -> Frame {
         let images = bytes.chunks_exact(self.image_bytes() as usize).take(self.locations.len());
         Frame { words_hash: self.words_hash, images: images.map(|image| self.unpadded(image)).collect() }
     }
 
-    /// The pixels of an image whose rows are padded to what wgpu asks for.
+    /// The pixels of an image whose rows are padded to [`ROW`].
     fn unpadded(&self, bytes: &[u8]) -> Vec<[u32; 4]> {
         let (width, height) = (self.width as usize, self.height as usize);
         let mut image = vec![[0u32; 4]; width * height];
@@ -114,7 +113,7 @@ impl OpenDevice {
         self.within("bytes of constants", bytes, "maxStorageBufferRange", record.max_storage_buffer_binding_size)
     }
 
-    /// Whether everything that the entry point uses is there: no more than the constants.
+    /// Whether every resource that the entry point uses is bound. Only the constants can be.
     pub(super) fn can_draw(&self, dispatch: &FragmentDispatch, needs: &Needs) -> Result<(), String> {
         let bound = (!dispatch.constants.is_empty()).then_some((Some(0), Some(0)));
         match needs.descriptors.iter().find(|d| Some((d.set, d.binding)) != bound) {
@@ -163,7 +162,7 @@ impl OpenDevice {
             usage: wgpu::BufferUsages::STORAGE,
             mapped_at_creation: true,
         });
-        // Without memory there is no mapping, and the error scope has the error.
+        // If memory runs out there is no mapping, and the error scope has the error.
         if let Ok(mut view) = buffer.get_mapped_range_mut(..) {
             view.slice(..).copy_from_slice(bytemuck::cast_slice(words));
         }
@@ -176,13 +175,13 @@ impl OpenDevice {
     }
 }
 
-/// An attachment that is drawn to again and again.
+/// An attachment that draws reuse.
 struct Attachment {
     texture: wgpu::Texture,
     view: wgpu::TextureView,
 }
 
-/// Attachments that are kept from batch to batch.
+/// Attachments that are kept for later batches.
 #[derive(Default)]
 pub(super) struct Attachments {
     by_size: HashMap<(u32, u32), Vec<Attachment>>,
@@ -190,7 +189,7 @@ pub(super) struct Attachments {
 }
 
 impl Attachments {
-    /// Draws, and copies what was drawn to the buffer, from the offset.
+    /// Draws, and copies the images to the buffer from the offset.
     pub(super) fn encode(
         &mut self,
         device: &wgpu::Device,
@@ -233,9 +232,8 @@ impl Attachments {
         }
     }
 
-    /// As many attachments of the drawable's size as it has outputs. Draws of one size share them:
-    /// the copy out of one draw is ordered before the next draw by the barriers
-    /// that wgpu puts there.
+    /// Attachments of the drawable's size, one for each output. Draws of one size share them. wgpu
+    /// inserts barriers, so the copy after one draw is ordered before the next draw.
     fn of(&mut self, device: &wgpu::Device, drawable: &Drawable) -> &[Attachment] {
         let size = (drawable.width, drawable.height);
         let bytes = u64::from(drawable.width) * u64::from(drawable.height) * PIXEL;

@@ -1,9 +1,9 @@
-//! The adapters as wgpu has them. A worker process asks.
+//! Lists the adapters through wgpu, in a worker process.
 
 use super::adapters::{AdapterRecord, ComputeLimits};
 use super::physical;
 
-/// The width of a colour attachment's pixel: four 32-bit floats.
+/// The format of a colour attachment: four 32-bit floats.
 pub(crate) const TARGET_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
 
 impl ComputeLimits {
@@ -31,8 +31,8 @@ impl ComputeLimits {
 pub(crate) fn enumerate() -> Vec<(AdapterRecord, wgpu::Adapter)> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends: wgpu::Backends::VULKAN,
-        // No validation layer, whatever the build and the environment: results must
-        // not depend on either.
+        // There is no validation layer, for any build and environment, because results must not
+        // depend on either.
         flags: wgpu::InstanceFlags::empty(),
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     });

@@ -1,4 +1,4 @@
-//! What a device promises about 32-bit (and 16, 64-bit) float arithmetic:
+//! The float controls that a device supports for floats of 16, 32 and 64 bits:
 //! `VkPhysicalDeviceFloatControlsProperties`.
 
 /// The float controls of one width.
@@ -17,7 +17,7 @@ pub struct FloatControls {
 }
 
 impl FloatControls {
-    /// Of one width: the properties in the order of the fields.
+    /// The float controls of one width, from the properties in the order of the fields.
     pub(super) fn new(
         [signed_zero_inf_nan_preserve, denorm_preserve, denorm_flush_to_zero, rounding_mode_rte, rounding_mode_rtz]: [u32; 5],
     ) -> Self {

@@ -1,6 +1,6 @@
-//! Running fragment and compute programs and draws on real Vulkan devices, and reading back bit for
-//! bit. The only user of wgpu. Without the feature `device` there is no worker, and what opens a
-//! device says so ([`WITHOUT_DEVICES`]).
+//! Runs fragment programs, compute programs and draws on real Vulkan devices, and reads the results
+//! back bit for bit. This is the only user of wgpu. Without the feature `device` there is no
+//! worker, and opening a device fails with [`WITHOUT_DEVICES`].
 //!
 //! ```no_run
 //! use smallstep::gpu::{Device, DeviceOutcome, Options, Selection};
@@ -17,28 +17,28 @@
 //! # Ok::<(), smallstep::gpu::NoDevice>(())
 //! ```
 //!
-//! A driver may crash or hang on what a compiler under test makes. So the device runs in a worker
-//! process, and the parent supervises it: a crash, a hang or a lost device costs the verdict of
-//! exactly the one program that brought it about. Four invariants hold:
+//! A driver may crash or hang on the output of a compiler under test. So the device runs in a
+//! worker process, and the parent supervises it. A crash, a hang or a lost device costs the verdict
+//! of exactly one program: the program that caused it. Four invariants hold:
 //!
-//! - A worker that does not start is tried again, with growing pauses, [`Options::start_attempts`]
-//!   times; then the device is gone, and what it has not answered comes back as
-//!   [`DeviceOutcome::Outage`].
-//! - Every program that is submitted comes back once, with one [`DeviceOutcome`].
-//! - [`DeviceOutcome::Crashed`], [`TimedOut`](DeviceOutcome::TimedOut) and
-//!   [`Lost`](DeviceOutcome::Lost) are said of a program only when it was the only one in the
-//!   worker; programs that were there beside it are run again, one at a time.
-//! - The words that the driver (or naga) gets are the words of the dispatch, unchanged, and their
-//!   hash is in what it shows. A module whose bindings wgpu would renumber is adapted before, by
-//!   [`crate::compile::bindings`], and its own words are then the adapted ones.
+//! - A worker that fails to start is started again, with growing pauses, up to
+//!   [`Options::start_attempts`] times. Then the device is given up, and its unanswered programs
+//!   come back as [`DeviceOutcome::Outage`].
+//! - Every submitted program comes back once, with one [`DeviceOutcome`].
+//! - A program gets [`DeviceOutcome::Crashed`], [`TimedOut`](DeviceOutcome::TimedOut) or
+//!   [`Lost`](DeviceOutcome::Lost) only if it was alone in the worker. If other programs were in
+//!   the worker too, all of them run again, one at a time.
+//! - The driver (or naga) gets the words of the dispatch, unchanged, and the result has their hash.
+//!   If wgpu would renumber the bindings of a module, [`crate::compile::bindings`] adapts it
+//!   before, and the adapted words are the words of the dispatch.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::dispatch::{ComputeResult, DrawResult, Frame};
 
-/// What stands before the last words of a driver that ended its process. They differ from run to
-/// run, by addresses for example.
+/// The text before the last output of a driver that ended its process. That output differs between
+/// runs, by addresses for example.
 pub(crate) const LAST_SAID: &str = "; it last said: ";
 
 mod adapters;
@@ -80,22 +80,22 @@ pub use device::{Device, Options, RunAll};
 pub use float_controls::{FloatControls, FloatControlsByWidth};
 pub use shader_cache::ShaderCache;
 
-/// How the words reach the driver.
+/// The way in which the words reach the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Route {
-    /// As they are. Blame falls on the driver.
+    /// The words reach the driver unchanged. A disagreement blames the driver.
     Passthrough,
-    /// Read, validated and written again by naga: the driver sees other words, and blame falls on
-    /// naga or the driver. naga takes no float controls, drops `NoContraction`, and guards
-    /// accesses, loops and divisions.
+    /// naga reads, validates and writes the words again, so the driver gets other words. A
+    /// disagreement blames naga or the driver. naga accepts no float controls, drops
+    /// `NoContraction`, and guards accesses, loops and divisions.
     Naga,
-    /// Converted to WGSL by [`crate::compile::wgsl`], which naga reads, validates and writes again.
-    /// Blame falls on the converter, naga or the driver.
+    /// [`crate::compile::wgsl`] converts the words to WGSL, which naga reads, validates and writes
+    /// again. A disagreement blames the converter, naga or the driver.
     Wgsl,
 }
 
 impl Route {
-    /// Every route.
+    /// All routes.
     pub const ALL: [Route; 3] = [Route::Passthrough, Route::Naga, Route::Wgsl];
 
     /// "passthrough", "naga" or "wgsl".
@@ -107,12 +107,12 @@ impl Route {
         }
     }
 
-    /// Whether naga writes the words again, so that no float controls reach the driver.
+    /// Whether naga writes the words again. If so, no float controls reach the driver.
     pub fn re_emits(self) -> bool {
         self != Route::Passthrough
     }
 
-    /// On whom blame falls.
+    /// The components that a disagreement blames.
     pub fn blamed(self) -> &'static str {
         match self {
             Route::Passthrough => "the driver",
@@ -131,13 +131,13 @@ impl fmt::Display for Route {
 /// How a worker process ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// By this signal (Unix).
+    /// By this signal (on Unix).
     Signal(i32),
-    /// With this exit code, of its own accord.
+    /// By itself, with this exit code.
     Code(i32),
-    /// It was killed because what it sent was no report; the text says what it was.
+    /// It was killed because its output was no report. The text describes that output.
     Garbled(String),
-    /// It cannot be told.
+    /// In an unknown way.
     Unknown,
 }
 
@@ -164,33 +164,33 @@ impl fmt::Display for Exit {
     }
 }
 
-/// What became of one program on a device.
+/// The outcome of a program on a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceOutcome {
     /// The fragment stage was drawn.
     Drawn(Frame),
-    /// It was computed.
+    /// The compute program ran.
     Computed(ComputeResult),
-    /// The draw of two stages was drawn.
+    /// The draw with two stages ran.
     Rendered(DrawResult),
-    /// wgpu, naga or the driver refused the module or its pipeline; the text is theirs.
+    /// wgpu, naga or the driver refused the module or its pipeline. The text is their message.
     Refused(String),
-    /// The worker process ended on it.
+    /// The program ended the worker process.
     Crashed {
-        /// How.
+        /// How the process ended.
         exit: Exit,
         /// The last lines of the worker's standard error.
         stderr: String,
     },
-    /// It was not done within this time, alone in its worker.
+    /// The program did not finish within this time, alone in its worker.
     TimedOut(Duration),
-    /// The device was lost on it; the text says how.
+    /// The program made the device lost. The text says how.
     Lost(String),
-    /// No worker could be started any more to run it, and the device is given up; the text says
-    /// why. Nothing is known about the program.
+    /// No worker could be started for the program, and the device is given up. The text says why.
+    /// Nothing is known about the program.
     Outage(String),
-    /// It was not given to the device: the dispatch describes no run, or needs a limit or a
-    /// capability that the device does not have. Nothing is known about it.
+    /// The program was not given to the device. Its dispatch is malformed, or needs a limit or a
+    /// capability that the device does not have. Nothing is known about the program.
     Unchecked(String),
 }
 
@@ -217,13 +217,13 @@ impl fmt::Display for DeviceOutcome {
     }
 }
 
-/// A program that came back.
+/// A finished program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// The number that it was submitted under.
+    /// The id that it was submitted with.
     pub id: u64,
     /// The route that it took, or would have taken.
     pub route: Route,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: DeviceOutcome,
 }

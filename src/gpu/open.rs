@@ -1,9 +1,8 @@
-//! An open device of wgpu's, in this process: a module becomes a pipeline, or the reason why it
-//! does not.
+//! An open wgpu device in this process. A module becomes a pipeline, or the reason why it does not.
 //!
-//! wgpu's robustness stays on, for it does not let go of it. Nothing here guards against a driver
-//! that crashes or hangs: the worker process does. The worker and the bare half of the bench both
-//! run programs with this, and with [`super::batch`].
+//! wgpu's robustness stays on, because wgpu cannot turn it off. Nothing here guards against a
+//! driver that crashes or hangs. The worker process does that. The worker and the bare half of the
+//! benchmark both run programs with this module and [`super::batch`].
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,10 +23,10 @@ use crate::compile::wgsl;
 use crate::dispatch::resources::{self, Needs, Unread};
 use crate::dispatch::{Bound, Dispatch, Stage};
 
-/// Why a batch shows nothing.
+/// The reason why a batch has no results.
 #[derive(Debug)]
 pub(crate) enum BatchError {
-    /// wgpu refused the batch; one of its programs may be to blame.
+    /// wgpu refused the batch. One of its programs may be the cause.
     Refused(String),
     /// Memory ran out.
     OutOfMemory(String),
@@ -42,18 +41,19 @@ impl fmt::Display for BatchError {
     }
 }
 
-/// What a stage's words are to wgpu, beside themselves.
+/// Facts about a stage's words for wgpu, besides the words.
 pub(super) struct Code {
-    /// What the converter made of them, on the route through it.
+    /// The WGSL of the converter, on the route through it.
     wgsl: Option<String>,
     /// The storage buffers that the WGSL only reads, by set and binding.
     pub(super) read: Vec<(u32, u32)>,
-    /// What naga takes textures and samplers for, by set and binding.
+    /// The kinds that naga infers for textures and samplers, by set and binding.
     pub(super) handles: Vec<((u32, u32), Handle)>,
 }
 
 impl Code {
-    /// The entry point for wgpu. The WGSL has no other, which may have lost its name.
+    /// The name of the entry point for wgpu. None for WGSL, which has only one entry point, perhaps
+    /// with another name.
     pub(super) fn entry<'e>(&self, name: &'e str) -> Option<&'e str> {
         self.wgsl.is_none().then_some(name)
     }
@@ -68,16 +68,16 @@ pub(crate) struct OpenDevice {
     pub(super) drawing: DrawState,
     pub(super) layouts: Layouts,
     pub(super) adapter: wgpu::Adapter,
-    /// What fills 32-bit depths, made when it is first needed.
+    /// The pipeline that fills 32-bit depths, made on first use.
     pub(super) filling: OnceLock<wgpu::RenderPipeline>,
     features: wgpu::Features,
     lost: Arc<OnceLock<String>>,
 }
 
 impl OpenDevice {
-    /// Opens the selected adapter with everything that it offers of what programs may need: its own
-    /// limits, and passthrough unless `route` is naga. Without a `route`, passthrough where it is
-    /// offered, else naga.
+    /// Opens the selected adapter with all its features and limits that programs may need.
+    /// Passthrough is enabled only on that route. Without a `route`, it is passthrough if the
+    /// adapter offers it, and naga otherwise.
     pub(crate) fn open(selection: &Selection, route: Option<Route>) -> Result<OpenDevice, NoDevice> {
         let mut adapters = super::enumerate::enumerate();
         let records: Vec<AdapterRecord> = adapters.iter().map(|(record, _)| record.clone()).collect();
@@ -144,7 +144,7 @@ impl OpenDevice {
         })
     }
 
-    /// Makes the program's pipeline. May be called from many threads at once.
+    /// Makes the program's pipeline. Many threads may call it at once.
     pub(crate) fn compile(&self, dispatch: &Dispatch) -> Result<Program, Declined> {
         dispatch.check().map_err(|malformed| Declined::Unchecked(malformed.0))?;
         let scopes = Scopes::push(&self.device);
@@ -161,11 +161,11 @@ impl OpenDevice {
         }
     }
 
-    /// The program, if it is within the device's limits and asks for nothing that it did not
-    /// enable; if not, what it is.
+    /// The program, if it is within the device's limits and needs no feature that the device did
+    /// not enable. The error names the limit or feature.
     ///
-    /// Where naga writes the words again, wgpu knows the module and refuses what does not fit. What
-    /// passes through unseen is held here to the same.
+    /// If naga writes the words again, wgpu knows the module and checks its interface. Words that
+    /// pass through unseen are checked here in the same way.
     fn made(&self, dispatch: &Dispatch) -> Result<Program, String> {
         match dispatch {
             Dispatch::Fragment(dispatch) => {
@@ -186,7 +186,7 @@ impl OpenDevice {
                     let needs = self.needs(&dispatch.words, ExecutionModel::GLCompute, &dispatch.entry)?;
                     self.can_compute(dispatch, &needs.unwrap_or_default())?;
                 } else if !(bound.images.is_empty() && bound.samplers.is_empty()) {
-                    // wgpu's refusals do not say which image has another format or shape.
+                    // wgpu's refusals do not name the image whose format or shape is wrong.
                     let needs = self.needs(&dispatch.words, ExecutionModel::GLCompute, &dispatch.entry)?;
                     self.has_all(bound, &needs.unwrap_or_default())?;
                 }
@@ -204,7 +204,7 @@ impl OpenDevice {
                 self.can_render(dispatch, &needs)?;
                 let bound = dispatch.bound();
                 let code = |stage: &Stage| {
-                    // Triangles are drawn, and the stages share a layout.
+                    // Only triangles are drawn, and the stages share a layout.
                     let options = wgsl::Options {
                         point_size: wgsl::PointSize::Ignore,
                         access: wgsl::Access::Declared,
@@ -221,9 +221,9 @@ impl OpenDevice {
         }
     }
 
-    /// What the words of a stage are to wgpu on the device's route.
+    /// The facts about a stage's words on the device's route.
     ///
-    /// Errors: the converter refuses them.
+    /// Errors: the converter refuses the words.
     fn code(&self, words: &[u32], entry: &str, bound: Bound<'_>, options: wgsl::Options) -> Result<Code, String> {
         let wgsl = match self.route {
             Route::Passthrough | Route::Naga => None,
@@ -239,15 +239,15 @@ impl OpenDevice {
         let mut code = Code { wgsl, read: read.unwrap_or_default(), handles: Vec::new() };
         if self.route.re_emits() && !(bound.images.is_empty() && bound.samplers.is_empty()) {
             let program = code.wgsl.as_deref().map_or(naga::Program::Words(words), naga::Program::Wgsl);
-            // What naga does not read, wgpu refuses and says why.
+            // If naga cannot read the program, wgpu refuses it with the reason.
             code.handles = naga::handles(program).unwrap_or_default();
         }
         Ok(code)
     }
 
-    /// What an entry point asks for, its words having nothing that the device did not enable where
-    /// they are those that the driver gets. None for words that are not of the grammar: the driver
-    /// may judge those.
+    /// The resources that an entry point needs. If the driver gets the words themselves, they must
+    /// not need features that the device did not enable. None if the words are not of the grammar:
+    /// the driver may judge them.
     fn needs(&self, words: &[u32], model: ExecutionModel, entry: &str) -> Result<Option<Needs>, String> {
         if self.route == Route::Passthrough {
             capabilities::missing(words, &self.record, self.features)?;
@@ -259,12 +259,12 @@ impl OpenDevice {
         }
     }
 
-    /// An error if the program needs more than a limit.
+    /// Checks a need of the program against a limit.
     pub(super) fn within(&self, what: &str, needed: u64, limit: &str, has: u64) -> Result<(), String> {
         if needed <= has { Ok(()) } else { Err(format!("the program needs {needed} {what}; the device's {limit} is {has}")) }
     }
 
-    /// The module, by the device's route.
+    /// The shader module, by the device's route.
     pub(super) fn module(&self, words: &[u32], entry: &str, code: &Code) -> wgpu::ShaderModule {
         if let Some(text) = &code.wgsl {
             let source = wgpu::ShaderSource::Wgsl(Cow::Borrowed(text));
@@ -280,7 +280,7 @@ impl OpenDevice {
                     label: None,
                     entry_points: Cow::Owned(vec![wgpu::PassthroughShaderEntryPoint {
                         name: Cow::Borrowed(entry),
-                        // Used on other backends only.
+                        // Only other backends use it.
                         workgroup_size: (0, 0, 0),
                     }]),
                     spirv: Some(Cow::Borrowed(words)),
@@ -294,13 +294,13 @@ impl OpenDevice {
         }
     }
 
-    /// What the driver said when the device was lost, if it was.
+    /// The driver's message when the device was lost. None if it was not.
     pub(crate) fn lost(&self) -> Option<&str> {
         self.lost.get().map(String::as_str)
     }
 }
 
-/// Error scopes for everything that wgpu reports. They belong to the thread.
+/// Error scopes for every error that wgpu reports. They belong to the current thread.
 pub(super) struct Scopes([wgpu::ErrorScopeGuard; 3]);
 
 impl Scopes {
@@ -311,7 +311,7 @@ impl Scopes {
 
     pub(super) fn pop(self) -> Option<wgpu::Error> {
         let [validation, internal, memory] = self.0;
-        // Popped in reverse; the one that explains most is given.
+        // They are popped in reverse order. The most informative error is returned.
         let memory = pollster::block_on(memory.pop());
         let internal = pollster::block_on(internal.pop());
         let validation = pollster::block_on(validation.pop());
@@ -319,7 +319,7 @@ impl Scopes {
     }
 }
 
-/// An error and its causes in one line.
+/// An error with its causes, as one line.
 pub(super) fn sentence(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,34 +1,34 @@
-//! What wgpu does not tell of a physical device: its Vulkan version, its float controls, and which
-//! features it has that wgpu has no name for.
+//! Properties of a physical device that wgpu does not report: its Vulkan version, its float
+//! controls, and features that wgpu has no name for.
 //!
-//! The only unsafe code of the crate is here and where modules are passed through (`open.rs`): wgpu
-//! has no safe way to ask for these.
+//! The only unsafe code of the crate is here and in the passthrough of modules (`open.rs`), because
+//! wgpu has no safe interface for them.
 
 use super::adapters::Subgroups;
 use super::float_controls::{FloatControls, FloatControlsByWidth};
 
-/// What Vulkan says of a physical device.
+/// Vulkan's properties of a physical device.
 #[derive(Default)]
 pub(crate) struct Physical {
-    /// The version that device and loader share, as (major, minor); None for other backends.
+    /// The version that device and loader share, as (major, minor). None for other backends.
     pub(crate) vulkan: Option<(u32, u32)>,
-    /// None where the version is below 1.2, in which the query and the execution modes became part
-    /// of Vulkan itself: wgpu does not enable the extension that older devices would need.
+    /// None if the version is below 1.2. From 1.2 on, the query and the execution modes are part of
+    /// Vulkan. Older devices would need an extension, which wgpu does not enable.
     pub(crate) float_controls: Option<FloatControlsByWidth>,
-    /// `shaderInt8`, which wgpu enables wherever it is there. False where the version is below 1.2.
+    /// `shaderInt8`, which wgpu enables if it is supported. False if the version is below 1.2.
     pub(crate) int8: bool,
-    /// `shaderTerminateInvocation`, which wgpu never enables and [`open`] does. False where the
+    /// `shaderTerminateInvocation`, which wgpu never enables and [`open`] does. False if the
     /// version is below 1.3.
     pub(crate) terminate_invocation: bool,
-    /// Whether pointers may be chosen at run time, into storage buffers and into Workgroup:
-    /// features that wgpu never enables and [`open`] does.
+    /// Whether pointers into storage buffers, and also into Workgroup, may be selected at run time.
+    /// wgpu never enables these features, and [`open`] does.
     pub(crate) variable_pointers: [bool; 2],
-    /// The subgroups. Nothing where the version is below 1.2; the sizes are both
-    /// those of pipelines that ask for none where it is below 1.3.
+    /// The subgroups. All 0 if the version is below 1.2. Below 1.3, both sizes are that of
+    /// pipelines that request no size.
     pub(crate) subgroups: Subgroups,
 }
 
-/// Asks a Vulkan adapter.
+/// Queries a Vulkan adapter.
 #[allow(unsafe_code)]
 pub(crate) fn query(adapter: &wgpu::Adapter) -> Physical {
     // SAFETY: nothing is destroyed or kept; the guard outlives every use of what it gives.
@@ -100,8 +100,8 @@ pub(crate) fn query(adapter: &wgpu::Adapter) -> Physical {
     }
 }
 
-/// Opens a device as wgpu does, with `shaderTerminateInvocation` and those of variable pointers
-/// beside what `descriptor` asks for. The adapter has them.
+/// Opens a device as wgpu does, with `shaderTerminateInvocation` and the features of variable
+/// pointers in addition to `descriptor`. The adapter supports them.
 #[allow(unsafe_code)]
 pub(crate) fn open(
     adapter: &wgpu::Adapter,

@@ -1,16 +1,16 @@
-//! Draws: two stages of the dispatch's own, what they are given, and attachments whose contents go
-//! there before and come back after.
+//! Draws: both stages of the dispatch with their inputs, and attachments whose contents are
+//! uploaded before and read back after.
 //!
-//! Vulkan's conventions hold, not wgpu's. wgpu mirrors every viewport: it hands the driver the
-//! height of its rectangle negated, and the lower end as the origin. A Vulkan viewport of negative
-//! height can so be said exactly, and is; facing follows, for it is decided in framebuffer
-//! coordinates. One of positive height cannot be said and is unchecked; the pass
+//! Vulkan's conventions hold, not wgpu's. wgpu mirrors every viewport: it gives the driver the
+//! negated height of its rectangle, and the lower end as the origin. So it can express a Vulkan
+//! viewport of negative height exactly. Facing agrees too, since it is decided in framebuffer
+//! coordinates. A viewport of positive height cannot be expressed and is unchecked. The pass
 //! [`crate::compile::viewport`] turns such a draw into one with a negative height and a vertex
 //! stage that negates `Position.y`.
 //!
-//! wgpu restarts indexed strips, knows no fans, and wants strides of whole words: so strips with
-//! indices, and fans, become lists with the same provoking vertices, and attributes are packed
-//! anew. The numbers of vertices and instances that the stages see stay the same.
+//! wgpu restarts indexed strips, has no fans, and requires strides of whole words. So indexed
+//! strips and fans become lists with the same provoking vertices, and attributes are packed anew.
+//! The numbers of vertices and instances that the stages see stay the same.
 
 use std::sync::Arc;
 
@@ -27,24 +27,24 @@ use super::texture::{self, Rows};
 use crate::dispatch::resources::Needs;
 use crate::dispatch::{DrawDispatch, DrawResult, Geometry, MAX_BUFFER_BYTES};
 
-/// A compiled draw, ready to be run.
+/// A compiled draw, ready to run.
 #[derive(Clone)]
 pub(crate) struct Rendering {
     pipeline: wgpu::RenderPipeline,
     layout: Arc<Layout>,
     dispatch: Arc<DrawDispatch>,
     assembled: Arc<Assembled>,
-    /// Whether a depth attachment is made that nobody sees, where every fragment passes.
+    /// Whether it has a depth attachment that is not read back, in which every fragment passes.
     scratch_depth: bool,
     pub(super) words_hash: u64,
 }
 
-/// Vertices as wgpu takes them.
+/// Vertices in the form of wgpu.
 struct Assembled {
-    /// None: from the first vertex on, as many as there are.
+    /// The index of each vertex. None for consecutive vertices from the first on.
     indices: Option<Vec<u32>>,
-    /// For each attribute its items from number 0, each in whole words, and how
-    /// many bytes each has.
+    /// For each attribute, its items from number 0, padded to whole words, and the bytes of
+    /// each item.
     attributes: Vec<(Vec<u8>, u64)>,
 }
 
@@ -65,7 +65,7 @@ impl Assembled {
     }
 }
 
-/// The items of an attribute that the draw may take, each filled up to whole words.
+/// The items of an attribute that the draw may read, each padded to whole words.
 fn items(geometry: &Geometry, attribute: &Attribute) -> Result<(Vec<u8>, u64), String> {
     let (location, count) = (attribute.location, geometry.items(attribute.rate).map_err(|e| e.0)?);
     let size = attribute.format.bytes() as u64;
@@ -88,18 +88,18 @@ fn items(geometry: &Geometry, attribute: &Attribute) -> Result<(Vec<u8>, u64), S
 }
 
 impl Rendering {
-    /// Bytes of memory that giving everything to the device takes.
+    /// The bytes of memory to upload all inputs.
     pub(super) fn upload_bytes(&self) -> u64 {
         self.dispatch.bytes()
     }
 
-    /// Bytes of readback memory that running this takes.
+    /// The bytes of readback memory that a run takes.
     pub(super) fn readback_bytes(&self) -> u64 {
         let attachments: u64 = self.dispatch.attachments().map(|image| Rows::of(image).bytes()).sum();
         attachments + bound::readback_bytes(self.dispatch.bound())
     }
 
-    /// The result in what was read back.
+    /// The result in the bytes that were read back.
     pub(super) fn result(&self, mut bytes: &[u8]) -> DrawResult {
         let targets = self.dispatch.targets.iter().map(|target| Rows::of(&target.image).take(&mut bytes)).collect();
         let depth = self.dispatch.depth.as_ref().map(|depth| Rows::of(&depth.image).take(&mut bytes));
@@ -107,7 +107,7 @@ impl Rendering {
         DrawResult { words_hash: self.words_hash, targets, depth, buffers, images }
     }
 
-    /// Draws, and copies what is shown to the readback, from the offset.
+    /// Draws, and copies the results to the readback from the offset.
     pub(super) fn encode(&self, open: &OpenDevice, encoder: &mut wgpu::CommandEncoder, readback: &wgpu::Buffer, mut offset: u64) {
         let (dispatch, bound) = (&*self.dispatch, self.dispatch.bound());
         let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
@@ -180,7 +180,7 @@ impl Rendering {
     }
 }
 
-/// Whether the fragment stage writes a depth that no attachment takes, which WebGPU refuses and
+/// Whether the fragment stage writes a depth without a depth attachment. WebGPU refuses that, and
 /// Vulkan does not.
 fn writes_lost_depth(dispatch: &DrawDispatch) -> bool {
     let Ok(decoded) = decode(&dispatch.fragment.words) else { return false };
@@ -189,14 +189,14 @@ fn writes_lost_depth(dispatch: &DrawDispatch) -> bool {
     dispatch.depth.is_none() && decoded.instructions.iter().any(replaces)
 }
 
-/// What there is for each colour attachment, at its location.
+/// A list of colour attachments by location, with `of` applied to the index of each target.
 fn by_location<T>(dispatch: &DrawDispatch, of: impl Fn(usize) -> T) -> Vec<Option<T>> {
     let end = dispatch.targets.iter().map(|target| target.location + 1).max().unwrap_or(0);
     (0..end).map(|location| dispatch.targets.iter().position(|target| target.location == location).map(&of)).collect()
 }
 
 impl OpenDevice {
-    /// Whether the draw is within the device's limits, and can be said to wgpu.
+    /// Whether the draw is within the device's limits, and wgpu can express it.
     pub(super) fn within_render_limits(&self, dispatch: &DrawDispatch) -> Result<(), String> {
         let (record, limits) = (&self.record, self.device.limits());
         self.within_bound_limits(dispatch.bound())?;
@@ -264,8 +264,8 @@ impl OpenDevice {
         Ok(())
     }
 
-    /// wgpu's depth bias has an integer for its constant factor and belongs to a depth attachment;
-    /// its depth test has no bounds.
+    /// Whether wgpu can express the depth bias and bounds. Its depth bias has an integer constant
+    /// factor and belongs to a depth attachment. Its depth test has no bounds.
     fn can_bias(&self, dispatch: &DrawDispatch) -> Result<(), String> {
         if dispatch.state.depth_bounds.is_some() {
             return Err("the draw has depth bounds, which wgpu has none of".into());
@@ -284,7 +284,8 @@ impl OpenDevice {
         Ok(())
     }
 
-    /// Whether everything that both entry points use is there and where wgpu will put it.
+    /// Whether every resource that both entry points use is bound, at the place where wgpu will
+    /// put it.
     pub(super) fn can_render(&self, dispatch: &DrawDispatch, needs: &[Needs; 2]) -> Result<(), String> {
         needs.iter().try_for_each(|needs| self.has_all(dispatch.bound(), needs))?;
         let writes = |place: (u32, u32)| {
@@ -298,7 +299,7 @@ impl OpenDevice {
         }
         match self.route {
             Route::Passthrough => self.is_dense(dispatch.bound()),
-            // naga is told where wgpu puts things.
+            // wgpu tells naga the binding numbers.
             Route::Naga | Route::Wgsl => Ok(()),
         }
     }
@@ -317,7 +318,7 @@ impl OpenDevice {
         Ok(Rendering { pipeline, layout, dispatch: dispatch.clone(), assembled, scratch_depth, words_hash: dispatch.words_hash() })
     }
 
-    /// A depth attachment that nobody sees.
+    /// A depth attachment that is not read back.
     fn scratch_depth(&self, [width, height]: [u32; 2]) -> wgpu::Texture {
         self.device.create_texture(&wgpu::TextureDescriptor {
             label: None,
@@ -433,7 +434,7 @@ fn equation(equation: raster::Equation) -> wgpu::BlendComponent {
     use raster::{Factor, Operation};
     use wgpu::{BlendFactor, BlendOperation};
     let factor = |factor| match factor {
-        // wgpu wants this where factors do not count.
+        // wgpu requires this for operations that ignore the factors.
         _ if matches!(equation.operation, Operation::Min | Operation::Max) => BlendFactor::One,
         Factor::Zero => BlendFactor::Zero,
         Factor::One => BlendFactor::One,

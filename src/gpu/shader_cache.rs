@@ -1,15 +1,15 @@
-//! Where drivers put what they compiled.
+//! The directory for the shader caches of drivers.
 
 use std::ffi::OsString;
 use std::io;
 
-/// The drivers' caches of compiled shaders, in a directory of one device's own. Dropping it removes
+/// The drivers' caches of compiled shaders, in a directory for one device. Dropping it removes
 /// the directory.
 ///
-/// lavapipe compiles the vertex stage anew for every pipeline, and that is half of its work, unless
-/// it finds it here. The user's own cache is no place for the many programs of a campaign, and what
-/// is there was perhaps put there by something that this project did not see. NVIDIA's driver gains
-/// nothing, and its cache is off.
+/// Without a cache, lavapipe compiles the vertex stage again for every pipeline, which is half of
+/// its work. The user's own cache is not used: a campaign would fill it with programs, and its
+/// contents may come from sources that this project does not control. NVIDIA's driver gains nothing
+/// from a cache, so its cache is off.
 pub struct ShaderCache(tempfile::TempDir);
 
 impl ShaderCache {
@@ -18,8 +18,8 @@ impl ShaderCache {
         tempfile::Builder::new().prefix("smallstep-shaders-").tempdir().map(ShaderCache)
     }
 
-    /// The variables for the environment of a process that uses it. Drivers read them
-    /// when they are loaded.
+    /// The environment variables of a process that uses the cache. Drivers read them when they
+    /// are loaded.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let mut variables: Vec<(OsString, OsString)> = vec![
             ("MESA_SHADER_CACHE_DIR".into(), self.0.path().into()),
@@ -27,8 +27,8 @@ impl ShaderCache {
             ("__GL_SHADER_DISK_CACHE".into(), "0".into()),
         ];
         if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
-            // Without one, a layer that Mesa installs complains to standard error in front of
-            // everything that a crash message should say.
+            // Without this variable, a layer that Mesa installs writes a complaint to standard
+            // error, before the text of a crash message.
             variables.push(("XDG_RUNTIME_DIR".into(), self.0.path().into()));
         }
         variables

@@ -1,14 +1,16 @@
-//! The parent's side: worker processes, what they hold, and whose fault it is when one ends.
+//! The parent's side: worker processes, the programs that they hold, and the program to blame when
+//! one fails.
 //!
-//! A worker normally holds a window of programs. When it ends, hangs or loses its device with
-//! several of them, nobody can say which one it was: they all become *suspects*, and the next
-//! worker gets them one at a time, before anything else. Whoever is alone in a worker when it fails
-//! has failed. So one bad program costs one or two restarts and its neighbours a second run, never
-//! a verdict.
+//! A worker normally holds a window of programs. If it ends, hangs or loses its device with
+//! several programs, the cause is unknown. All of them become *suspects*, and the next worker gets
+//! them one at a time, before any others. If a worker fails with a single program, that program
+//! has failed. So a bad program costs one or two restarts and a second run of its neighbours, but
+//! never their verdicts.
 //!
-//! Time: among many, a worker hangs if for the limit nothing was reported, or if its oldest program
-//! has been overtaken by two windows' worth of others and is older than the limit. That is a
-//! suspicion only; the limit as a verdict is measured on a program alone.
+//! Time: with several programs, a worker hangs if it reports nothing for the time limit. It
+//! also hangs if its oldest program is older than the limit and has been overtaken by two
+//! windows of other programs. Either is only a suspicion. The limit as a verdict is measured on
+//! a single program.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering;
@@ -22,28 +24,27 @@ use super::wire::{Declined, Report, Run, WireError};
 use super::{DeviceOutcome, Exit, Finished, LAST_SAID, Options, Route};
 use crate::dispatch::Shown;
 
-/// How long it takes until a worker is started again after the first that did not start; twice as
-/// long after each further one.
+/// The pause after the first failed start of a worker. It doubles after each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
-/// The longest such pause.
+/// The longest pause after a failed start.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// The most bytes of frames and buffers that a worker has at once, unless a
-/// single program has more.
+/// The most bytes of frames and buffers that a worker holds at once, unless a single program
+/// has more.
 const WINDOW_BYTES: u64 = 256 << 20;
 
-/// What a coordinator waits for.
+/// An event for a coordinator.
 pub(super) enum Event {
-    /// There are programs to take.
+    /// New programs were submitted.
     Submitted,
     /// The device is being dropped.
     Closed,
-    /// What the worker of this generation sent.
+    /// A report of the worker of this generation.
     Report(u64, Report),
     /// The output of the worker of this generation ended, or was no report.
     Ended(u64, Option<WireError>),
 }
 
-/// One worker process after another, and the programs that it holds.
+/// Runs one worker process after another, and holds its programs.
 pub(super) struct Coordinator {
     shared: Arc<Shared>,
     launch: Launch,
@@ -52,41 +53,41 @@ pub(super) struct Coordinator {
     window: usize,
     events: mpsc::Receiver<Event>,
     sender: mpsc::Sender<Event>,
-    /// The device that the first worker opened; every later one must have the same.
+    /// The adapter and route of the first worker. Every later worker must have the same.
     identity: Option<(AdapterRecord, Route)>,
-    /// Who waits for the first worker.
+    /// The channel of the thread that waits for the first worker.
     ready: Option<Ready>,
     worker: Option<Worker>,
     generation: u64,
     next_number: u64,
     in_flight: BTreeMap<u64, InFlight>,
     bytes_in_flight: u64,
-    /// Programs that were in a worker when it failed, to be given one at a time.
+    /// Programs that were in a failed worker with others. They run one at a time.
     suspects: VecDeque<Job>,
-    /// Whether what is in flight is one suspect alone.
+    /// Whether the worker holds a single suspect.
     alone: bool,
-    /// When the worker last reported something, or was given something after it had nothing.
+    /// The time of the last report, or of the program that ended an idle period.
     progress: Instant,
-    /// How many programs were reported, all workers together.
+    /// The number of reported programs, over all workers.
     reported: u64,
     start_attempts: u32,
-    /// How many workers in a row did not even start.
+    /// The number of failed starts in a row.
     start_failures: u32,
-    /// When the next one is started, after one that did not.
+    /// The time of the next start, after a failed one.
     retry: Option<Instant>,
-    /// Whether a worker ended with several programs, none of which has failed alone so far.
+    /// Whether a worker ended with several programs, and none of them has failed alone so far.
     unexplained: bool,
-    /// Why there will be no worker any more.
+    /// The reason why no further worker is started.
     given_up: Option<String>,
 }
 
-/// Where the answer to the first start goes.
+/// The channel for the result of the first start.
 pub(super) type Ready = mpsc::Sender<Result<(AdapterRecord, Route), NoDevice>>;
 
 struct InFlight {
     job: Job,
     since: Instant,
-    /// `Coordinator::reported` when it was given.
+    /// The value of `Coordinator::reported` when the program was sent.
     reported: u64,
 }
 
@@ -125,7 +126,7 @@ impl Coordinator {
         }
     }
 
-    /// Until the device is closed.
+    /// Runs until the device is closed.
     pub(super) fn run(mut self) {
         self.start();
         loop {
@@ -161,7 +162,7 @@ impl Coordinator {
         }
     }
 
-    /// Starts a worker. A failure counts as a failed start.
+    /// Starts a worker. An error counts as a failed start.
     fn start(&mut self) {
         if self.generation > 0 {
             self.shared.restarts.fetch_add(1, Ordering::Relaxed);
@@ -177,7 +178,7 @@ impl Coordinator {
 
     fn start_failed(&mut self, why: String) {
         self.start_failures += 1;
-        // The first start is not tried again: the caller waits for an answer.
+        // The very first start is not repeated, because the caller waits for the result.
         if self.ready.is_some() || self.start_failures >= self.start_attempts {
             let attempts = self.start_failures;
             self.give_up(if attempts > 1 { format!("{why} ({attempts} attempts)") } else { why });
@@ -199,8 +200,7 @@ impl Coordinator {
         let why = self.given_up.clone().unwrap_or_default();
         let mut jobs: Vec<Job> = self.suspects.drain(..).collect();
         if self.shared.workers.load(Ordering::SeqCst) > 0 {
-            // The other workers may fare better. They may be idle, and nothing
-            // else would tell them.
+            // The other workers may succeed. They may be idle, and nothing else would notify them.
             if !jobs.is_empty() {
                 self.shared.lock().pending.extend(jobs);
                 self.shared.wake();
@@ -218,7 +218,7 @@ impl Coordinator {
         self.shared.finish(Finished { id: job.id, route, outcome });
     }
 
-    /// Fills the window of the worker, or gives it one suspect.
+    /// Fills the window of the worker, or sends it one suspect.
     fn give(&mut self) {
         while self.given_up.is_none() {
             if self.worker.as_ref().is_some_and(|worker| !worker.ready) || self.alone || self.retry.is_some() {
@@ -239,7 +239,7 @@ impl Coordinator {
                 return;
             };
             if self.worker.is_none() {
-                // The worker ended with nothing in flight.
+                // The worker ended while it held no program.
                 self.suspects.push_front(job);
                 self.start();
                 continue;
@@ -264,8 +264,8 @@ impl Coordinator {
         self.in_flight.insert(number, InFlight { job, since: now, reported: self.reported });
     }
 
-    /// When the next worker is started, or when the one that there is will be overdue; never, where
-    /// a limit reaches beyond what a clock can say.
+    /// The time of the next start, or the time when the worker is overdue. None if nothing is
+    /// awaited, or if a limit exceeds the range of the clock.
     fn deadline(&self) -> Option<Instant> {
         if self.retry.is_some() {
             return self.retry;
@@ -321,7 +321,7 @@ impl Coordinator {
                     Err(Declined::Refused(why)) => DeviceOutcome::Refused(why),
                     Err(Declined::Unchecked(why)) => DeviceOutcome::Unchecked(why),
                 };
-                // Counted before whoever waits for the last program hears of it.
+                // Counted before the thread that waits for the last program is notified.
                 self.suspects_passed();
                 self.finish(job, outcome);
                 self.suspect_overtaken();
@@ -337,8 +337,8 @@ impl Coordinator {
         }
     }
 
-    /// Notes that a worker failed for no program's fault, if the last of its
-    /// programs has passed alone.
+    /// Counts a worker failure that no program caused, if the last of its programs has
+    /// passed alone.
     fn suspects_passed(&mut self) {
         if self.unexplained && self.suspects.is_empty() && self.in_flight.is_empty() {
             self.unexplained = false;
@@ -346,8 +346,8 @@ impl Coordinator {
         }
     }
 
-    /// One compiling thread that hangs does not stop the others, so the oldest program
-    /// is looked at too.
+    /// Checks the oldest program too, because a compiling thread that hangs does not stop
+    /// the others.
     fn suspect_overtaken(&mut self) {
         let overtaken = self.in_flight.first_key_value().is_some_and(|(_, oldest)| {
             self.reported - oldest.reported > 2 * self.window as u64 && oldest.since.elapsed() > self.program_limit
@@ -370,11 +370,11 @@ impl Coordinator {
         }
     }
 
-    /// The worker's output ended, or was no report.
+    /// Handles the end of the worker's output, or output that was no report.
     fn ended(&mut self, error: Option<WireError>) {
         let starting = self.worker.as_ref().is_some_and(|worker| !worker.ready);
         let (exit, stderr) = match error {
-            // The process goes by itself; how, is the answer.
+            // The process exits by itself, and its exit status explains why.
             None | Some(WireError::Io(_)) => self.collect(LEAVE),
             Some(WireError::Malformed(what)) => (Exit::Garbled(what), self.collect(Duration::ZERO).1),
         };
@@ -389,8 +389,7 @@ impl Coordinator {
         }
     }
 
-    /// Blames the program that was alone in a worker that has ended, or makes suspects of all that
-    /// were in it.
+    /// Blames the program that was alone in a failed worker, or makes all its programs suspects.
     fn settle(&mut self, outcome: DeviceOutcome) {
         let jobs: Vec<Job> = std::mem::take(&mut self.in_flight).into_values().map(|in_flight| in_flight.job).collect();
         self.bytes_in_flight = 0;
@@ -416,7 +415,7 @@ impl Coordinator {
         self.collect(Duration::ZERO);
     }
 
-    /// Ends the worker; what it still reports is of an old generation from here on.
+    /// Ends the worker. Its later reports belong to an old generation.
     fn collect(&mut self, patience: Duration) -> (Exit, String) {
         self.generation += 1;
         match self.worker.take() {

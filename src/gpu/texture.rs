@@ -1,17 +1,17 @@
-//! Images on a device: which format is which, what the device can do with each, and texels there
-//! and back.
+//! Images on a device: their formats in wgpu, the supported uses of each format, and the upload and
+//! readback of texels.
 //!
-//! Texels go there by copies, except to 32-bit depths, to which wgpu copies nothing: a full-screen
-//! triangle writes them. They come back by copies whose rows are padded to what wgpu asks for.
+//! Texels are uploaded by copies. wgpu does not copy to 32-bit depths, so a full-screen triangle
+//! writes those. Texels are read back by copies, whose rows are padded to the alignment of wgpu.
 
 use smallstep_semantics::image::{Format, Image, Shape};
 
 use super::open::OpenDevice;
 
-/// wgpu asks for rows of this many bytes in a copy to a buffer.
+/// The alignment in bytes of rows in a copy from a texture to a buffer, which wgpu requires.
 const ROW: u64 = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as u64;
 
-/// wgpu's name of a format.
+/// The texture format of wgpu.
 pub(super) fn format(format: Format) -> wgpu::TextureFormat {
     use wgpu::TextureFormat as T;
     match format {
@@ -50,11 +50,12 @@ pub(super) fn format(format: Format) -> wgpu::TextureFormat {
         Format::Rg32Uint => T::Rg32Uint,
         Format::Rg32Sint => T::Rg32Sint,
         Format::Rg32Sfloat => T::Rg32Float,
-        // There are no textures of three components; `can_use` refuses these.
+        // There are no textures with three components, and `can_use` refuses these.
         Format::Rgb32Uint | Format::Rgba32Uint => T::Rgba32Uint,
         Format::Rgb32Sint | Format::Rgba32Sint => T::Rgba32Sint,
         Format::Rgb32Sfloat | Format::Rgba32Sfloat => T::Rgba32Float,
-        // Nor are there packed ones but for Rgb10A2Unorm, or depths of 24 bits of known layout.
+        // There are also no packed formats except Rgb10A2Unorm, and no 24-bit depths of
+        // known layout.
         Format::Rgb10A2Snorm | Format::Rgb10A2Uint | Format::Rgb10A2Sint => T::Rgb10a2Unorm,
         Format::Bgr10A2Unorm | Format::Bgr10A2Snorm | Format::Bgr10A2Uint => T::Rgb10a2Unorm,
         Format::Rg4Unorm => T::R8Unorm,
@@ -66,7 +67,7 @@ pub(super) fn format(format: Format) -> wgpu::TextureFormat {
     }
 }
 
-/// wgpu's name of the format of a vertex attribute; None for those that it has not.
+/// The vertex attribute format of wgpu. None if wgpu has no such format.
 pub(super) fn vertex_format(format: Format) -> Option<wgpu::VertexFormat> {
     use wgpu::VertexFormat as V;
     Some(match format {
@@ -119,7 +120,8 @@ pub(super) fn vertex_format(format: Format) -> Option<wgpu::VertexFormat> {
     })
 }
 
-/// wgpu's name of a shape. It has no layers of rows; [`OpenDevice::can_hold`] refuses these.
+/// The view dimension of wgpu. wgpu has no layers of 1D images, and [`OpenDevice::can_hold`]
+/// refuses these.
 pub(super) fn view_dimension(shape: Shape) -> wgpu::TextureViewDimension {
     match shape {
         Shape::D1 => wgpu::TextureViewDimension::D1,
@@ -135,11 +137,11 @@ fn extent([width, height, depth_or_array_layers]: [u32; 3]) -> wgpu::Extent3d {
     wgpu::Extent3d { width, height, depth_or_array_layers }
 }
 
-/// The rows of an image's first level in a readback.
+/// The rows of an image's first level in the readback.
 #[derive(Clone, Copy)]
 pub(super) struct Rows {
     sides: [u32; 3],
-    /// Bytes of a row.
+    /// The bytes of a row without padding.
     own: usize,
 }
 
@@ -153,12 +155,12 @@ impl Rows {
         (self.own as u64).next_multiple_of(ROW)
     }
 
-    /// Bytes of readback memory.
+    /// The bytes of readback memory for the level.
     pub(super) fn bytes(self) -> u64 {
         self.padded() * u64::from(self.sides[1]) * u64::from(self.sides[2])
     }
 
-    /// Copies the first level of the texture to the readback and moves the offset behind it.
+    /// Copies the first level of the texture to the readback, and advances the offset.
     pub(super) fn copy(self, encoder: &mut wgpu::CommandEncoder, texture: &wgpu::Texture, readback: &wgpu::Buffer, offset: &mut u64) {
         let bytes_per_row = Some(self.padded() as u32);
         let layout = wgpu::TexelCopyBufferLayout { offset: *offset, bytes_per_row, rows_per_image: Some(self.sides[1]) };
@@ -167,7 +169,7 @@ impl Rows {
         *offset += self.bytes();
     }
 
-    /// The texels at the start of what was read back, which is then what comes after them.
+    /// Takes the texels from the start of the bytes that were read back.
     pub(super) fn take(self, bytes: &mut &[u8]) -> Vec<u8> {
         let (own, after) = bytes.split_at(self.bytes() as usize);
         *bytes = after;
@@ -175,7 +177,8 @@ impl Rows {
     }
 }
 
-/// What writes 32-bit depths: the width of the level, and its depths.
+/// The shader that writes 32-bit depths. Its buffer holds the width of the level and then
+/// its depths.
 const FILL: &str = "
 @group(0) @binding(0) var<storage, read> given: array<u32>;
 @vertex fn triangle(@builtin(vertex_index) i: u32) -> @builtin(position) vec4<f32> {
@@ -186,7 +189,7 @@ const FILL: &str = "
 }";
 
 impl OpenDevice {
-    /// Whether the device can use the format so; if not, what for.
+    /// Whether the device supports a usage of the format. The error names the purpose.
     pub(super) fn can_use(&self, of: Format, usage: wgpu::TextureUsages, what: &str) -> Result<(), String> {
         let name = of.name();
         let has_texels = of.channels().len() != 3 && (!of.is_packed() || of == Format::Rgb10A2Unorm) && of != Format::X8D24Unorm;
@@ -202,7 +205,7 @@ impl OpenDevice {
         self.adapter.get_texture_format_features(format(of)).flags.contains(wgpu::TextureFormatFeatureFlags::FILTERABLE)
     }
 
-    /// Whether the image has a size and texels that can be given to the device.
+    /// Whether the device supports the size, shape and format of the image.
     pub(super) fn can_hold(&self, image: &Image) -> Result<(), String> {
         let sides = image.sides(0).unwrap_or_default();
         let limits = self.device.limits();
@@ -230,7 +233,8 @@ impl OpenDevice {
         Ok(())
     }
 
-    /// A texture that holds the image. The copies are made before whatever is submitted next.
+    /// Makes a texture with the contents of the image. The copies precede everything that is
+    /// submitted next.
     pub(super) fn texture(&self, encoder: &mut wgpu::CommandEncoder, image: &Image, usage: wgpu::TextureUsages) -> wgpu::Texture {
         let drawn = image.format() == Format::D32Sfloat;
         let to_fill = if drawn { wgpu::TextureUsages::RENDER_ATTACHMENT } else { wgpu::TextureUsages::COPY_DST };
@@ -333,7 +337,7 @@ impl OpenDevice {
         })
     }
 
-    /// A buffer that holds the bytes, and zeros up to a whole number of words.
+    /// Makes a buffer with the bytes, padded with zeros to a whole number of words.
     pub(super) fn filled(&self, bytes: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
         let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
@@ -341,7 +345,7 @@ impl OpenDevice {
             usage,
             mapped_at_creation: true,
         });
-        // Without memory there is no mapping, and the error scope has the error.
+        // If memory runs out there is no mapping, and the error scope has the error.
         if let Ok(mut view) = buffer.get_mapped_range_mut(..) {
             view.slice(..bytes.len()).copy_from_slice(bytes);
         }

@@ -1,4 +1,4 @@
-//! What passes between the two processes: programs one way, reports the other, each a
+//! The protocol between the two processes. Programs go one way and reports the other, each as a
 //! [frame](frame) over the worker's standard input and output.
 
 use std::io::{self, Read, Write};
@@ -30,37 +30,37 @@ const COMPUTED: u32 = 11;
 const RENDER: u32 = 12;
 const RENDERED: u32 = 13;
 
-/// From parent to worker: run this. The number comes back with the result.
+/// From parent to worker: a program to run. Its number comes back with the result.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Run {
     pub(crate) number: u64,
     pub(crate) dispatch: Dispatch,
 }
 
-/// Why a program was not run, with the device in good health.
+/// The reason why a program did not run, although the device works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Declined {
     /// wgpu, naga or the driver refused the module or its pipeline.
     Refused(String),
-    /// The device cannot be asked: a limit or a capability, by name.
+    /// The device does not support the program. The text names a limit or a capability.
     Unchecked(String),
 }
 
-/// From worker to parent.
+/// From worker to parent: a report.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Report {
-    /// The device is open; programs are taken from now on.
+    /// The device is open, and the worker accepts programs.
     Ready(Box<AdapterRecord>, Route),
-    /// Every adapter: the only report of a worker that lists them.
+    /// All adapters. It is the only report of a worker that lists them.
     Adapters(Vec<AdapterRecord>),
-    /// There is no such device. The last report.
+    /// There is no such device. This is the last report.
     NoDevice(String),
-    /// What became of one program.
+    /// The result of one program.
     Finished { number: u64, result: Result<Shown, Declined> },
-    /// The device is lost, and everything that it was given. The last report.
+    /// The device is lost, with all its programs. This is the last report.
     Lost(String),
-    /// The driver refused a program in a way after which wgpu has no device any
-    /// more. The last report.
+    /// The driver refused a program in a way that makes wgpu's device unusable. This is the
+    /// last report.
     GaveUp(String),
 }
 
@@ -93,7 +93,7 @@ impl Run {
         write_frame(out, kind, &body.words, &body.data)
     }
 
-    /// The next frame; None at the end of the stream.
+    /// Reads the next frame. None at the end of the stream.
     pub(crate) fn read(input: &mut impl Read) -> Result<Option<Run>, WireError> {
         let Some((kind, mut body)) = read_frame(input)? else {
             return Ok(None);
@@ -188,7 +188,7 @@ impl Report {
         write_frame(out, kind, &body, &[])
     }
 
-    /// The next frame; None at the end of the stream.
+    /// Reads the next frame. None at the end of the stream.
     pub(crate) fn read(input: &mut impl Read) -> Result<Option<Report>, WireError> {
         let Some((kind, mut body)) = read_frame(input)? else {
             return Ok(None);
@@ -523,8 +523,8 @@ mod tests {
         assert!(matches!(Report::read(&mut text.as_slice()), Err(WireError::Malformed(said)) if said.contains("a driver")));
     }
 
-    /// Any word replaced by a huge one: an error or another frame, never a panic and never memory
-    /// for what is not there.
+    /// Each word in turn is replaced by a huge one. The result is an error or another frame, never
+    /// a panic and never memory for missing data.
     fn alter(bytes: &[u8]) {
         for word in 0..bytes.len() / 4 {
             let mut altered = bytes.to_vec();

@@ -1,15 +1,15 @@
-//! The worker process: it holds the device, and may be lost.
+//! The worker process, which holds the device and may be lost.
 //!
-//! Several threads compile, fewer run what is compiled. A running thread takes whatever is compiled
-//! into one submission, and while the device is busy with it prepares the next, so batches are as
-//! large as the device is slow. Memory is bounded by the parent, which keeps a bounded window of
-//! programs here.
+//! Several threads compile programs, and fewer threads run them. A running thread submits all
+//! compiled programs at once, and prepares the next submission while the device is busy. So batches
+//! grow with the time that the device takes. The parent bounds the memory, because it keeps a
+//! bounded window of programs in the worker.
 //!
 //! For tests of the supervisor only, the environment variable `SMALLSTEP_TEST_FAULT` makes the
-//! worker misbehave: a comma-separated list of `crash-start`, `hang-start`, or `FAULT:HASH` with
-//! FAULT one of `crash-compile`, `crash-run`, `hang-compile`, `hang-run`, `lost`, `garbage`, and
-//! HASH the [`words_hash`](crate::dispatch::words_hash), in hexadecimal, of the program that brings
-//! it about.
+//! worker misbehave. It is a comma-separated list of `crash-start`, `hang-start`, or `FAULT:HASH`.
+//! FAULT is one of `crash-compile`, `crash-run`, `hang-compile`, `hang-run`, `lost`, `garbage`.
+//! HASH is the hexadecimal [`words_hash`](crate::dispatch::words_hash) of the program that triggers
+//! the fault.
 
 use std::collections::HashMap;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -24,48 +24,48 @@ use super::wire::{Declined, Report, Run};
 use super::{Route, Selection};
 use crate::dispatch::{Dispatch, Shown};
 
-/// The variable that tests set.
+/// The environment variable with the faults for tests.
 pub const TEST_FAULT: &str = "SMALLSTEP_TEST_FAULT";
 
-/// The most programs of one submission.
+/// The most programs in a submission.
 pub(crate) const BATCH: usize = 64;
-/// The most bytes that the programs of one submission take and give, unless a
-/// single program has more.
+/// The most bytes of upload and readback of all programs in a submission, unless a single program
+/// has more.
 const BATCH_BYTES: u64 = 64 << 20;
-/// Submissions that a running thread has with the device at once: one that is worked
-/// on, one that waits.
+/// The number of submissions that a running thread has on the device at once: one that runs and one
+/// that waits.
 const OVERLAP: usize = 2;
-/// How long a program waits for others, to be run with them.
+/// The time that a program waits for others to join its submission.
 const COMPANY: Duration = Duration::from_millis(20);
-/// Threads that compile for each that runs programs.
+/// The number of compiling threads for each running thread.
 const COMPILING_FOR_ONE_RUNNING: usize = 8;
 
-/// What a worker is started with.
+/// The options of a worker.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
     /// The adapter.
     pub selection: Selection,
-    /// The route; None for passthrough where the adapter offers it, else naga.
+    /// The route. None for passthrough if the adapter offers it, and naga otherwise.
     pub route: Option<Route>,
-    /// How many threads compile; 0 for one for each core.
+    /// The number of compiling threads. 0 for one per core.
     pub compile_threads: usize,
 }
 
-/// How serving ended.
+/// How a worker ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Everything was done, or there was no device and the parent knows.
+    /// All programs are done, or there was no device and the parent has been told.
     Done,
-    /// The input ended while programs were being run: the parent is gone. Threads are left in the
-    /// driver, perhaps for ever, and an orderly exit would wait for them there: the process should
+    /// The input ended while programs were running, so the parent is gone. Some threads are still
+    /// in the driver, perhaps for ever, and an orderly exit would wait for them. The process should
     /// kill itself.
     Abandoned,
 }
 
-/// Serves programs from `input` until its end, and reports to `output`.
+/// Runs programs from `input` until its end, and reports to `output`.
 ///
-/// The error is that the output could not be written at the start, or that the input broke or held
-/// something else than programs.
+/// Errors: the output could not be written at the start, or the input broke or held something other
+/// than programs.
 pub fn serve(
     options: ServeOptions,
     input: impl Read + Send + 'static,
@@ -122,7 +122,7 @@ pub fn serve(
     Ok(End::Done)
 }
 
-/// Reports every adapter to `output`. The error is that it could not be written.
+/// Reports all adapters to `output`. The error is that it could not be written.
 pub fn list(output: impl Write) -> io::Result<()> {
     Faults::from_environment().at_start();
     let records = super::enumerate::enumerate().into_iter().map(|(record, _)| record).collect();
@@ -134,11 +134,11 @@ pub fn list(output: impl Write) -> io::Result<()> {
 type Output = Arc<Mutex<BufWriter<Box<dyn Write + Send>>>>;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A thread that panics has ended the process (see `abort_on_panic`), or the test that runs it.
+    // A panicking thread has ended the process (see `abort_on_panic`), or the test that runs it.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An error means that the parent is gone, and then the input ends too.
+/// A write error means that the parent is gone. The input ends then too.
 fn report(output: &Output, report: &Report) {
     let _ = report.write(&mut *lock(output));
 }
@@ -147,8 +147,8 @@ fn flush(output: &Output) -> io::Result<()> {
     lock(output).flush()
 }
 
-/// Makes every panic, on whatever thread, end the process: a panic in wgpu or naga is then the
-/// crash of one program, with its message on standard error.
+/// Makes every panic on any thread end the process. A panic in wgpu or naga is then the crash of
+/// one program, with its message on standard error.
 pub fn abort_on_panic() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -165,9 +165,9 @@ struct Compiled {
 struct Worker {
     device: Arc<OpenDevice>,
     output: Output,
-    /// Programs taken and not yet reported.
+    /// The number of programs that were taken and not reported yet.
     held: Arc<AtomicUsize>,
-    /// Programs taken and neither compiled nor declined yet.
+    /// The number of programs that were taken and are neither compiled nor declined yet.
     compiling: Arc<AtomicUsize>,
     faults: Faults,
 }
@@ -182,7 +182,7 @@ impl Worker {
         self.last_report(&Report::Lost(why.into()));
     }
 
-    /// What the parent kills this process after.
+    /// Sends the last report, after which the parent kills this process.
     fn last_report(&self, last: &Report) {
         report(&self.output, last);
         let _ = flush(&self.output);
@@ -196,9 +196,9 @@ impl Worker {
             self.faults.at_compile(&dispatch, self);
             let result = self.device.compile(&dispatch);
             if let Some(why) = self.device.lost() {
-                // The driver's refusals that Vulkan does not list for a pipeline (VK_ERROR_UNKNOWN
-                // of Mesa's SPIR-V reader, for one) are to wgpu the end of the device, in these
-                // words.
+                // A driver may refuse a pipeline with an error that Vulkan does not list for it,
+                // such as VK_ERROR_UNKNOWN of Mesa's SPIR-V reader. wgpu then ends the device, with
+                // this message.
                 return self.last_report(&if why.contains("Unexpected error variant") {
                     Report::GaveUp(format!(
                         "the driver answered with an error that Vulkan does not list for a pipeline; wgpu then says: {why}"
@@ -229,8 +229,8 @@ impl Worker {
         let mut under_way: std::collections::VecDeque<(Vec<u64>, Vec<Program>, Submitted)> = Default::default();
         let mut next: Option<Compiled> = None;
         loop {
-            // With nothing under way there is nothing else to do than to wait. Another thread that
-            // waits for programs holds the queue: then there is none.
+            // If no submission is running, the thread waits for programs. If another thread waits
+            // on the queue, that thread holds the lock, and the queue is empty.
             let collected = if under_way.is_empty() { Some(self.collect(&lock(queue), &mut next, true)) } else { None };
             let collected = collected.or_else(|| queue.try_lock().ok().map(|queue| self.collect(&queue, &mut next, false)));
             if let Some((numbers, batch)) = collected.flatten() {
@@ -271,11 +271,11 @@ impl Worker {
         }
     }
 
-    /// The programs of the next submission; `None` if there is none, or with `waits`, if there will
-    /// be none any more.
+    /// The programs of the next submission. `None` if there is none yet, or with `waits`, if no
+    /// further program will come.
     ///
-    /// A submission costs about as much as a program, so it waits a little for company while others
-    /// are being compiled.
+    /// A submission costs about as much as a program. So it waits a little for other programs while
+    /// some are being compiled.
     fn collect(&self, queue: &mpsc::Receiver<Compiled>, next: &mut Option<Compiled>, waits: bool) -> Option<(Vec<u64>, Vec<Program>)> {
         let first = match next.take() {
             Some(first) => first,
@@ -302,8 +302,8 @@ impl Worker {
         Some((numbers, batch))
     }
 
-    /// Runs each program of a batch that wgpu refused by itself, so that the refusal falls on the
-    /// right one. False if the device is lost.
+    /// Runs each program of a refused batch alone, to find the program that wgpu refuses. False if
+    /// the device is lost.
     fn run_singly(&self, runner: &mut Runner<'_>, numbers: Vec<u64>, batch: Vec<Program>) -> bool {
         for (number, program) in numbers.into_iter().zip(batch) {
             let result = runner.submit(vec![program]).and_then(|submitted| runner.finish(submitted));
@@ -328,7 +328,7 @@ impl Worker {
     }
 }
 
-/// The misbehaviour that tests ask for; see the module's documentation.
+/// The faults that tests request. See the module's documentation.
 struct Faults {
     at_start: Vec<String>,
     by_hash: HashMap<u64, String>,

@@ -1,44 +1,44 @@
-//! Questions of which the answers say what a device does at the corners, whether it may or not.
+//! Questions whose answers show how a device treats corner cases, allowed or not.
 
 use smallstep_semantics::number::sets::Set;
 
 use super::{Function, Judge};
 
-/// A question: what does the function give there?
+/// A question: the result of the function for these operands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Question {
-    /// What it tells.
+    /// The topic of the question.
     pub about: &'static str,
-    /// The function, by its label.
+    /// The label of the function.
     pub function: &'static str,
-    /// Its operands.
+    /// The operands of the function.
     pub operands: &'static [f32],
 }
 
-/// What a device gives there.
+/// The result of a device for a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// The question's place among [`QUESTIONS`].
+    /// The index of the question in [`QUESTIONS`].
     pub place: usize,
     /// The question.
     pub question: Question,
-    /// The bits.
+    /// The bits of the result.
     pub shown: u32,
-    /// What it may be.
+    /// The set of allowed results.
     pub allowed: Set,
 }
 
 const INF: f32 = f32::INFINITY;
 const NAN: f32 = f32::NAN;
 const MAX: f32 = f32::MAX;
-/// The least normal number, half of it, and the least of all.
+/// The least normal number, half of it, and the least subnormal number.
 const NORMAL: f32 = f32::MIN_POSITIVE;
 const HALF: f32 = f32::from_bits(0x0040_0000);
 const LEAST: f32 = f32::from_bits(1);
 
 macro_rules! questions {
     ($($about:literal: $($function:ident($($operand:expr),*))|+;)*) => {
-        /// Every question, grouped by what they tell.
+        /// All questions, grouped by topic.
         pub const QUESTIONS: &[Question] = &[
             $($(Question { about: $about, function: stringify!($function), operands: &[$($operand),*] },)+)*
         ];
@@ -74,12 +74,12 @@ questions! {
 }
 
 impl Question {
-    /// Whether it is asked of this function.
+    /// Whether the question is about this function.
     pub fn is_for(&self, function: &Function) -> bool {
         self.function == function.label()
     }
 
-    /// The operands' bits.
+    /// The bits of the operands.
     pub fn words(&self) -> impl Iterator<Item = u32> {
         self.operands.iter().map(|x| x.to_bits())
     }
@@ -92,7 +92,7 @@ impl Answer {
         Answer { place, question, shown, allowed: judge.allowed(&words)[0] }
     }
 
-    /// Whether the device may give that.
+    /// Whether the result is allowed.
     pub fn is_allowed(&self) -> bool {
         self.allowed.contains(f64::from(f32::from_bits(self.shown)))
     }

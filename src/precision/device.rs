@@ -1,4 +1,4 @@
-//! What computes: a device, or anything else that gives results for operands.
+//! Computers of functions: a device, or anything else that returns results for operands.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -8,12 +8,12 @@ use crate::gpu::{Device, DeviceOutcome};
 
 /// Computes functions.
 pub trait Computer {
-    /// Computes all batches by the function's modules, and hands each with its results to `take`,
+    /// Computes all batches with the function's modules. `take` gets each batch with its results,
     /// in any order: [`Function::results`](super::Function::results) words for each input, and
-    /// perhaps more after them. Batches are taken as there is room for them, and what is taken may
-    /// be computed while `take` works.
+    /// perhaps more after them. Batches are taken as there is room for them. Batches that have been
+    /// taken may be computed while `take` runs.
     ///
-    /// The error is why a batch was not computed; then others may not have been either.
+    /// The error is the reason why a batch was not computed. Other batches may be missing then too.
     fn compute(
         &mut self,
         modules: &Modules,
@@ -22,12 +22,13 @@ pub trait Computer {
     ) -> Result<(), NotComputed>;
 }
 
-/// Why there are no results.
+/// The reason why there are no results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotComputed {
-    /// Whether the device crashed, hung or was lost; if not, it cannot be asked, or refused.
+    /// Whether the device crashed, hung or was lost. If not, it refused, or does not support
+    /// the module.
     pub failed: bool,
-    /// What happened, in words.
+    /// The reason in words.
     pub why: String,
 }
 
@@ -62,8 +63,8 @@ impl Computer for Device {
             Some(dispatch)
         });
         let mut first = Ok(());
-        // All that was submitted is received, also after an error, so that nothing is left over for
-        // the next function.
+        // All submitted batches are received, even after an error, so that none is left for the
+        // next function.
         for finished in self.run_all(dispatches) {
             let (batch, words_hash) = under_way.borrow_mut().remove(&finished.id).expect("what comes back was submitted, and once");
             let taken = match &finished.outcome {

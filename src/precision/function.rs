@@ -1,24 +1,24 @@
-//! The functions that are measured: those of scalars from the mathematical reference's table, and
-//! some of vectors.
+//! The measured functions: the scalar functions of the mathematical reference's table, and some
+//! functions of vectors.
 
 use rspirv::spirv;
 use smallstep_semantics::number::{Instruction, reference};
 
-/// One instruction, at operands of one shape.
+/// One instruction with operands of fixed shapes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Function {
     /// The instruction.
     pub instruction: Instruction,
     /// Its name in SPIR-V, without `Op`.
     pub instruction_name: &'static str,
-    /// The components of each operand; 1 for a scalar.
+    /// The number of components of each operand. 1 for a scalar.
     pub operands: Vec<usize>,
-    /// The components of the result.
+    /// The number of components of the result.
     pub results: usize,
 }
 
-/// Names of those of vectors, and what each takes for vectors of n components: operands, result,
-/// and for which n.
+/// A function of vectors. For vectors of n components, `shape` gives the components of each operand
+/// and of the result. `sizes` are the values of n.
 struct OfVectors {
     instruction: Instruction,
     name: &'static str,
@@ -53,8 +53,8 @@ const OF_VECTORS: &[OfVectors] = {
 };
 
 impl Function {
-    /// Every function: those of scalars in the order of [`reference::FUNCTIONS`],
-    /// then those of vectors.
+    /// All functions: those of scalars in the order of [`reference::FUNCTIONS`], then those
+    /// of vectors.
     pub fn all() -> Vec<Function> {
         let scalars = reference::FUNCTIONS.iter().map(|&(instruction, name, arity)| Function {
             instruction,
@@ -71,8 +71,8 @@ impl Function {
         scalars.chain(vectors).collect()
     }
 
-    /// The functions of that name, in any case, with or without `Op`: `sin`, `OpFAdd`, `dot` for
-    /// vectors of every size, `dot3` for one.
+    /// The functions with that name, in upper or lower case, with or without `Op`. Examples are
+    /// `sin`, `OpFAdd`, `dot` for vectors of every size, and `dot3` for one size.
     pub fn named(name: &str) -> Vec<Function> {
         let name = name.trim().to_lowercase();
         let mut all = Function::all();
@@ -84,7 +84,7 @@ impl Function {
         all
     }
 
-    /// As reports name it: `Sin`, `FAdd`, `Dot3`.
+    /// The name in reports: `Sin`, `FAdd`, `Dot3`.
     pub fn label(&self) -> String {
         match self.operands.iter().max() {
             Some(&n) if n > 1 => format!("{}{n}", self.instruction_name),
@@ -92,22 +92,22 @@ impl Function {
         }
     }
 
-    /// The 32-bit words of all operands together.
+    /// The number of 32-bit words of all operands together.
     pub fn words(&self) -> usize {
         self.operands.iter().sum()
     }
 
-    /// Whether it takes one 32-bit word, so that all its inputs can be tried.
+    /// Whether its operands are a single 32-bit word, so that all inputs can be tried.
     pub fn is_unary(&self) -> bool {
         self.words() == 1
     }
 
-    /// Whether the operand is an integer: Ldexp's second.
+    /// Whether the operand is an integer, as the second operand of Ldexp is.
     pub fn is_integer(&self, operand: usize) -> bool {
         self.instruction == glsl(spirv::GlslStd450Op::Ldexp) && operand == 1
     }
 
-    /// The operand that a word belongs to.
+    /// The index of the operand that a word belongs to.
     pub fn operand_of(&self, word: usize) -> usize {
         let mut before = 0;
         self.operands

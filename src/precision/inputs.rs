@@ -1,30 +1,30 @@
-//! What a function is tried on: corner cases first, then numbers of every binade,
-//! or those that hurt.
+//! The inputs that a function is tried on: corner cases first, then random numbers of every binade,
+//! or related numbers that are hard for the function.
 //!
-//! Input i is a function of the seed and i.
+//! Input i is determined by the seed and i.
 
 use smallstep_semantics::random;
 
 use super::Function;
 
-/// The numbers that inputs are made of.
+/// The random numbers for inputs.
 #[derive(Clone, Debug)]
 pub struct Random(random::Random);
 
 impl Random {
-    /// The numbers of a stream.
+    /// The numbers of the stream with that number.
     pub fn new(seed: u64, stream: u64) -> Random {
         let mut random = Random(random::Random::new(seed ^ stream.wrapping_mul(random::STEP)));
         random.word();
         random
     }
 
-    /// 64 bits.
+    /// 64 random bits.
     pub fn word(&mut self) -> u64 {
         self.0.bits()
     }
 
-    /// A number below the bound, which is not 0.
+    /// A random number below the bound, which is not 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.word()) * u128::from(bound)) >> 64) as u64
     }
@@ -33,13 +33,13 @@ impl Random {
         all[self.below(all.len() as u64) as usize]
     }
 
-    /// A float of either sign whose exponent is within the bounds, both among them.
+    /// A float of either sign whose exponent is within the bounds, which are included.
     fn of_binades(&mut self, low: i32, high: i32) -> f32 {
         let exponent = low + self.below((high - low + 1) as u64) as i32;
         self.of_binade(exponent)
     }
 
-    /// A float of either sign in a binade; -127 for subnormal ones.
+    /// A float of either sign in a binade. -127 stands for subnormal numbers.
     fn of_binade(&mut self, exponent: i32) -> f32 {
         let random = self.word();
         f32::from_bits(((random >> 32) as u32 & 0x8000_0000) | ((exponent + 127) as u32) << 23 | random as u32 & 0x007f_ffff)
@@ -48,10 +48,10 @@ impl Random {
 
 /// The least and greatest exponent of normal numbers.
 const EXPONENTS: (i32, i32) = (-126, 127);
-/// Exponents of numbers such as programs have.
+/// The exponents of numbers that are usual in programs.
 const USUAL: (i32, i32) = (-14, 9);
 
-/// Values where something happens, of one sign.
+/// Magnitudes at which functions or their rounding change.
 const MAGNITUDES: &[f32] = &[
     // Zero, subnormal numbers, the least normal ones.
     0.0,
@@ -62,7 +62,7 @@ const MAGNITUDES: &[f32] = &[
     f32::from_bits(0x007f_ffff),
     f32::MIN_POSITIVE,
     f32::from_bits(0x0080_0001),
-    // Halves, and what is next to them: ties of rounding to integers.
+    // Halves and their neighbours: ties of rounding to integers.
     0.5,
     0.499_999_97,
     0.500_000_06,
@@ -74,7 +74,7 @@ const MAGNITUDES: &[f32] = &[
     8_388_607.5,
     8_388_609.0,
     16_777_215.0,
-    // Ends of domains and ranges: 1 and its neighbours are among the powers of two.
+    // Ends of domains and ranges. 1 and its neighbours are among the powers of two.
     std::f32::consts::E,
     std::f32::consts::LN_2,
     std::f32::consts::SQRT_2,
@@ -86,7 +86,7 @@ const MAGNITUDES: &[f32] = &[
     7.0,
     10.0,
     100.0,
-    // Where exp and exp2 overflow and underflow.
+    // The points where exp and exp2 overflow and underflow.
     88.722_83,
     88.722_84,
     87.336_54,
@@ -99,7 +99,7 @@ const MAGNITUDES: &[f32] = &[
     127.999_99,
     149.0,
     150.0,
-    // Huge ones.
+    // Huge numbers.
     1e10,
     1e20,
     1e30,
@@ -112,18 +112,18 @@ const MAGNITUDES: &[f32] = &[
 /// Quiet NaNs with several payloads.
 const NANS: [u32; 4] = [0x7fc0_0000, 0xffc0_0000, 0x7fc1_2345, 0xffff_ffff];
 
-/// Exponents of the powers of two that are tried with their neighbours.
+/// The exponents of the powers of two that are tried with their neighbours.
 const POWERS: [i32; 25] = [-126, -125, -100, -64, -63, -32, -25, -24, -23, -22, -13, -12, -11, -2, -1, 0, 1, 2, 10, 23, 24, 31, 32, 63, 64];
 
-/// The corner cases of a float: bits, each once.
+/// The corner cases of a float, by their bits, without duplicates.
 pub fn corners() -> Vec<u32> {
     let mut magnitudes: Vec<f32> = MAGNITUDES.to_vec();
     for exponent in POWERS.into_iter().chain([126, 127]) {
         let power = 2f32.powi(exponent);
         magnitudes.extend([power.next_down(), power, power.next_up()]);
     }
-    // The floats nearest to the multiples of π/2, and those beside them; π/4
-    // and some large multiples.
+    // The floats nearest to the multiples of π/2 and their neighbours, with π/4 and some
+    // large multiples.
     for k in [0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 100.0, 1000.0, 1e6] {
         let nearest = (k * std::f64::consts::FRAC_PI_2) as f32;
         magnitudes.extend([nearest.next_down(), nearest, nearest.next_up()]);
@@ -140,7 +140,7 @@ pub fn corners() -> Vec<u32> {
     bits
 }
 
-/// The corner cases that are tried in every combination with each other.
+/// The corner cases that are tried in combinations with each other.
 fn few_corners() -> Vec<u32> {
     let magnitudes = [
         0.0,
@@ -208,17 +208,18 @@ pub struct Inputs {
     function: Function,
     seed: u64,
     count: u64,
-    /// The corner cases of each word.
+    /// The corner cases, by word.
     corners: Vec<Vec<u32>>,
-    /// How many inputs are of corner cases only, and whether these are all combinations.
+    /// The number of inputs with corner cases only. `all_combinations` is whether they are
+    /// all combinations.
     of_corners: u64,
     all_combinations: bool,
 }
 
 impl Inputs {
-    /// So many inputs: corner cases (all combinations of them if they are no more than half of the
-    /// inputs, else as many taken by chance; a function of one number begins with
-    /// all), then random ones.
+    /// `count` inputs: corner cases, then random inputs. The corner cases are all combinations if
+    /// these are at most half of the inputs. Otherwise they are random combinations, half of the
+    /// inputs. A function of one number begins with all corner cases.
     pub fn new(function: &Function, seed: u64, count: u64) -> Inputs {
         let words = function.words();
         let corners: Vec<Vec<u32>> = (0..words)
@@ -235,12 +236,12 @@ impl Inputs {
         Inputs { function: function.clone(), seed, count, corners, of_corners, all_combinations }
     }
 
-    /// How many there are.
+    /// The number of inputs.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The words of input i, appended.
+    /// Appends the words of input i.
     pub fn push(&self, i: u64, out: &mut Vec<u32>) {
         let mut random = Random::new(self.seed, i);
         if i < self.of_corners {
@@ -270,7 +271,7 @@ impl Inputs {
         }
     }
 
-    /// The words of several numbers that have to do with each other.
+    /// Appends the words of several numbers that are related to each other.
     fn several(&self, random: &mut Random, i: u64, out: &mut Vec<u32>) {
         let words = self.function.words();
         let (low, high) = match i % 4 {
@@ -279,7 +280,7 @@ impl Inputs {
         };
         let first = random.of_binades(low, high);
         match i % 16 {
-            // Equal magnitudes, or within a few units of the last place.
+            // Magnitudes that are equal, or within a few units in the last place.
             1 | 2 => {
                 let bits = first.to_bits();
                 for _ in 0..words {
@@ -287,14 +288,14 @@ impl Inputs {
                     out.push(near & 0x7fff_ffff | (random.word() as u32) & 0x8000_0000);
                 }
             }
-            // The first near an integer multiple of the second.
+            // The first number is near an integer multiple of the second.
             3 | 5 if words == 2 => {
                 let bits = random.below(24);
                 let factor = (1 + random.below(1 << bits)) as f32;
                 let multiple = (first * factor).to_bits().wrapping_add(random.below(3) as u32).wrapping_sub(1);
                 out.extend([multiple ^ (random.word() as u32 & 0x8000_0000), first.to_bits()]);
             }
-            // The last about to cancel the product of the others.
+            // The last number nearly cancels the product of the others.
             3 | 5 => {
                 out.push(first.to_bits());
                 let mut product = f64::from(first);
@@ -305,16 +306,16 @@ impl Inputs {
                 }
                 out.push((-product as f32).to_bits().wrapping_add(random.below(5) as u32).wrapping_sub(2));
             }
-            // Ascending ones, and fractions.
+            // Ascending numbers (6) and fractions (7).
             6 => {
                 let mut all: Vec<f32> = (0..words).map(|_| random.of_binades(-3, 3)).collect();
                 all.sort_by(f32::total_cmp);
                 out.extend(all.into_iter().map(f32::to_bits));
             }
             7 => out.extend((0..words).map(|_| (random.below(1 << 24) as f32 / (1 << 24) as f32).to_bits())),
-            // Far apart.
+            // Numbers of very different magnitudes.
             9 => out.extend((0..words).map(|_| random.of_binades(EXPONENTS.0, EXPONENTS.1).to_bits())),
-            // A corner case among others.
+            // A corner case among usual numbers.
             10 => {
                 let corner = random.below(words as u64) as usize;
                 for word in 0..words {
@@ -323,7 +324,7 @@ impl Inputs {
                     out.push(corner.unwrap_or(other));
                 }
             }
-            // Of one magnitude.
+            // Numbers of one binade.
             11 | 13 => {
                 let exponent = low + random.below((high - low + 1) as u64) as i32;
                 out.extend((0..words).map(|_| random.of_binade(exponent).to_bits()));
@@ -334,8 +335,8 @@ impl Inputs {
     }
 }
 
-/// A random number: of all binades in turn, subnormal ones included, and every other one such as
-/// programs have.
+/// A random number. Every other one is from each binade in turn, including subnormal numbers, and
+/// the rest are usual in programs.
 fn one(random: &mut Random, i: u64) -> f32 {
     match i % 2 {
         0 => random.of_binade(-127 + ((i / 2) % 255) as i32),

@@ -1,4 +1,4 @@
-//! What a device has computed against what it may: input by input, on every core.
+//! Judges the results of a device by the allowed sets, input by input, on every core.
 
 use std::thread;
 
@@ -10,7 +10,7 @@ use smallvec::{SmallVec, smallvec};
 use super::tally::{Error, Outside, Tally};
 use super::{Batch, Function};
 
-/// The least number of inputs that are worth a thread.
+/// The least number of inputs for which a thread pays off.
 const SHARE: usize = 1 << 12;
 
 /// The words of an input, or of a result.
@@ -21,21 +21,21 @@ pub(super) type Words = SmallVec<[u32; 4]>;
 pub struct Judge {
     function: Function,
     profile: Profile,
-    /// What is known without a set, of a function of one float.
+    /// The judgements that need no set, for a function of one float.
     certain: Option<Certain>,
 }
 
-/// What an input may give and does give, component by component.
+/// The allowed and the exact results for an input, component by component.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// What each component may be.
+    /// The set of allowed results of each component.
     pub allowed: SmallVec<[Set; 4]>,
-    /// Where each lies precisely.
+    /// The exact value of each component.
     pub exact: SmallVec<[Exact; 4]>,
 }
 
-/// The distance of two neighbouring 32-bit floats at a number: at a power of two, that below it
-/// (Vulkan, "Precision and Operation of SPIR-V Instructions").
+/// The distance between two neighbouring 32-bit floats at a number. At a power of two it is the
+/// distance to the float below (Vulkan, "Precision and Operation of SPIR-V Instructions").
 pub fn ulp(x: f64) -> f64 {
     let bits = x.to_bits() & 0x7fff_ffff_ffff_ffff;
     let exponent = (bits >> 52) as i64 - 1023 - i64::from(bits & 0x000f_ffff_ffff_ffff == 0);
@@ -48,34 +48,35 @@ fn is_ordinary(x: f64) -> bool {
     (f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX)).contains(&x.abs())
 }
 
-/// The middle of an enclosure.
+/// The midpoint of an enclosure.
 pub(super) fn middle(enclosure: Enclosure) -> f64 {
     enclosure.low + (enclosure.high - enclosure.low) * 0.5
 }
 
-/// How far a result is from the precise one, in units of the last place; none where either is not
-/// in the range of normal numbers (a result of zero counts only for a precise one in that range).
+/// The distance of a result from the exact value, in units in the last place. `None` unless the
+/// exact value is in the range of normal numbers and the result is finite. So a zero result counts
+/// only for an exact value in that range.
 fn error(result: f32, exact: Exact) -> Option<f64> {
     let Exact::Within(enclosure) = exact else { return None };
     let x = middle(enclosure);
     (is_ordinary(x) && result.is_finite()).then(|| (f64::from(result) - x).abs() / ulp(x))
 }
 
-/// How far from the precise result the set reaches, in units of the last place; infinite if
-/// everything is in it.
+/// The greatest distance of the set from the exact value, in units in the last place. Infinite if
+/// the set contains everything.
 pub fn reach(set: &Set, exact: Exact) -> Option<f64> {
     let Exact::Within(enclosure) = exact else { return None };
     let (x, hull) = (middle(enclosure), set.hull()?);
     is_ordinary(x).then(|| (x - hull.low).max(hull.high - x) / ulp(x))
 }
 
-/// Whether every word is a number whose error says something: normal, or zero.
+/// Whether the error of every word is meaningful: each is normal or zero.
 fn are_ordinary(words: &[u32]) -> bool {
     words.iter().all(|&bits| bits & 0x7fff_ffff == 0 || f32::from_bits(bits).is_normal())
 }
 
 impl Judge {
-    /// For a function under a profile.
+    /// A judge for a function under a profile.
     pub fn new(function: &Function, profile: Profile) -> Judge {
         let certain = if function.is_unary() { Certain::new(profile, function.instruction) } else { None };
         Judge { function: function.clone(), profile, certain }
@@ -86,7 +87,7 @@ impl Judge {
         &self.function
     }
 
-    /// The operands as numbers, one after another.
+    /// The operands as numbers, one component after another.
     fn numbers(&self, words: &[u32]) -> SmallVec<[f64; 8]> {
         let number = |(at, &bits): (usize, &u32)| match self.function.is_integer(self.function.operand_of(at)) {
             true => f64::from(bits as i32),
@@ -95,7 +96,7 @@ impl Judge {
         words.iter().enumerate().map(number).collect()
     }
 
-    /// What belongs to each operand.
+    /// Splits a list of components by operand.
     fn by_operand<'a, T>(&'a self, mut all: &'a [T]) -> impl Iterator<Item = &'a [T]> {
         self.function.operands.iter().map(move |&components| {
             let (own, after) = all.split_at(components);
@@ -104,7 +105,7 @@ impl Judge {
         })
     }
 
-    /// What each component of the result may be; anything where there is no rule.
+    /// The allowed set of each component of the result. Any value is allowed if there is no rule.
     pub fn allowed(&self, words: &[u32]) -> SmallVec<[Set; 4]> {
         let operands: SmallVec<[Operand; 8]> =
             self.numbers(words).into_iter().map(|value| Operand { set: Set::point(value), id: None }).collect();
@@ -112,7 +113,7 @@ impl Judge {
         allowed_alone(self.profile, self.function.instruction, &tuples).unwrap_or_else(|| smallvec![Set::ANY; self.function.results])
     }
 
-    /// Where each component lies precisely.
+    /// The exact value of each component of the result.
     pub fn exact(&self, words: &[u32]) -> SmallVec<[Exact; 4]> {
         let numbers = self.numbers(words);
         if numbers.len() == self.function.operands.len() {
@@ -126,12 +127,12 @@ impl Judge {
         }
     }
 
-    /// Both.
+    /// The allowed sets and the exact values.
     pub fn wanted(&self, words: &[u32]) -> Wanted {
         Wanted { allowed: self.allowed(words), exact: self.exact(words) }
     }
 
-    /// Judges one input by its whole set.
+    /// Judges one input by its allowed set.
     pub fn judge(&self, words: &[u32], results: &[u32], tally: &mut Tally) {
         tally.inputs += 1;
         let allowed = self.allowed(words);
@@ -166,8 +167,8 @@ impl Judge {
         }
     }
 
-    /// Judges consecutive inputs of a function of one 32-bit word: by what is certain without its
-    /// set, where that is enough.
+    /// Judges consecutive inputs of a function of one 32-bit word. The set is computed only if
+    /// [`Certain`] does not decide the result.
     pub fn judge_range(&self, first: u32, results: &[u32], tally: &mut Tally) {
         let certain = |bits: u32, shown: u32| match &self.certain {
             Some(certain) => certain.of(f32::from_bits(bits), f32::from_bits(shown)),
@@ -192,7 +193,7 @@ impl Judge {
         }
     }
 
-    /// Judges what came of a batch, on every core. `results` has [`Function::results`] words for
+    /// Judges the results of a batch, on every core. `results` has [`Function::results`] words for
     /// each input, and perhaps more after them.
     pub fn judge_batch(&self, batch: &Batch, results: &[u32]) -> Tally {
         let (words, per) = (self.function.words(), self.function.results);
@@ -241,7 +242,7 @@ mod tests {
         assert_eq!(error(1f32.next_down(), within(1.0, 1.0)), Some(1.0));
         assert_eq!(error(-3f32.next_up(), within(-3.0, -3.0)), Some(1.0));
         assert_eq!(error(0.0, within(1.0, 1.0)), Some(2f64.powi(24)), "a zero where there is a number");
-        // What is no normal number has no error, nor has a result that is none.
+        // There is no error if the exact value is not a normal number, or the result is not finite.
         for (result, exact) in
             [(0.0, within(0.0, 0.0)), (1e-40, within(1e-40, 1e-40)), (f32::MAX, within(1e39, 1e39)), (1.0, Exact::Undefined)]
         {
@@ -269,15 +270,15 @@ mod tests {
         }
     }
 
-    /// What is told of inputs one by one, of a range, and of a batch on every core is the same; and
-    /// it is what the results are.
+    /// The tally is the same for inputs judged one by one, as a range, and as a batch on every
+    /// core. It also matches the results.
     #[test]
     fn inputs_are_judged_alike_one_by_one_and_together() {
         let function = Function::named("sqrt").into_iter().next().expect("there is one");
         let judge = Judge::new(&function, Profile::Strict);
         let first = 4f32.to_bits();
         let mut results: Vec<u32> = (0..100).map(|i| f32::from_bits(first + i).sqrt().to_bits()).collect();
-        // One is a hundred floats off, and one is no number.
+        // One result is a hundred floats off, and one is NaN.
         results[40] += 100;
         results[60] = f32::NAN.to_bits();
         let (mut singly, mut together) = (Tally::default(), Tally::default());
@@ -292,11 +293,11 @@ mod tests {
             let worst = tally.worst.as_ref().expect("an error");
             assert!((worst.operands.as_slice(), worst.result) == (&[first + 40][..], results[40]) && worst.ulp > 90.0, "{worst:?}");
         }
-        // A root of a negative number is anything.
+        // The root of a negative number may be anything.
         let mut any = Tally::default();
         judge.judge(&[(-4f32).to_bits()], &[7], &mut any);
         assert_eq!((any.inputs, any.decided, any.any, any.measured), (1, 0, 1, 0));
-        // Of a subnormal operand no error is measured, though the result is normal.
+        // No error is measured for a subnormal operand, even if the result is normal.
         let sum = Function::named("fadd").into_iter().find(|f| f.words() == 2).expect("there is one of two numbers");
         for (small, measured) in [(1e-40f32, 0), (1e-30, 1)] {
             let mut tally = Tally::default();
@@ -305,8 +306,8 @@ mod tests {
         }
     }
 
-    /// However a batch is shared between cores, each input is judged by its own results: of several
-    /// words each.
+    /// Each input is judged by its own results of several words, in every division of a batch
+    /// between cores.
     #[test]
     fn inputs_of_several_words_are_judged_by_their_own_results() {
         let function = Function::named("normalize").into_iter().find(|f| f.words() == 2).expect("there is one of two components");

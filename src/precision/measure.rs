@@ -1,4 +1,4 @@
-//! A function measured on what computes it.
+//! The measurement of a function on a computer.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,49 +8,49 @@ use smallstep_semantics::number::Profile;
 use super::corner::{Answer, QUESTIONS};
 use super::{Batch, Computer, Function, Inputs, Judge, Modules, NotComputed, Tally, reach};
 
-/// Inputs of one dispatch that are made here.
+/// The number of inputs of a dispatch that this program generates.
 const GIVEN: u64 = 1 << 16;
-/// Inputs of one dispatch that the device makes: 16 MiB of results.
+/// The number of inputs of a dispatch that the device generates: 16 MiB of results.
 const RANGE: usize = 1 << 22;
 
-/// What a function is tried on.
+/// The inputs that a function is tried on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Stratified inputs.
+    /// The number of stratified inputs.
     pub inputs: u64,
-    /// Whether a function of one 32-bit word is tried on all 2^32 instead.
+    /// Whether a function of one 32-bit word is tried on all 2^32 inputs instead.
     pub exhaustive: bool,
-    /// Where random inputs begin.
+    /// The seed of the random inputs.
     pub seed: u64,
 }
 
-/// What was found out about a function.
+/// The result of measuring a function.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// The function.
     pub function: Function,
     /// The profile.
     pub profile: Profile,
-    /// Whether every input there is was tried.
+    /// Whether all possible inputs were tried.
     pub exhaustive: bool,
-    /// What was counted.
+    /// The counts over all inputs.
     pub tally: Tally,
-    /// How far from the precise result the device may be at the worst error, in units
-    /// of the last place.
+    /// The greatest allowed distance from the exact value at the worst error, in units in the
+    /// last place.
     pub allowed: Option<f64>,
-    /// The answers to the questions of the corners that the function is asked.
+    /// The answers to the corner questions about the function.
     pub answers: Vec<Answer>,
-    /// How long it took.
+    /// The time of the measurement.
     pub time: Duration,
-    /// Why not all was computed, if so.
+    /// The reason why some inputs were not computed. `None` if all were.
     pub not_computed: Option<NotComputed>,
 }
 
-/// What is said of a function; a disagreement has the number of results that are outside.
+/// The verdict on a function. A disagreement has the number of results outside of their sets.
 pub type Verdict = crate::verdict::Verdict<u64>;
 
 impl Measured {
-    /// The verdict: agreement if every result is among those allowed, and some of them are bounded.
+    /// The verdict. It is agreement if every result is allowed, and some result is bounded.
     pub fn verdict(&self) -> Verdict {
         let wrong_answers = self.answers.iter().filter(|answer| !answer.is_allowed()).count() as u64;
         match (self.tally.outside + wrong_answers, &self.not_computed) {
@@ -62,7 +62,7 @@ impl Measured {
         }
     }
 
-    /// The word of tables, which says of a function what the verdict says of a comparison.
+    /// The word for the verdict in tables about a function.
     pub fn word(&self) -> &'static str {
         match self.verdict() {
             Verdict::Agree => "conforms",
@@ -73,8 +73,8 @@ impl Measured {
     }
 }
 
-/// Measures a function: corner questions, then the inputs of the plan. `progress` is told how many
-/// inputs were judged since it was told before.
+/// Measures a function: first the corner questions, then the inputs of the plan. `progress` gets
+/// the number of inputs that were judged since its last call.
 pub fn measure(computer: &mut dyn Computer, function: &Function, profile: Profile, plan: Plan, progress: &mut dyn FnMut(u64)) -> Measured {
     let begun = Instant::now();
     let (modules, judge) = (Modules::new(function, profile), Judge::new(function, profile));

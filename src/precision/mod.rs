@@ -1,23 +1,24 @@
-//! A precision conformance test: what a device computes, function by function, against what it may.
+//! A precision conformance test: the results of a device, function by function, against the
+//! allowed results.
 //!
-//! For each function one compute module applies one instruction to operands from a buffer
-//! ([`Modules`]); each result is judged by the acceptance set of that instruction under the profile
-//! that the module declares ([`smallstep_semantics::number::sets`]), and its error is measured
-//! against the mathematical reference ([`smallstep_semantics::number::reference`]).
+//! For each function, a compute module applies one instruction to operands from a buffer
+//! ([`Modules`]). Each result is judged by the acceptance set of that instruction under the profile
+//! that the module declares ([`smallstep_semantics::number::sets`]). Its error is measured against
+//! the mathematical reference ([`smallstep_semantics::number::reference`]).
 //!
-//! | module | what it holds |
+//! | module | content |
 //! |---|---|
 //! | `function` | the functions |
-//! | `module` | the compute module of one, and its dispatches |
+//! | `module` | the compute module of a function, and its dispatches |
 //! | `inputs` | corner cases and stratified random inputs |
-//! | `judge` | one input against its set; of functions of one number most inputs without it |
-//! | `tally` | what is counted |
-//! | `measure` | a function measured on what computes it |
-//! | `device` | a device as what computes |
-//! | `corner` | what a device does with subnormals, zeros, infinities and NaNs |
+//! | `judge` | an input against its set; for functions of one number mostly without the set |
+//! | `tally` | the counts |
+//! | `measure` | the measurement of a function on a computer |
+//! | `device` | a device as a computer |
+//! | `corner` | how a device treats subnormals, zeros, infinities and NaNs |
 //! | `table`, `plot` | reports |
 //!
-//! What is not measured: matrices, comparisons, Modf, Frexp, and functions of integers.
+//! Matrices, comparisons, Modf, Frexp, and functions of integers are not measured.
 
 mod corner;
 mod device;

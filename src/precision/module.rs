@@ -1,9 +1,10 @@
-//! One compute module for a function: operands in, the function once, the result's bits out.
+//! The compute module of a function: it reads the operands, applies the function once, and writes
+//! the result's bits.
 //!
-//! An invocation takes its operands from a storage buffer, or makes the only one from its own
+//! An invocation reads its operands from a storage buffer, or makes its only operand from its own
 //! number. Operands and results are words of a buffer and pass through OpBitcast, which keeps every
-//! bit (Vulkan, "Precision and Operation of SPIR-V Instructions"), so that the one arithmetic
-//! instruction is all that there is to be judged.
+//! bit (Vulkan, "Precision and Operation of SPIR-V Instructions"). So only the one arithmetic
+//! instruction is judged.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -14,29 +15,30 @@ use smallstep_semantics::spirv::{Options, assemble, float_controls};
 use super::Function;
 use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch};
 
-/// Invocations of a workgroup.
+/// The number of invocations in a workgroup.
 const GROUP: usize = 64;
-/// Workgroups in x, where there is more than one row of them: below 65,535, which every device has.
+/// The number of workgroups in x if there are several rows. It is below 65,535, which every
+/// device supports.
 const GROUPS: usize = 1024;
-/// Invocations of a row.
+/// The number of invocations in a row.
 const ROW: usize = GROUP * GROUPS;
 
 /// The inputs of one dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Batch {
-    /// These operands: the words of one input after those of another.
+    /// Explicit operands: the words of one input after another.
     Given(Arc<[u32]>),
-    /// For a function of one word: so many consecutive ones.
+    /// Consecutive inputs, for a function of one word.
     Range {
-        /// The first.
+        /// The first word.
         first: u32,
-        /// How many.
+        /// The number of words.
         count: usize,
     },
 }
 
 impl Batch {
-    /// How many inputs there are, for a function that takes so many words.
+    /// The number of inputs, for a function whose operands are `words` words.
     pub fn len(&self, words: usize) -> usize {
         match self {
             Batch::Given(all) => all.len() / words,
@@ -45,12 +47,12 @@ impl Batch {
     }
 }
 
-/// Where the operands come from.
+/// The source of the operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// From the buffer.
+    /// The buffer.
     Given,
-    /// From the invocation's number, added to the buffer's only word.
+    /// The invocation's number, added to the buffer's only word.
     Range,
 }
 
@@ -104,7 +106,7 @@ pub fn text(function: &Function, profile: Profile, source: Source) -> String {
          %p_word = OpTypePointer StorageBuffer %uint
          %p_uint3 = OpTypePointer Input %uint3",
     );
-    // Counts and positions: operands' words, results' words, the row.
+    // The constants for sizes and indices: words of operands, words of results, and the row.
     for n in 0..=16 {
         line(&format!("%c{n} = OpConstant %uint {n}"));
     }
@@ -184,7 +186,7 @@ pub fn words(function: &Function, profile: Profile, source: Source) -> Arc<[u32]
     )
 }
 
-/// The words of a function's modules, each assembled once.
+/// The words of a function's modules, each assembled only once.
 #[derive(Clone, Debug)]
 pub struct Modules {
     function: Function,
@@ -194,7 +196,7 @@ pub struct Modules {
 }
 
 impl Modules {
-    /// Those of a function under a profile.
+    /// The modules of a function under a profile.
     pub fn new(function: &Function, profile: Profile) -> Modules {
         let range = function.is_unary().then(|| words(function, profile, Source::Range));
         Modules { function: function.clone(), profile, given: words(function, profile, Source::Given), range }
@@ -211,12 +213,12 @@ impl Modules {
     }
 
     /// The dispatch that computes a batch. Its results are the first words of the buffer at binding
-    /// 1, [`Function::results`] for each input.
+    /// 1, with [`Function::results`] for each input.
     ///
     /// Panics if the batch is a range and the function takes more than one word.
     pub fn dispatch(&self, batch: &Batch) -> ComputeDispatch {
         let (per_input, count) = (self.function.words(), batch.len(self.function.words()).max(1));
-        // Whole workgroups, and whole rows of them.
+        // There are whole workgroups, and whole rows of them.
         let rows = count.div_ceil(ROW);
         let (invocations, groups) = match rows {
             1 => (count.next_multiple_of(GROUP), [count.div_ceil(GROUP) as u32, 1, 1]),

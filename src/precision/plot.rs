@@ -1,4 +1,4 @@
-//! A picture of a function's error over its input: binade by binade, beside what is allowed. SVG.
+//! An SVG picture of a function's error over its input, binade by binade, with the allowed error.
 
 use std::fmt::Write;
 
@@ -7,11 +7,12 @@ use super::{Judge, Measured, Subject, reach};
 /// The picture's width and height, and the margins around the plot: left, top, right, bottom.
 const SIZE: (f64, f64) = (960.0, 440.0);
 const MARGINS: (f64, f64, f64, f64) = (76.0, 60.0, 16.0, 56.0);
-/// The units of the last place at the lower and the upper edge: powers of two.
+/// The units in the last place at the lower and the upper edge, as powers of two.
 const LEVELS: (i32, i32) = (-6, 24);
 
-/// The place of a binade from left to right: negative ones with the largest magnitudes first, then
-/// positive ones. Of the first operand's sign and exponent bits.
+/// The column of a binade, from left to right: first the negative binades with the largest
+/// magnitudes first, then the positive ones. `binade` is the sign and exponent bits of the
+/// first operand.
 fn column(binade: usize) -> usize {
     if binade >= 256 { 511 - binade } else { binade + 256 }
 }
@@ -20,7 +21,7 @@ fn x_of(column: f64) -> f64 {
     MARGINS.0 + column / 512.0 * (SIZE.0 - MARGINS.0 - MARGINS.2)
 }
 
-/// Errors are plotted by their logarithms; what is beyond an edge is at it.
+/// Errors are plotted by their logarithms. Values beyond an edge are drawn at the edge.
 fn y_of(ulps: f64) -> f64 {
     let level = ulps.log2().clamp(f64::from(LEVELS.0), f64::from(LEVELS.1));
     let part = (level - f64::from(LEVELS.0)) / f64::from(LEVELS.1 - LEVELS.0);
@@ -31,8 +32,8 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// What is allowed at an input of one number, in units of the last place; none where
-/// that is not measured.
+/// The allowed error at an input of one number, in units in the last place. `None` if it is not
+/// measured there.
 fn bound(judge: &Judge, bits: u32) -> Option<f64> {
     let wanted = judge.wanted(&[bits]);
     reach(wanted.allowed.first()?, *wanted.exact.first()?)

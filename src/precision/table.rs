@@ -1,4 +1,4 @@
-//! Reports: what was measured as text and as JSON.
+//! Reports of measurements, as text and as JSON.
 
 use std::fmt::Write;
 
@@ -9,14 +9,14 @@ use smallstep_semantics::number::reference::Exact;
 use super::{Answer, Function, Measured, Outside, Verdict};
 use crate::gpu::{AdapterRecord, Route};
 
-/// What was measured, as reports name it.
+/// The subject of a measurement, as reports name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     /// The adapter's name.
     pub adapter: String,
     /// The driver and its version.
     pub driver: String,
-    /// How words reached it.
+    /// The route of the words to the driver.
     pub route: String,
     /// The profile.
     pub profile: Profile,
@@ -28,13 +28,13 @@ impl Subject {
         Subject { adapter: adapter.name.clone(), driver: adapter.driver.clone(), route: route.name().into(), profile }
     }
 
-    /// What the modules declare.
+    /// The execution modes and decorations that the modules declare.
     pub fn declares(&self) -> Vec<&'static str> {
         let controls = self.profile.controls();
         controls.modes().map(|control| control.name).chain(controls.no_contraction.then_some("NoContraction")).collect()
     }
 
-    /// The profile and what it has modules declare.
+    /// The profile and the declarations of its modules.
     pub fn profile_text(&self) -> String {
         let declares = self.declares();
         let declares = if declares.is_empty() { "nothing declared".to_owned() } else { declares.join(", ") };
@@ -42,7 +42,7 @@ impl Subject {
     }
 }
 
-/// Adapter, driver, route and profile in one line.
+/// The adapter, driver, route and profile on one line.
 impl std::fmt::Display for Subject {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} ({}), {}, {}", self.adapter, self.driver, self.route, self.profile_text())
@@ -73,7 +73,7 @@ fn call(function: &Function, words: &[u32]) -> String {
     text
 }
 
-/// A number of units of the last place in a few characters.
+/// A number of units in the last place, in a few characters.
 fn ulps(x: f64) -> String {
     match x {
         x if x.is_infinite() => "∞".into(),
@@ -103,7 +103,8 @@ fn outside_text(function: &Function, outside: &Outside) -> String {
     )
 }
 
-/// Rows in columns, the first row being their heads; those named in `right` end at the same place.
+/// Rows as aligned columns, with the heads in the first row. The columns in `right`
+/// are right-aligned.
 fn columns(rows: &[Vec<String>], right: &[usize]) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);
@@ -123,8 +124,8 @@ fn columns(rows: &[Vec<String>], right: &[usize]) -> String {
     text
 }
 
-/// The table of functions: inputs, those decided, errors in units of the last place, verdicts; and
-/// below it the simplest input of each function that is outside.
+/// The table of functions: inputs, decided inputs, errors in units in the last place, and verdicts.
+/// Below it is the simplest input of each function that has a result outside.
 pub fn table(all: &[Measured]) -> String {
     let heads = ["function", "inputs", "decided", "any", "mean", "worst", "allowed", "verdict", "at"];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
@@ -171,7 +172,7 @@ fn answer_call(answer: &Answer) -> String {
     format!("{}({})", answer.question.function, operands.join(", "))
 }
 
-/// A float without its bits, `{:?}` but for what has a name.
+/// A float without its bits, in the form of `{:?}`, except for NaN and the greatest floats.
 fn short(bits: u32) -> String {
     match f32::from_bits(bits) {
         x if x.is_nan() => "NaN".into(),
@@ -181,7 +182,7 @@ fn short(bits: u32) -> String {
     }
 }
 
-/// The table of corners: what the device gives there, and whether it may.
+/// The table of corner questions: the device's result, and whether it is allowed.
 pub fn corner_table(all: &[Measured]) -> String {
     let mut rows = vec![["about", "question", "shows", "allowed", ""].map(str::to_owned).to_vec()];
     let mut answers: Vec<&Answer> = all.iter().flat_map(|measured| &measured.answers).collect();
@@ -205,7 +206,7 @@ fn bits(words: &[u32]) -> Vec<String> {
     words.iter().map(|bits| format!("{bits:#010x}")).collect()
 }
 
-/// One JSON object for each function, one for each answer, and a summary.
+/// A JSON object for each function and for each answer, and a summary.
 pub fn json(subject: &Subject, all: &[Measured]) -> Vec<Value> {
     let mut values = Vec::new();
     for measured in all {

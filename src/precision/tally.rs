@@ -1,48 +1,48 @@
-//! What was counted of a function's results.
+//! The counts over a function's results.
 
 use smallstep_semantics::number::reference::Exact;
 use smallstep_semantics::number::sets::Set;
 
 use super::judge::Words;
 
-/// A result and its distance from the precise one.
+/// A result and its distance from the exact value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Error {
-    /// The distance in units of the last place.
+    /// The distance in units in the last place.
     pub ulp: f64,
-    /// The operands' bits, one after another.
+    /// The bits of the operands, one after another.
     pub operands: Words,
     /// The component of the result.
     pub component: usize,
-    /// Its bits.
+    /// The bits of that component.
     pub result: u32,
 }
 
-/// A result that no conforming device shows.
+/// A result that no conforming device returns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outside {
-    /// The operands' bits, one after another.
+    /// The bits of the operands, one after another.
     pub operands: Words,
     /// The component of the result.
     pub component: usize,
-    /// Its bits.
+    /// The bits of that component.
     pub result: u32,
-    /// What it may be.
+    /// The set of allowed values.
     pub allowed: Set,
-    /// Where it lies precisely.
+    /// The exact value.
     pub exact: Exact,
 }
 
-/// Errors of the inputs whose first operand has one sign and exponent.
+/// The errors of all inputs whose first operand has one sign and exponent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Binade {
-    /// How many were measured.
+    /// The number of measured errors.
     pub count: u64,
-    /// The sum of the errors, in units of the last place.
+    /// The sum of the errors, in units in the last place.
     pub sum: f64,
-    /// The worst.
+    /// The worst error, in units in the last place.
     pub worst: f64,
-    /// The first operand's bits there, the least if there are several.
+    /// The bits of the first operand at the worst error. The least bits if there are several.
     pub worst_at: u32,
 }
 
@@ -55,32 +55,34 @@ impl Binade {
     }
 }
 
-/// What was counted.
+/// The counts over a function's results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// Inputs.
+    /// The number of inputs.
     pub inputs: u64,
-    /// Of them, those for which not everything is allowed.
+    /// The number of inputs that `any` does not count.
     pub decided: u64,
-    /// Of them, those for which everything is, in some component.
+    /// The number of inputs for which some component may have any value and no result is outside of
+    /// its set.
     pub any: u64,
-    /// Of those decided, those with a result outside of what is allowed.
+    /// The number of decided inputs with a result outside of its set.
     pub outside: u64,
-    /// Errors that were measured: operands and precise result zero or normal, the result finite,
-    /// and not everything allowed.
+    /// The number of measured errors. An error is measured if the operands are zero or normal, the
+    /// exact value is in the range of normal numbers, the result is finite, and not every result
+    /// is allowed.
     pub measured: u64,
-    /// The sum of these errors.
+    /// The sum of the measured errors, in units in the last place.
     pub sum: f64,
-    /// The worst of them.
+    /// The worst measured error.
     pub worst: Option<Error>,
-    /// The simplest input with a result outside.
+    /// The simplest input with a result outside of its set.
     pub reproducer: Option<Outside>,
-    /// Errors by sign and exponent of the first operand's bits; empty if there are none.
+    /// The errors by sign and exponent bits of the first operand. Empty if none is measured.
     pub binades: Vec<Binade>,
 }
 
-/// How complicated operands are: significant bits, distance of the exponents from that of 1, then
-/// the bits themselves.
+/// The complexity of operands, for comparison: significant bits, then distance of the exponents
+/// from that of 1, then the bits themselves.
 fn complexity(words: &[u32]) -> (u32, u32, &[u32]) {
     let bits = |&w: &u32| if w & 0x007f_ffff == 0 { 0 } else { 23 - w.trailing_zeros() };
     let exponent = |&w: &u32| if w & 0x7fff_ffff == 0 { 0 } else { (w >> 23 & 0xff).abs_diff(127) };
@@ -94,7 +96,7 @@ impl Tally {
         self.error_of(first, ulp, || error);
     }
 
-    /// The same, of which the details are asked for only if it is the worst.
+    /// Counts an error. The details are computed only if it is the worst.
     #[inline]
     pub(super) fn error_of(&mut self, first: u32, ulp: f64, error: impl FnOnce() -> Error) {
         self.measured += 1;
@@ -116,8 +118,8 @@ impl Tally {
     }
 
     fn worse(&mut self, error: Error) {
-        // Of equal ones that of the least bits, so that the order of inputs is none
-        // of the result's business.
+        // Among equal errors the one with the least bits wins, so that the result does not depend
+        // on the order of inputs.
         let is_worse = |worst: &Error| {
             worst.ulp < error.ulp || worst.ulp == error.ulp && (&error.operands, error.component) < (&worst.operands, worst.component)
         };
@@ -126,7 +128,7 @@ impl Tally {
         }
     }
 
-    /// Counts a result that is outside.
+    /// Counts a result outside of its set.
     pub fn outside(&mut self, outside: Outside) {
         self.outside += 1;
         self.simpler(outside);
@@ -138,7 +140,7 @@ impl Tally {
         }
     }
 
-    /// Takes in what was counted of other inputs.
+    /// Adds the counts over other inputs.
     pub fn merge(&mut self, other: Tally) {
         self.inputs += other.inputs;
         self.decided += other.decided;
@@ -167,7 +169,7 @@ impl Tally {
         }
     }
 
-    /// The mean error in units of the last place, if one was measured.
+    /// The mean error in units in the last place. `None` if no error was measured.
     pub fn mean(&self) -> Option<f64> {
         (self.measured > 0).then(|| self.sum / self.measured as f64)
     }

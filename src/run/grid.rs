@@ -1,5 +1,5 @@
-//! A compute entry point of a WSL program over a grid: what is bound to its resources, by their
-//! names, registers or places.
+//! The run of a WSL compute entry point over a grid, and the binding of resources by name, register
+//! or place.
 
 use crate::compute::bound;
 use crate::compute::given::{Contents, Place, Texels};
@@ -15,14 +15,14 @@ use smallstep_semantics::wsl::value;
 use std::path::Path;
 use std::str::FromStr;
 
-/// What is given for a resource: `NAME=…` by its name or register in the program, as
-/// `data=u32:1,2`, `u0=…` or `u0,space1=…`; what stands behind `=` is read by what the resource is,
-/// an array reference, a texture or a sampler.
+/// A resource argument `NAME=…`, by the resource's name or register in the program, such as
+/// `data=u32:1,2`, `u0=…` or `u0,space1=…`. The kind of the resource (array reference, texture or
+/// sampler) determines how the text after `=` is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// Its name or register.
+    /// The name or register.
     pub name: String,
-    /// What it holds.
+    /// The text for the contents.
     pub given: String,
 }
 
@@ -37,19 +37,19 @@ impl FromStr for Bound {
     }
 }
 
-/// Which resource something is given for.
+/// The resource that contents are for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum To {
-    /// That of a name or register.
+    /// The resource with this name or register.
     Name(String),
-    /// That of a descriptor set and binding, and of the kind of what is given.
+    /// The resource with this descriptor set and binding, and with the kind of the contents.
     Place(Place),
 }
 
-/// What is given for a resource.
+/// The contents for a resource.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Given {
-    /// What the resource's kind makes of it.
+    /// A text. The kind of the resource determines how it is read.
     Text(String),
     /// The elements of an array reference.
     Bytes(Vec<u8>),
@@ -65,26 +65,26 @@ impl From<Bound> for (To, Given) {
     }
 }
 
-/// The compute entry point of that name, or the only one.
+/// The compute entry point with this name, or else the only one.
 ///
 /// # Errors
-/// If there is none, or several and no name.
+/// If there is none, or if there are several and no name.
 pub fn compute_entry<'p>(program: &'p Program, name: Option<&str>) -> Result<&'p EntryPoint, InvalidInput> {
     entry_of(program, Stage::Compute([1; 3]), name)
 }
 
-/// The number that a register or its space ends with.
+/// The number at the end of a register or of its space.
 fn number(text: &str) -> Option<u32> {
     text.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().ok()
 }
 
-/// Where a SPIR-V module would have the register: `u1, space2` is 2.1.
+/// The place of the register in a SPIR-V module: `u1, space2` is 2.1.
 fn place(resource: &Resource) -> Option<Place> {
     let (register, space) = resource.register.split_once(", ").map_or((resource.register.as_str(), None), |(r, s)| (r, Some(s)));
     Some(Place { set: space.map_or(Some(0), number)?, binding: number(register)? })
 }
 
-/// Whether a resource is of the kind of what is given for a place; text is of every kind.
+/// Whether the kind of the contents fits a resource. Text fits every kind.
 fn takes(resource: &Resource, given: &Given) -> bool {
     matches!(
         (&resource.held, given),
@@ -95,19 +95,19 @@ fn takes(resource: &Resource, given: &Given) -> bool {
     )
 }
 
-/// Reads a file that is bound. Its error names the file.
+/// Reads a file that a binding names. The error names the file.
 pub type Read<'r> = &'r dyn Fn(&Path) -> std::io::Result<Vec<u8>>;
 
-/// Binds what is given to the resources of an entry point; files are read so.
+/// Binds contents to the resources of an entry point. `read` reads their files.
 ///
 /// # Errors
-/// If a resource is not given, or given twice; if something is given that is no resource, or not of
-/// its kind; if bytes do not end with an element, or an image is none of the texture's type.
+/// If a resource has no contents, or contents twice. If contents fit no resource, or not its kind.
+/// If bytes do not end with an element, or an image does not fit the texture's type.
 pub fn bind(program: &Program, entry: &EntryPoint, given: &[(To, Given)], read: Read<'_>) -> Result<Vec<Resource>, InvalidInput> {
     bind_to(program, Resource::of(program, entry)?, given, read)
 }
 
-/// Binds what is given to resources.
+/// Binds contents to resources.
 ///
 /// # Errors
 /// As [`bind`].
@@ -186,7 +186,7 @@ pub fn bind_to(
     }
 }
 
-/// Gives an array reference its elements.
+/// Fills an array reference with its elements.
 fn fill(program: &Program, name: &str, buffer: &mut Buffer, given: &Given, read: Read<'_>) -> Result<(), InvalidInput> {
     let bytes = match given {
         Given::Bytes(bytes) => bytes.clone(),
@@ -212,7 +212,7 @@ fn fill(program: &Program, name: &str, buffer: &mut Buffer, given: &Given, read:
     Ok(())
 }
 
-/// The scalar that a texture's texels are made of.
+/// The scalar type of a texture's texels.
 fn scalar_of(program: &Program, textured: &Textured) -> Scalar {
     match program.env.types.get(textured.texel) {
         Type::Scalar(scalar) | Type::Vector(scalar, _) => scalar,
@@ -220,7 +220,7 @@ fn scalar_of(program: &Program, textured: &Textured) -> Scalar {
     }
 }
 
-/// Gives a texture its texels.
+/// Fills a texture with its texels.
 fn texel(program: &Program, name: &str, textured: &mut Textured, given: &Given) -> Result<(), InvalidInput> {
     let image = match given {
         Given::Image(image) => image.clone(),
@@ -233,17 +233,17 @@ fn texel(program: &Program, name: &str, textured: &mut Textured, given: &Given) 
     hold(program, name, textured, image)
 }
 
-/// Puts an image behind a texture of that name.
+/// Binds an image to a texture of that name.
 ///
 /// # Errors
-/// If the image is none of the texture's type.
+/// If the image does not fit the texture's type.
 pub fn hold(program: &Program, name: &str, textured: &mut Textured, image: Image) -> Result<(), InvalidInput> {
     let texture = Texture::new(textured.kind, scalar_of(program, textured), image);
     textured.texture = Some(texture.map_err(|e| e.about(format_args!("for the texture {name}")))?);
     Ok(())
 }
 
-/// How something is given for a resource.
+/// An example of the argument for a resource.
 fn example(program: &Program, resource: &Resource) -> String {
     let name = &resource.name;
     match &resource.held {
@@ -270,8 +270,8 @@ fn example(program: &Program, resource: &Resource) -> String {
     }
 }
 
-/// The texels of a texture that was written, in order, each as a value of its type: what its words
-/// may be. A component that the format has not is unspecified.
+/// The texels of a written texture in order, each as a value of its type. `words` has the possible
+/// values. A component that the format does not have is unspecified.
 pub fn texels(program: &Program, texture: &Texture, texel: TypeId, words: &[Possible]) -> Vec<String> {
     let (channels, count) = (
         texture.channels(),

@@ -1,4 +1,4 @@
-//! The interpreters, pixel by pixel on several threads.
+//! The interpreters. They run pixel by pixel, on several threads.
 
 use super::{Ending, Grid, NotRun, Picture, translate};
 use crate::dispatch::Target;
@@ -16,14 +16,14 @@ use smallvec::SmallVec;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What runs a program.
+/// An interpreter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpreter {
     /// The machine of the program's own language.
     Machine,
-    /// The relation of the program's own language, rule by rule: slow.
+    /// The relation of the program's own language, rule by rule. It is slow.
     Reference,
-    /// The SPIR-V machine: of λV, on its translation.
+    /// The SPIR-V machine. A λV program is translated for it.
     Spirv,
 }
 
@@ -31,7 +31,7 @@ impl Interpreter {
     /// Every interpreter.
     pub const ALL: [Interpreter; 3] = [Interpreter::Machine, Interpreter::Reference, Interpreter::Spirv];
 
-    /// "machine", "reference" or "spirv".
+    /// The name: "machine", "reference" or "spirv".
     pub fn name(self) -> &'static str {
         match self {
             Interpreter::Machine => "machine",
@@ -40,26 +40,26 @@ impl Interpreter {
         }
     }
 
-    /// The interpreter of that name.
+    /// The interpreter with that name.
     pub fn from_name(name: &str) -> Option<Interpreter> {
         Interpreter::ALL.into_iter().find(|i| i.name() == name)
     }
 }
 
-/// The bits of each output.
+/// The bits of each output at a pixel.
 type Shown = SmallVec<[[u32; 4]; 1]>;
 
-/// A program on an interpreter, ready for any pixel.
+/// A program that is prepared for an interpreter.
 enum Ready<'s> {
     LambdaV { program: &'s Program, relation: bool },
     Spirv { loaded: &'s Loaded, buffers: Vec<spirv::Buffer>, limits: Limits, relation: bool },
 }
 
-/// Runs a program on every pixel of the grid. `progress` is told how many rows are done, from
-/// whatever thread did one.
+/// Runs a program on every pixel of the grid. `progress` gets the number of finished rows. Any
+/// thread may call it.
 ///
-/// Errors: λV that cannot be translated, on [`Interpreter::Spirv`]. How pixels ended without a
-/// value stands in the picture.
+/// Errors: a λV program that cannot be translated, on [`Interpreter::Spirv`]. If a pixel ends
+/// without a value, the picture has its ending.
 pub fn interpret(source: &Source, on: Interpreter, grid: &Grid, progress: &(dyn Fn(u32) + Sync)) -> Result<Picture, NotRun> {
     let translated;
     let relation = on == Interpreter::Reference;
@@ -126,7 +126,7 @@ fn run_rows(ready: &Ready<'_>, grid: &Grid, progress: &(dyn Fn(u32) + Sync)) -> 
     rows.into_inner().unwrap_or_else(|e| e.into_inner())
 }
 
-/// The same on one thread, with what it keeps from pixel to pixel.
+/// A prepared program on one thread, with the state that is reused from pixel to pixel.
 enum Thread<'r> {
     Machine { program: &'r Program, pixels: Pixels<'r> },
     Relation { program: &'r Program },
@@ -154,7 +154,7 @@ impl<'s> Ready<'s> {
 }
 
 impl Thread<'_> {
-    /// What each output shows at a pixel, or how the run ended; and the steps it took.
+    /// The outputs at a pixel, or the ending of the run, with the number of steps.
     fn pixel(&mut self, pixel: (u32, u32), grid: &Grid) -> Pixel {
         if let Some(limit) = TimeLimit::passed(grid.time) {
             return (Err(Outcome::Limit(limit)), 0);
@@ -188,7 +188,7 @@ impl Thread<'_> {
     }
 }
 
-/// What a program shows whose outputs `run` evaluates to components.
+/// The outputs of a program. `run` evaluates an output to its components.
 fn lambda_v(program: &Program, mut run: impl FnMut(TermId) -> (Outcome<SmallVec<[u32; 4]>>, u64)) -> Pixel {
     let mut shown = Shown::new();
     let mut steps = 0;
@@ -207,7 +207,7 @@ fn lambda_v(program: &Program, mut run: impl FnMut(TermId) -> (Outcome<SmallVec<
     (Ok(shown), steps)
 }
 
-/// The bits of each output; an output that was not written is an ending of its own.
+/// The bits of each output. An output that was not written is an ending.
 fn written(outputs: &[Target], shown: &spirv::Outputs) -> Result<Shown, Outcome<()>> {
     let lanes = |target: &Target| {
         let Some(lanes) = shown.at(target.location) else {

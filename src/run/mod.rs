@@ -1,8 +1,8 @@
-//! One program on one engine, over the pixels of a grid: what `smallstep run` shows and what
-//! vectors are replayed on.
+//! The run of one program on one engine, over the pixels of a grid. `smallstep run` shows it, and
+//! vectors are replayed with it.
 //!
-//! `interpret` runs a program of either language on an interpreter, `picture` makes an image of
-//! what was seen. Nothing is judged here.
+//! `interpret` runs a program of either language on an interpreter. `picture` makes an image of the
+//! result. This module judges nothing.
 
 pub mod amber;
 pub mod grid;
@@ -22,19 +22,19 @@ use crate::theorem::device::profile_of;
 use smallstep_semantics::number::{Arithmetic, Profile};
 use smallstep_semantics::outcome::{Outcome, TimeLimit};
 
-/// The pixels that are run, and how.
+/// The pixels to run, and the settings.
 #[derive(Clone, Copy)]
 pub struct Grid {
-    /// Pixels in a row, and rows.
+    /// The width and height of the grid in pixels.
     pub size: (u32, u32),
-    /// Only this pixel of them, if one is named.
+    /// The only pixel to run, if one is given.
     pub pixel: Option<(u32, u32)>,
-    /// The most steps on one pixel: of the source for λV, whichever engine runs it, of the target
-    /// for SPIR-V.
+    /// The most steps for one pixel. For λV these are steps of the source program, on any engine.
+    /// For SPIR-V they are steps of the module.
     pub fuel: u64,
-    /// When the interpreters end at the latest, if at all.
+    /// The time limit of the interpreters, if there is one.
     pub time: Option<TimeLimit>,
-    /// Threads of an interpreter; 0: as many as the machine has cores.
+    /// The number of threads of an interpreter. 0 stands for the number of cores.
     pub threads: usize,
     /// The arithmetic of the interpreters.
     pub arithmetic: Arithmetic,
@@ -46,7 +46,7 @@ impl Grid {
         Grid { size, pixel: None, fuel: 1_000_000, time: None, threads: 0, arithmetic: Arithmetic::default() }
     }
 
-    /// The pixel at the top left of what is run, and the width and height of that.
+    /// The top left pixel of the run, and its width and height.
     fn extent(&self) -> ((u32, u32), (u32, u32)) {
         match self.pixel {
             None => ((0, 0), self.size),
@@ -55,19 +55,19 @@ impl Grid {
     }
 }
 
-/// How runs ended that have no value.
+/// The ending of runs without a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ending {
-    /// The first pixel, row by row, that ended so.
+    /// The first pixel with this ending, row by row.
     pub pixel: (u32, u32),
-    /// Its ending.
+    /// The ending of that pixel.
     pub outcome: Outcome<()>,
-    /// How many pixels ended so, for whatever reason.
+    /// The number of pixels with this kind of ending, for whatever reason.
     pub pixels: u64,
 }
 
 impl Ending {
-    /// The ending in a sentence.
+    /// The ending as a sentence.
     pub fn text(&self) -> String {
         match &self.outcome {
             Outcome::Undefined(undefined) => undefined.to_string(),
@@ -80,43 +80,43 @@ impl Ending {
     }
 }
 
-/// What was seen: the bits of each pixel of each output.
+/// The result of a run: the bits of each pixel of each output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
-    /// The pixel at the top left.
+    /// The top left pixel.
     pub origin: (u32, u32),
-    /// Pixels in a row.
+    /// The width in pixels.
     pub width: u32,
-    /// Rows.
+    /// The height in pixels.
     pub height: u32,
-    /// The outputs. Lanes beyond an output's components mean nothing.
+    /// The outputs. Lanes beyond the components of an output have no meaning.
     pub outputs: Vec<Target>,
-    /// One image for each output, row by row from the top left; none where the pixel has no value.
+    /// One image for each output, row by row from the top left. `None` for a pixel without a value.
     pub images: Vec<Vec<Option<[u32; 4]>>>,
-    /// How pixels ended that have no value, one of each kind.
+    /// The endings of pixels without a value, one of each kind.
     pub endings: Vec<Ending>,
-    /// Steps of all pixels together; 0 on a device.
+    /// The steps of all pixels together. 0 on a device.
     pub steps: u64,
 }
 
 impl Picture {
-    /// The pixels' coordinates, in the order of the images.
+    /// The coordinates of the pixels, in the order of the images.
     pub fn pixels(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         (0..self.height).flat_map(move |y| (0..self.width).map(move |x| (self.origin.0 + x, self.origin.1 + y)))
     }
 }
 
-/// Why a program is not run at all.
+/// The reason why a program did not run at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotRun {
-    /// The λV program has no translation, which the engine needs.
+    /// The engine needs a translation, and the λV program has none.
     Untranslatable(Untranslatable),
-    /// Its translation is refused by the loader: a bug of ours.
+    /// The loader rejects the translation: a bug of ours.
     Refused(String),
-    /// The dispatch describes no run.
+    /// The dispatch does not describe a run.
     Malformed(String),
-    /// The device has not drawn it.
+    /// The outcome of a device that did not draw the program.
     Device(DeviceOutcome),
 }
 
@@ -133,8 +133,8 @@ impl std::fmt::Display for NotRun {
 
 impl std::error::Error for NotRun {}
 
-/// Draws a program on a device: λV is translated under the profile of the device's route, with its
-/// constants in the module.
+/// Draws a program on a device. A λV program is translated under the profile of the device's route,
+/// with its constants in the module.
 pub fn draw(source: &Source, device: &mut Device, grid: &Grid) -> Result<Picture, NotRun> {
     let translated;
     let loaded = match source {
@@ -160,11 +160,11 @@ pub fn draw(source: &Source, device: &mut Device, grid: &Grid) -> Result<Picture
     Ok(Picture { origin, width, height, outputs: loaded.outputs.clone(), images, endings: Vec::new(), steps: 0 })
 }
 
-/// The translation of a λV program, loaded, and how many instructions it has.
+/// The loaded translation of a λV program, and its number of instructions.
 fn translate(program: &smallstep_semantics::lambda_v::resolve::Program, profile: Profile) -> Result<(Loaded, usize), NotRun> {
     let options = translation::Options { profile, constants: Constants::InModule, ..translation::Options::default() };
     let module = translation::translate(program, &options).map_err(NotRun::Untranslatable)?;
     let loaded = Loaded::new(&module.words, Some(module.entry), module.constants).map_err(|e| NotRun::Refused(e.to_string()))?;
-    // The interface has four components everywhere; the program says how many mean something.
+    // All outputs have four components in the interface. The program tells how many have a meaning.
     Ok((Loaded { outputs: module.outputs, ..loaded }, module.instructions))
 }

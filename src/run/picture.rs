@@ -1,17 +1,18 @@
-//! Values as images: linear, 0 is black and 1 full intensity, eight bits a channel.
+//! Values as images with eight bits for each channel. The scale is linear: 0 is black, 1 is
+//! full intensity.
 
 use super::Picture;
 use crate::dispatch::{Target, words_hash};
 use std::io::{self, Write};
 
-/// What a pixel looks like that is NaN in a component that is shown: magenta.
+/// The colour of a pixel with a NaN in a shown component: magenta.
 pub const NAN: [u8; 4] = [255, 0, 255, 255];
-/// What a pixel looks like that has no value: cyan.
+/// The colour of a pixel without a value: cyan.
 pub const NO_VALUE: [u8; 4] = [0, 255, 255, 255];
 
-/// The colour of a pixel, red, green, blue and alpha: a number as grey, two components as red and
-/// green, three and four as they are. Clamped to 0..1 and rounded. Opaque unless `alpha` asks for
-/// the fourth component.
+/// The colour of a pixel: red, green, blue and alpha. One component is shown as grey, two as red
+/// and green, three and four as themselves. Values are clamped to 0..1 and rounded. The pixel is
+/// opaque, unless `alpha` asks for the fourth component.
 pub fn colour(bits: Option<[u32; 4]>, components: u32, alpha: bool) -> [u8; 4] {
     let Some(bits) = bits else { return NO_VALUE };
     let shown = if components == 4 && !alpha { 3 } else { components as usize };
@@ -28,7 +29,7 @@ pub fn colour(bits: Option<[u32; 4]>, components: u32, alpha: bool) -> [u8; 4] {
     }
 }
 
-/// Writes one output of a picture as PNG.
+/// Writes one output of a picture as a PNG.
 pub fn write_png(picture: &Picture, output: usize, alpha: bool, to: impl Write) -> io::Result<()> {
     let components = picture.outputs[output].components;
     let mut encoder = png::Encoder::new(to, picture.width, picture.height);
@@ -41,36 +42,36 @@ pub fn write_png(picture: &Picture, output: usize, alpha: bool, to: impl Write) 
     writer.finish().map_err(io::Error::other)
 }
 
-/// What is said of an image that is too large to be printed.
+/// A summary of an image that is too large to print.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// Which output.
+    /// The output.
     pub target: Target,
-    /// Pixels with a value.
+    /// The number of pixels with a value.
     pub pixels: u64,
-    /// The hash of the bits of all meaningful lanes, pixel by pixel (see [`words_hash`]): two
-    /// engines that show the same have the same.
+    /// The hash of the bits of all meaningful lanes, pixel by pixel (see [`words_hash`]). It is
+    /// equal for two engines with equal results.
     pub hash: u64,
-    /// For each component.
+    /// The summary of each component.
     pub lanes: Vec<LaneSummary>,
 }
 
-/// One component over all pixels with a value.
+/// A summary of one component over all pixels with a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaneSummary {
-    /// The least, unless all are NaN.
+    /// The least value. `None` if all are NaN.
     pub least: Option<f32>,
-    /// The greatest.
+    /// The greatest value. `None` if all are NaN.
     pub greatest: Option<f32>,
-    /// The mean of those that are finite.
+    /// The mean of the finite values. `None` if there are none.
     pub mean: Option<f64>,
-    /// How many are NaN.
+    /// The number of NaNs.
     pub nan: u64,
-    /// How many are infinite.
+    /// The number of infinities.
     pub infinite: u64,
 }
 
-/// Sums one output up.
+/// The summary of one output.
 pub fn summary(picture: &Picture, output: usize) -> Summary {
     let target = picture.outputs[output];
     let n = target.components as usize;
@@ -112,7 +113,7 @@ mod tests {
     #[test]
     fn nan_and_no_value_are_marked() {
         assert_eq!(colour(bits([0.0, f32::NAN, 0.0, 0.0]), 2, false), NAN);
-        // What is not shown does not mark.
+        // A NaN in a component that is not shown has no effect.
         assert_eq!(colour(bits([0.0, f32::NAN, 0.0, 0.0]), 1, false), [0, 0, 0, 255]);
         assert_eq!(colour(bits([0.0, 0.0, 0.0, f32::NAN]), 4, false), [0, 0, 0, 255]);
         assert_eq!(colour(bits([0.0, 0.0, 0.0, f32::NAN]), 4, true), NAN);

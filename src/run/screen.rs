@@ -1,9 +1,9 @@
-//! A fragment module of any kind over a whole screen: one triangle that covers it, drawn by a
-//! vertex stage that is made for the fragment stage's inputs, on an interpreter or a device.
+//! A fragment module of any kind over a whole screen. One triangle covers the screen. Its vertex
+//! stage is generated for the fragment stage's inputs. An interpreter or a device draws it.
 //!
-//! The vertex stage gives each input variable a constant, or the place on the screen, 0 to 1 from
-//! the top left, perspective-correct with w = 1. Outputs are floats and go to 32-bit float
-//! attachments that hold zeros before.
+//! The vertex stage sets each input variable to a constant, or to the position on the screen. The
+//! position goes from 0 to 1, starting at the top left, and is perspective-correct with w = 1.
+//! Outputs are floats. They go to 32-bit float attachments that are cleared to zeros.
 
 use std::sync::Arc;
 
@@ -26,23 +26,23 @@ use crate::dispatch::resources::{self, Needs};
 use crate::dispatch::{DrawDispatch, Geometry, Stage, Target};
 use crate::gpu::{Device, DeviceOutcome};
 
-/// What an input variable holds.
+/// The value of an input variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// The same at every pixel: its bytes.
+    /// The same bytes at every pixel.
     Constant(Vec<u8>),
     /// x and y of the pixel's centre, 0 to 1 from the top left.
     Screen,
 }
 
-/// What the input at a location holds, written `LOC=type:v,…` or `LOC=screen`.
+/// The value of the input at a location, written `LOC=type:v,…` or `LOC=screen`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     /// The location.
     pub location: u32,
-    /// What it holds.
+    /// The value at each pixel.
     pub value: Value,
-    /// The type that its values are written with, as `f32`; nothing of the place on the screen.
+    /// The type in the argument, such as `f32`. Empty for the position on the screen.
     pub written: String,
 }
 
@@ -67,24 +67,24 @@ impl std::str::FromStr for Input {
     }
 }
 
-/// A fragment module with all that its draw needs.
+/// A fragment module, with everything that its draw needs.
 pub struct Screen {
     vertex: Module,
     fragment: Module,
-    /// What the fragment stage uses.
+    /// The resources that the fragment stage uses.
     needs: Needs,
     dispatch: DrawDispatch,
     outputs: Vec<Target>,
     robustness: Robustness,
 }
 
-/// What a draw shows.
+/// The result of a draw.
 pub struct Shown {
-    /// The picture.
+    /// The picture of the outputs.
     pub picture: Picture,
-    /// The storage buffers that the fragment stage uses; of a device, those that it may write.
+    /// The storage buffers that the fragment stage uses. On a device, only those that it may write.
     pub buffers: Vec<ObservedBuffer>,
-    /// Its storage images.
+    /// The storage images that the fragment stage uses.
     pub images: Vec<ObservedImage>,
 }
 
@@ -97,10 +97,10 @@ struct Variable {
     no_perspective: bool,
 }
 
-/// The entry point of that name, or without a name the only one, if it is a fragment stage.
+/// The fragment entry point with this name. Without a name, the only entry point.
 ///
 /// # Errors
-/// There is none, or several to choose from: a sentence.
+/// A sentence, if there is none, or if there are several to choose from.
 pub fn entry_of<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m EntryPoint, InvalidInput> {
     let named: Vec<&EntryPoint> = module.entry_points().iter().filter(|e| e.model == ExecutionModel::Fragment).collect();
     match (name, named.as_slice()) {
@@ -118,10 +118,10 @@ pub fn entry_of<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m EntryP
 }
 
 impl Screen {
-    /// Checks that the entry point has all that it uses.
+    /// Checks that all inputs and resources of the entry point are given.
     ///
     /// # Errors
-    /// A sentence that says what to give, or what is not drawn so.
+    /// A sentence about something that is missing, or that cannot be drawn in this way.
     pub fn new(
         fragment: Module,
         entry: Option<&str>,
@@ -175,12 +175,12 @@ impl Screen {
         Ok(Screen { vertex, fragment, needs, dispatch, outputs, robustness })
     }
 
-    /// Draws it by the lockstep machine, or where that does not compile the module or `reference`
-    /// asks for it, by the relation; gives the engine's name, and why the machine was not it where
-    /// it was to be.
+    /// Draws with the lockstep machine. If that does not compile the module, or if `reference` is
+    /// set, draws with the relation. Returns the engine's name, the reason why the machine was not
+    /// used, and the result.
     ///
     /// # Errors
-    /// An entry point that is not there, which was checked.
+    /// An unknown entry point. [`Screen::new`] has excluded it.
     pub fn interpret(&self, reference: bool, limits: Limits) -> Result<(&'static str, Option<String>, Outcome<Shown>), LoadError> {
         let contents = self.dispatch.contents();
         let mut draw = contents.lend(&self.dispatch, limits);
@@ -210,11 +210,11 @@ impl Screen {
         Ok(("reference", note, shown))
     }
 
-    /// Runs one pixel by the relation, with the other three of its quad as helpers: the sink sees
-    /// the steps of the fragment stage's invocation there.
+    /// Runs one pixel by the relation. The other three pixels of its quad are helpers. The sink
+    /// gets the steps of that pixel's fragment invocation.
     ///
     /// # Errors
-    /// An entry point that is not there, which was checked.
+    /// An unknown entry point. [`Screen::new`] has excluded it.
     pub fn trace(&self, (x, y): (u32, u32), fuel: u64, sink: &mut dyn FnMut(&Event<'_, '_>)) -> Result<Outcome<()>, LoadError> {
         let contents = self.dispatch.contents();
         let mut draw = contents.lend(&self.dispatch, Limits::of_fuel(fuel));
@@ -232,10 +232,10 @@ impl Screen {
         Ok(outcome.map(|_| ()))
     }
 
-    /// Draws it on a device.
+    /// Draws on a device.
     ///
     /// # Errors
-    /// What became of it instead.
+    /// The outcome of the device, if it drew nothing.
     pub fn draw(&self, device: &mut Device) -> Result<Shown, DeviceOutcome> {
         let shown = drawn_by(&self.dispatch, device)?;
         let bits = |bytes: Vec<u8>| {
@@ -251,7 +251,8 @@ impl Screen {
         Picture { origin: (0, 0), width, height, outputs: self.outputs.clone(), images: Vec::new(), endings: Vec::new(), steps }
     }
 
-    /// The definite texels; a pixel that is undefined in a component that counts has no value.
+    /// The definite texels as a picture. A pixel has no value if a meaningful component
+    /// is undefined.
     fn picture(&self, targets: Vec<DefiniteTarget>, steps: u64) -> Picture {
         let mut picture = self.empty(steps);
         for (output, target) in self.outputs.iter().zip(targets) {
@@ -291,18 +292,18 @@ impl Screen {
         &self.dispatch.fragment.entry
     }
 
-    /// What the fragment stage uses.
+    /// The resources that the fragment stage uses.
     pub fn uses(&self) -> Uses<'_> {
         Uses::new(&self.fragment, &self.needs)
     }
 
-    /// The bytes that are given for a place.
+    /// The bytes of the buffer at a place.
     pub fn given(&self, place: Place) -> Option<&[u8]> {
         self.dispatch.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map(|b| b.bytes.as_slice())
     }
 }
 
-/// The corners of one triangle that covers the screen: x and y of the position, and the place on
+/// The corners of a triangle that covers the screen: x and y of the position, and the position on
 /// the screen.
 fn corners() -> Attribute {
     let corners = [[-1.0f32, -1.0, 0.0, 0.0], [3.0, -1.0, 2.0, 0.0], [-1.0, 3.0, 0.0, 2.0]];
@@ -310,7 +311,8 @@ fn corners() -> Attribute {
     Attribute { location: 0, format: Format::Rgba32Sfloat, rate: Rate::Vertex, offset: 0, stride: 16, bytes }
 }
 
-/// The input variables with locations of an entry point: scalars and vectors of 32 bits.
+/// The input variables of an entry point that have locations. They must be scalars and vectors of
+/// 32 bits.
 fn input_variables(module: &Module, entry: &EntryPoint) -> Result<Vec<Variable>, InvalidInput> {
     let mut variables = Vec::new();
     for &id in module.interface_of(entry) {
@@ -346,7 +348,7 @@ fn shape_of(module: &Module, type_: u32) -> Option<(Type, u8)> {
     }
 }
 
-/// The vertex stage that gives these variables their values.
+/// The text of the vertex stage that sets these variables.
 fn vertex_text(variables: &[Variable], inputs: &[Input]) -> Result<String, InvalidInput> {
     let mut ports = Vec::new();
     for v in variables {

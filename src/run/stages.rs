@@ -1,5 +1,5 @@
-//! A draw of a WSL program: a fragment entry point over the whole screen, or behind a vertex entry
-//! point; and its picture.
+//! A draw of a WSL program, and its picture. A fragment entry point covers the whole screen, or it
+//! follows a vertex entry point.
 
 use super::Picture;
 use super::grid::{Given as GivenFor, Read, To, bind_to};
@@ -13,31 +13,31 @@ use smallstep_semantics::wsl::specialization::Specialization;
 use smallstep_semantics::wsl::types::Scalar;
 use smallstep_semantics::wsl::typing::program::Program;
 
-/// What is drawn.
+/// The request for a draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
-    /// The fragment entry point's name; it may be left out if there is one only.
+    /// The name of the fragment entry point. Not needed if there is only one.
     pub fragment: Option<&'a str>,
-    /// The vertex entry point's name; without it the fragment entry point is drawn
-    /// over the whole screen.
+    /// The name of the vertex entry point. Without it, the fragment entry point covers the
+    /// whole screen.
     pub vertex: Option<&'a str>,
-    /// How many vertices and instances there are: 3 and 1 if nothing else is said.
+    /// The number of vertices. The default is 3.
     pub vertices: Option<u32>,
-    /// How many instances.
+    /// The number of instances. The default is 1.
     pub instances: Option<u32>,
-    /// What the vertices hold, by the numbers of attributes.
+    /// The vertex attributes, by number.
     pub attributes: &'a [Input],
-    /// What the fragments hold where there is no vertex entry point.
+    /// The inputs of the fragments, if there is no vertex entry point.
     pub inputs: &'a [Input],
-    /// Width and height in pixels.
+    /// The width and height in pixels.
     pub size: (u32, u32),
-    /// How depths are compared, if they are.
+    /// The depth test, if there is one.
     pub depth: Option<Compare>,
     /// The specialization constants of both stages, by name.
     pub specialized: &'a [(String, String)],
 }
 
-/// The scalars of that written type.
+/// The vertex attribute of an input, by the scalar type in its text.
 fn attribute(input: &Input, bytes: &[u8]) -> Result<Attribute, InvalidInput> {
     let scalar = match input.written.as_str() {
         "f32" => Scalar::Float,
@@ -54,18 +54,17 @@ fn attribute(input: &Input, bytes: &[u8]) -> Result<Attribute, InvalidInput> {
     Ok(Attribute { number: input.location, scalar, words })
 }
 
-/// Each attribute once.
+/// Checks that each attribute is given once.
 fn once(inputs: &[Input]) -> Result<(), InvalidInput> {
     let twice = inputs.iter().enumerate().find(|(i, a)| inputs[..*i].iter().any(|b| a.location == b.location));
     twice.map_or(Ok(()), |(_, a)| Err(InvalidInput::new(InputFault::Unused, format!("attribute {} is given twice", a.location))))
 }
 
-/// The draw that is asked for, with what is bound to the resources of both stages.
+/// The requested draw, with contents bound to the resources of both stages.
 ///
-/// # Errors
-/// An entry point that is not there, or that cannot be told from others; what is given to no
-/// purpose, twice, or as another type than there is; resources as [`super::grid::bind`] has them,
-/// specialization constants likewise. What the two stages hand on is checked when the draw runs.
+/// If an entry point does not exist or is ambiguous. If an input is not used, is given twice, or
+/// has the wrong type. If resources are wrong (see [`super::grid::bind`]), or specialization
+/// constants. The interface between the two stages is checked when the draw runs.
 pub fn draw<'p>(
     program: &'p Program,
     text: &'p str,
@@ -130,7 +129,7 @@ pub fn draw<'p>(
     Ok(Draw { program, text, vertices, fragment, size: [width, height], depth: asked.depth, resources, specialization })
 }
 
-/// The targets as a picture: a pixel has a value where it has exactly one.
+/// The targets as a picture. A pixel has a value if its texel has exactly one possible value.
 pub fn picture(shown: &Shown, (width, height): (u32, u32)) -> Picture {
     let outputs = shown.targets.iter().map(|target| Target { location: target.number, components: 4 }).collect();
     let texel = |texel: &[_; 4]| {
@@ -141,10 +140,10 @@ pub fn picture(shown: &Shown, (width, height): (u32, u32)) -> Picture {
     Picture { origin: (0, 0), width, height, outputs, images, endings: Vec::new(), steps: shown.steps }
 }
 
-/// A comparison of depths by its name: `less`, `less-equal`, and so on.
+/// The comparison of depths with this name: `less`, `less-equal`, and so on.
 ///
 /// # Errors
-/// There is none of that name.
+/// If there is no such comparison.
 pub fn comparison(text: &str) -> Result<Compare, InvalidInput> {
     Ok(match text {
         "never" => Compare::Never,

@@ -1,29 +1,30 @@
-//! How the components are bounded that programs show: counts for campaigns.
+//! How tightly the components of programs are bounded: counts for campaigns.
 
 use serde_json::{Value, json};
 use smallstep_semantics::number::Expected;
 use smallstep_semantics::number::sets::Cause;
 use std::collections::BTreeMap;
 
-/// Components, by what a device must show in them.
+/// The numbers of components, by what a device must show in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Acceptance {
-    /// One value, or a zero of either sign.
+    /// Components with one allowed value, or a zero of either sign.
     pub points: u64,
-    /// A bounded set of several.
+    /// Components with a bounded set of several allowed values.
     pub bounded: u64,
-    /// Anything: no bound is stated, or NaN or an infinity may be shown.
+    /// Components that allow anything: no bound is stated, or a NaN or an infinity is allowed.
     pub any: u64,
-    /// Not known: the runs over sets ended before every way was followed.
+    /// Components that are not known: the runs over sets ended before every way was followed.
     pub undecided: u64,
-    /// Those that may be anything, by the instruction that was executed first without a bound; not
-    /// those that are NaN or infinite on every device.
+    /// The number of components that allow anything, by the instruction that was the first without
+    /// a bound. Components that are NaN or infinite on every device are not counted.
     pub causes: BTreeMap<String, u64>,
-    /// The bounded sets by their width, in classes ([`class`]).
+    /// The number of bounded sets, by the class of their width ([`class`]).
     widths: BTreeMap<u32, u64>,
 }
 
-/// The class of a width: the width itself below 16, a quarter of a power of two above.
+/// The class of a width. Below 16, each width is a class. Above, each power of two has
+/// four classes.
 fn class(width: u32) -> u32 {
     match width {
         0..16 => width,
@@ -40,8 +41,8 @@ fn least(class: u32) -> u32 {
 }
 
 impl Acceptance {
-    /// Adds components of one pixel; `unsettled`, where not every way was followed there. `cause`
-    /// says why the component of an index has no bound.
+    /// Adds components of one pixel. `unsettled`: not every way was followed. `cause` says why the
+    /// component with an index has no bound.
     pub fn count<'a>(&mut self, components: &[Expected], unsettled: bool, cause: impl Fn(usize) -> Option<&'a Cause>) {
         for (i, expected) in components.iter().enumerate() {
             match expected {
@@ -61,7 +62,7 @@ impl Acceptance {
         }
     }
 
-    /// Adds what others came to.
+    /// Adds other counts.
     pub fn add(&mut self, other: &Acceptance) {
         let add = |to: &mut u64, n: u64| *to = to.saturating_add(n);
         add(&mut self.points, other.points);
@@ -76,13 +77,13 @@ impl Acceptance {
         }
     }
 
-    /// All components.
+    /// The number of all components.
     pub fn all(&self) -> u64 {
         [self.bounded, self.any, self.undecided].into_iter().fold(self.points, u64::saturating_add)
     }
 
-    /// The median width of the bounded sets, in units in the last place: exact below 16, then
-    /// rounded down by less than a fifth.
+    /// The median width of the bounded sets, in units in the last place. It is exact below 16.
+    /// Above, it is rounded down by less than a fifth.
     pub fn median_width(&self) -> Option<u32> {
         let mut below = 0u64;
         for (&class, &n) in &self.widths {
@@ -94,8 +95,8 @@ impl Acceptance {
         None
     }
 
-    /// The instructions that leave most components without a bound, at most so many, by how many
-    /// each does: `GLSL.std.450 Asin 50, OpFDiv 12`.
+    /// The instructions that leave most components without a bound, at most `most` of them, with
+    /// their numbers of components: `GLSL.std.450 Asin 50, OpFDiv 12`.
     pub fn causes_text(&self, most: usize) -> Option<String> {
         let mut causes: Vec<(&String, &u64)> = self.causes.iter().collect();
         causes.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
@@ -105,14 +106,14 @@ impl Acceptance {
         (!texts.is_empty()).then(|| texts.join(", ") + &rest)
     }
 
-    /// As JSON; the widths as pairs of a class's least width and how many there are.
+    /// As JSON. Widths are pairs of a class's least width and the number of sets.
     pub fn to_json(&self) -> Value {
         let widths: Vec<[u64; 2]> = self.widths.iter().map(|(&class, &n)| [least(class).into(), n]).collect();
         json!({"points": self.points, "bounded": self.bounded, "any": self.any, "undecided": self.undecided, "widths": widths,
             "causes": self.causes})
     }
 
-    /// Back from JSON.
+    /// The inverse.
     pub fn from_json(value: &Value) -> Option<Acceptance> {
         let number = |key: &str| value.get(key)?.as_u64();
         let width = |pair: &Value| Some((class(u32::try_from(pair.get(0)?.as_u64()?).ok()?), pair.get(1)?.as_u64()?));

@@ -1,10 +1,9 @@
-//! Which subexpression is to blame: the claim that the induction of report §7 needs, checked
-//! subterm by subterm (LV-27).
+//! Finds the subexpression to blame. It checks the claim of the induction in report §7, for each
+//! subterm (LV-27).
 //!
 //! The claim: whenever the target computes the result id of a subexpression e, M(id) is
-//! eval_λ(e[M(id_k)/id_k]), where the id_k are the translated rec-func parameters that e mentions.
-//! The first computation for which it fails is to blame: everything that it was made from was
-//! right.
+//! eval_λ(e[M(id_k)/id_k]), where the id_k are the translated rec-func parameters in e. The first
+//! computation for which it fails is to blame, since all of its operands were right.
 
 use super::case::{Case, Settings, target_fuel};
 use super::value_text;
@@ -22,9 +21,9 @@ use smallstep_semantics::spirv;
 /// The first subexpression whose value differs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blame {
-    /// The subexpression as text; rec-func parameters stand as their ids.
+    /// The text of the subexpression. Rec-func parameters appear as their ids.
     pub expression: String,
-    /// Where it stands in the source.
+    /// Its place in the source.
     pub span: Span,
     /// Its result id.
     pub id: u32,
@@ -32,15 +31,15 @@ pub struct Blame {
     pub rule: Rule,
     /// The instruction that computes it.
     pub instruction: String,
-    /// The step of the target at which it was computed.
+    /// The step of the target that computed it.
     pub step: u64,
-    /// Which execution of the instruction this is, from 0: in a loop, which round.
+    /// The number of earlier executions of the instruction. In a loop, the index of the round.
     pub occurrence: u64,
-    /// How many times a device was asked for intermediate values; 0 where no device is judged.
+    /// The number of dispatches for intermediate values on a device. 0 if no device is judged.
     pub dispatches: u32,
-    /// Its value, in decimal and bits.
+    /// The right value, in decimal and bits.
     pub expected: String,
-    /// What was found instead.
+    /// The value that was found.
     pub found: String,
 }
 
@@ -65,23 +64,23 @@ struct Computed<'a> {
     step: u64,
     occurrence: u64,
     found: Value,
-    /// What the ids that stand for rec-func parameters held.
+    /// The values of the ids that stand for rec-func parameters in its term.
     held: FxHashMap<u32, Value>,
 }
 
-/// The most computations that are looked at.
+/// The most computations that are checked.
 const MAX_COMPUTED: usize = 4096;
-/// The most steps for the value of one subexpression.
+/// The most steps of λV for the value of one subexpression.
 const FUEL: u64 = 20_000;
 
-/// The first subexpression whose value in the SPIR-V relation, on this pixel, is not
-/// its value in λV.
+/// The first subexpression whose value in the SPIR-V relation, on this pixel, differs from its
+/// value in λV.
 pub fn in_semantics(case: &Case, pixel: (u32, u32), settings: &Settings) -> Option<Blame> {
     let module = case.witnessed(settings).ok()?;
     let mut by_id: FxHashMap<u32, &Witness> = FxHashMap::default();
     for witness in &module.witness {
-        // The outermost of several subexpressions with one id is listed last;
-        // the innermost says most.
+        // If several subexpressions share an id, the outermost is listed last. The innermost is the
+        // most precise.
         if module.terms.frames(witness.term) == 0 {
             by_id.entry(witness.id).or_insert(witness);
         }
@@ -136,7 +135,7 @@ pub fn in_semantics(case: &Case, pixel: (u32, u32), settings: &Settings) -> Opti
     })
 }
 
-/// An instruction by name, one of an extended set with its own.
+/// The name of an instruction. An extended instruction has the name of its function too.
 pub(super) fn instruction_text(module: &spirv::Module, instruction: &spirv::Instruction) -> String {
     let name = instruction.name();
     let number = instruction.operands(module.words()).get(1).filter(|_| instruction.is(spirv::grammar::Op::ExtInst));
@@ -146,11 +145,11 @@ pub(super) fn instruction_text(module: &spirv::Module, instruction: &spirv::Inst
     }
 }
 
-/// The values that the translated ids in a term have now.
+/// The current values of the translated ids in a term.
 fn mentioned(terms: &Terms<Translated>, e: TermId, current: &FxHashMap<u32, Value>) -> FxHashMap<u32, Value> {
     let mut held = FxHashMap::default();
     let mut scratch: Terms<ValueId> = Terms::new(1 << 20);
-    // The copy is thrown away: the walk is what is wanted.
+    // The copy is discarded. Only the traversal matters.
     let _ = scratch.import(terms, e, &mut |scratch, x, span| {
         if let Translated::Value { id, .. } = x
             && let Some(value) = current.get(&id)
@@ -162,7 +161,7 @@ fn mentioned(terms: &Terms<Translated>, e: TermId, current: &FxHashMap<u32, Valu
     held
 }
 
-/// The term with translated ids replaced by the values that they held.
+/// A term with translated ids replaced by their values.
 fn import(reduction: &mut Reduction, from: &Terms<Translated>, e: TermId, held: &FxHashMap<u32, Value>) -> Result<TermId, Limit> {
     let mut values: FxHashMap<u32, TermId> = FxHashMap::default();
     for (&id, value) in held {

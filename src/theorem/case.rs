@@ -1,5 +1,5 @@
-//! One program through both semantics: type → translate → load → run the source and the target on
-//! each pixel, and compare.
+//! One λV program through both semantics. It is typed, translated and loaded. The source and the
+//! target run on each pixel, and their values are compared.
 
 use super::acceptance::Acceptance;
 use super::blame;
@@ -20,7 +20,7 @@ use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv;
 use std::sync::Arc;
 
-/// Bugs that tests plant in one engine or another.
+/// Mistakes that tests plant in one engine or another.
 #[derive(Clone, Default)]
 pub struct Planted {
     /// In typing.
@@ -41,28 +41,28 @@ pub struct Planted {
     pub target_sets: SetRules,
 }
 
-/// How a program is judged.
+/// The settings by which a program is judged.
 #[derive(Clone)]
 pub struct Settings {
-    /// The controls that are emitted and judged under.
+    /// The float controls that the module declares. Results are judged by them too.
     pub profile: Profile,
-    /// Where constants are placed.
+    /// The placement of constants.
     pub constants: Constants,
-    /// Which reduction.
+    /// The theorem, which selects the reduction of the source.
     pub theorem: Theorem,
-    /// Pixels in a row, and rows.
+    /// The width and height in pixels.
     pub size: (u32, u32),
     /// The most steps of the source on one pixel.
     pub fuel: u64,
-    /// When the source ends at the latest, if at all.
+    /// The time at which runs of the source end. `None`: no time limit.
     pub time: Option<TimeLimit>,
-    /// Whether the relations and the derivation check are run beside the machines.
+    /// Whether the relations and the derivation check run beside the machines.
     pub references: bool,
     /// The bounds of a derivation.
     pub limits: typing::Limits,
-    /// How much the runs over sets may take on one pixel.
+    /// The budget of the runs over sets, for one pixel.
     pub budget: Budget,
-    /// Planted bugs.
+    /// Planted mistakes.
     pub planted: Planted,
 }
 
@@ -84,22 +84,23 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The same for as long as it takes.
+    /// These settings without a time limit.
     pub fn untimed(&self) -> Settings {
         Settings { time: None, ..self.clone() }
     }
 
-    /// How far programs are explored, by rules that nothing is planted in.
+    /// The bounds and rules of runs over sets, without a planted mistake.
     pub fn exploration(&self) -> Exploration {
         Exploration { profile: self.profile, budget: self.budget, rules: SetRules::default() }
     }
 }
 
-/// The most steps of the source for which the relations are run too: they make a term a step.
+/// The most steps of the source for which the relations also run. They are slow: each step builds
+/// a term.
 pub const REFERENCE_STEPS: u64 = 20_000;
 
-/// The target's fuel for a source that took so many steps: 16 rule applications for each, and every
-/// instruction of the module once more.
+/// The target's fuel if the source took so many steps: 16 rule applications for each step, and
+/// every instruction of the module once more.
 ///
 /// One step of the source costs the target at most a selection (merge, branch, branch, phi), or one
 /// round of a loop (two groups of phis, a merge, three branches).
@@ -115,39 +116,40 @@ pub struct Case {
     pub derivation: Derivation,
     /// Its translation.
     pub translated: Translated,
-    /// The hash of the words.
+    /// The hash of the module's words.
     pub words_hash: u64,
     loaded: spirv::Module,
     compiled: spirv::Program,
 }
 
-/// Why there is no case.
+/// Why a program makes no case.
 pub enum NoCase {
     /// The program is ill typed.
     IllTyped(TypeError),
-    /// There is a verdict already: the translation or the loader refused a well-typed program.
+    /// The verdict is already known: the translation or the loader refused a well-typed program, or
+    /// a limit was reached.
     Decided(Verdict),
 }
 
-/// What both semantics made of a program.
+/// The result of both semantics for a program.
 pub struct Ran {
-    /// The verdict of one semantics on the other.
+    /// The verdict of the comparison.
     pub verdict: Verdict,
-    /// What a device must show: for each output, for each pixel, its components. Empty unless every
-    /// pixel has a value.
+    /// What a device must show: for each output, for each pixel, its components. Empty unless the
+    /// verdict is agreement.
     pub expected: Vec<Vec<[Expected; 4]>>,
-    /// The bits of the definite values, likewise.
+    /// The bits that the target shows, in the same order.
     pub shown: Vec<Vec<[u32; 4]>>,
-    /// Of the first pixel that a run over sets left undecided, why: a sentence with the place and
-    /// the subexpression of the source.
+    /// Why a run over sets left a pixel undecided, for the first such pixel: a sentence with the
+    /// place and the subexpression of the source.
     pub undecided: Option<String>,
-    /// How the components are bounded.
+    /// How tightly the components are bounded.
     pub acceptance: Acceptance,
-    /// The steps of the source over all pixels.
+    /// The number of steps of the source over all pixels.
     pub steps: u64,
-    /// Pixels on which the relations were run too.
+    /// The number of pixels on which the relations also ran.
     pub referenced: u64,
-    /// The rules of reduction and SPIR-V that the relations applied.
+    /// The rules of λV reduction and of SPIR-V that the relations applied, sorted.
     pub rules: Vec<Rule>,
 }
 
@@ -182,8 +184,8 @@ impl Case {
         };
         let loaded = spirv::Module::load(&translated.words).map_err(refused)?;
         let compiled = spirv::Program::compile(&loaded, translated.entry).map_err(refused)?;
-        // What the interpreters cannot see: that the words really ask for the profile that lanes
-        // are judged under.
+        // The interpreters cannot see whether the words declare the profile by which lanes
+        // are judged.
         let entry = loaded.entry_point(translated.entry).map_err(refused)?;
         if !loaded.declares(entry, settings.profile) {
             let declared = loaded.profile(entry);
@@ -211,7 +213,7 @@ impl Case {
         &self.loaded
     }
 
-    /// What the constant buffer holds.
+    /// The buffers of the dispatch: the constant buffer, if there are constants.
     pub fn buffers(&self) -> Vec<spirv::Buffer> {
         match self.translated.constants.is_empty() {
             true => Vec::new(),
@@ -239,8 +241,9 @@ impl Case {
             for x in 0..settings.size.0 {
                 let verdict = self.pixel((x, y), settings, &buffers, &mut registers, &mut expected, &mut ran);
                 ran.verdict = std::mem::replace(&mut ran.verdict, Verdict::Agree).worse(verdict);
-                // By name a program may take exponentially many steps, and only the relation runs
-                // it: what is out of fuel on one pixel would cost as much on every other.
+                // With call by name a program may take exponentially many steps, and only the
+                // relation runs it. If the fuel is exhausted on one pixel, every other pixel would
+                // cost as much.
                 let exhausted = settings.theorem == Theorem::Printed && matches!(ran.verdict, Verdict::Limit(_));
                 if exhausted || matches!(ran.verdict, Verdict::Disagree(_)) {
                     return ran;
@@ -256,7 +259,8 @@ impl Case {
         ran
     }
 
-    /// Compares the semantics on one pixel. `expected` gets the target's components.
+    /// Compares the semantics on one pixel. The components that a device must show are added
+    /// to `expected`.
     fn pixel(
         &self,
         pixel: (u32, u32),
@@ -317,7 +321,7 @@ impl Case {
             return Verdict::Disagree(Box::new(difference));
         }
         for (i, (output, into)) in self.program.outputs.iter().zip(expected.iter_mut()).enumerate() {
-            // `compare` has seen that every output is there, with four components.
+            // `compare` has checked that every output is written, with four components.
             let first = 4 * place_of(&shown, output.location, i);
             let components: [Expected; 4] = std::array::from_fn(|c| observation.expected[first + c]);
             let cause = |c: usize| observation.unbounded.iter().find(|(i, _)| *i == first + c).map(|(_, cause)| cause);
@@ -336,7 +340,7 @@ impl Case {
         Verdict::Agree
     }
 
-    /// The translation once more, with the witness.
+    /// Translates the program again, with the witness.
     ///
     /// Errors: a size limit.
     pub fn witnessed(&self, settings: &Settings) -> Result<Translated, Untranslatable> {
@@ -350,8 +354,8 @@ impl Case {
         translation::translate(&self.program, &options)
     }
 
-    /// What a result id is the value of in the source: where that stands, and the builtin that it
-    /// applies. The id, where the witness knows none.
+    /// The place in the source whose value a result id has, with the builtin that is applied there.
+    /// If the witness does not know the id, the place is the id itself.
     fn site(&self, id: u32, settings: &Settings) -> Site {
         let Ok(module) = self.witnessed(settings) else { return Site::at(format!("%{id}")) };
         let Some(witness) = module.witness_of(id) else { return Site::at(format!("%{id}")) };
@@ -363,7 +367,7 @@ impl Case {
         }
     }
 
-    /// The setting of the source's runs on a pixel.
+    /// The setting in which the source runs on a pixel.
     pub fn setting(&self, pixel: (u32, u32), settings: &Settings) -> Setting {
         Setting {
             frag_coord: frag_coord(pixel.0, pixel.1),
@@ -374,8 +378,8 @@ impl Case {
         }
     }
 
-    /// The source's value: by the machine, or, under the printed theorem, which has no machine, by
-    /// the relation.
+    /// The source's value and its number of steps. The machine computes them. The printed theorem
+    /// has no machine, so there the relation does.
     fn source(&self, e: TermId, setting: &Setting, &Settings { fuel, time, .. }: &Settings) -> (Outcome<Value>, u64) {
         match setting.theorem {
             Theorem::Corrected => machine::run(&self.program, e, setting, Bounds { fuel, time, ..Bounds::default() }),
@@ -388,10 +392,10 @@ impl Case {
         }
     }
 
-    /// Under the printed theorem the source may have a value after few steps, and an argument that
-    /// it never uses may take many: the translation computes it. How many steps the source takes
-    /// where arguments are computed, as in the translation, at least `steps`; and what that says of
-    /// its end.
+    /// Under the printed theorem the source may have a value after few steps, while an argument
+    /// that it never uses takes many. The translation computes that argument. The result is the
+    /// number of steps of a source that computes its arguments, at least `steps`, and whether the
+    /// ending is known.
     fn by_value(&self, setting: &Setting, &Settings { fuel, time, .. }: &Settings, mut steps: u64) -> (u64, Ends) {
         let mut all = 0u64;
         for output in &self.program.outputs {
@@ -407,7 +411,7 @@ impl Case {
         (steps, Ends::Known)
     }
 
-    /// The first lane in which the target's outputs are not the source's values, padded with zeros.
+    /// The first lane in which the target's output is not the source's value, padded with zeros.
     fn compare(&self, pixel: (u32, u32), values: &[Value], shown: &spirv::Outputs) -> Option<Difference> {
         let between = || (Engine::Machine, Engine::SpirvMachine);
         for (output, value) in self.program.outputs.iter().zip(values) {
@@ -439,8 +443,8 @@ impl Case {
         None
     }
 
-    /// Where the target may show what the source may not: of an output that both have settled, a
-    /// component whose set is not within the source's.
+    /// A component for which the target's set is not within the source's. Outputs that are not
+    /// settled on both sides are skipped.
     fn compare_sets(&self, spot: &Spot<'_>, values: &[Value], shown: &spirv::Outputs, target: &Observation) -> Option<Difference> {
         if target.ways == 0 || target.unsettled.is_some() || spot.setting.theorem == Theorem::Printed {
             return None;
@@ -467,22 +471,22 @@ impl Case {
         None
     }
 
-    /// What a device must show on a pixel on which the target shows `shown`: the components of its
-    /// outputs by ascending location.
+    /// What a device must show on a pixel on which the target shows `shown`: the components of all
+    /// outputs, by ascending location.
     pub fn explore(&self, shown: &spirv::Outputs, inputs: &spirv::Inputs<'_>, fuel: u64, settings: &Settings) -> Observation {
         let exploration = Exploration { rules: settings.planted.target_sets, ..settings.exploration() };
         self.compiled.explore(shown, inputs, fuel, &settings.planted.target_arithmetic, exploration)
     }
 
-    /// What the source may show of an output, by the machine.
+    /// The values that an output of the source may have, by the machine over sets.
     fn explore_source(&self, e: TermId, value: &Value, spot: &Spot<'_>) -> Observation {
         let bounds = Bounds { fuel: spot.settings.fuel, ..Bounds::default() };
         let exploration = Exploration { rules: spot.settings.planted.source_sets, ..spot.settings.exploration() };
         machine::explore(&self.program, e, value, spot.setting, bounds, exploration)
     }
 
-    /// Holds the machines to the relations on one pixel. `rules` gets the rules
-    /// that the relations apply.
+    /// Compares the machines with the relations on one pixel. The rules that the relations apply
+    /// are added to `rules`.
     fn references(
         &self,
         spot: &Spot<'_>,
@@ -521,14 +525,14 @@ impl Case {
         }
     }
 
-    /// Holds the λV machine to the relation over sets. The error says what differs.
+    /// Compares the λV machine over sets with the relation over sets. The error says what differs.
     fn hold_machine_over_sets(&self, e: TermId, value: &Value, spot: &Spot<'_>) -> Result<(), String> {
         let by_machine = self.explore_source(e, value, spot);
         if spot.setting.theorem == Theorem::Printed || !spot.affords(0, &by_machine) {
             return Ok(());
         }
         let by_relation = step::explore(&self.program, e, value, spot.setting, spot.settings.fuel, spot.settings.exploration());
-        // A limit of the slower engine says nothing about the faster.
+        // A limit of the slower engine is no evidence against the faster one.
         let limited = matches!(by_relation.unsettled, Some(Unsettled::Reached(_)));
         match limited || by_relation == by_machine {
             true => Ok(()),
@@ -536,8 +540,8 @@ impl Case {
         }
     }
 
-    /// Holds the λV machine to the relation on one output: by value, by steps, and rule by rule.
-    /// The error says what differs.
+    /// Compares the λV machine with the relation on one output: the value, the number of steps, and
+    /// each rule. The error says what differs.
     fn hold_machine(&self, e: TermId, value: &Value, spot: &Spot<'_>, rules: &mut Vec<Rule>) -> Result<(), String> {
         let fuel = spot.settings.fuel;
         let mut fired = Vec::new();
@@ -551,7 +555,7 @@ impl Case {
             Outcome::Observed(reduced) => {
                 return Err(format!("{} by the relation, {} by the machine", value_text(reduced), value_text(value)));
             }
-            // A limit of the slower engine says nothing about the faster.
+            // A limit of the slower engine is no evidence against the faster one.
             Outcome::Limit(_) => return Ok(()),
             Outcome::Stuck(stuck) => return Err(format!("the relation is stuck, at {}: {}", stuck.at, stuck.why)),
             other => return Err(format!("the relation ends as {}", other.name())),
@@ -559,8 +563,8 @@ impl Case {
         if spot.setting.theorem == Theorem::Printed {
             return Ok(());
         }
-        // The whole run, transition by transition: by name, the machine fires
-        // what the relation fires.
+        // The whole run is compared transition by transition. With call by name the machine fires
+        // the same rules as the relation.
         let mut at = 0;
         let mut differs = None;
         let mut watch = |(rule, span, _): machine::Firing<'_>| {
@@ -579,14 +583,14 @@ impl Case {
     }
 }
 
-/// Whether it is known that the target ends within its fuel, or never.
+/// Whether the ending of the target is known: it ends within its fuel, or it never ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ends {
     Known,
     Unknown,
 }
 
-/// What the engines run in on one pixel.
+/// The setting of all engines on one pixel.
 struct Spot<'a> {
     pixel: (u32, u32),
     settings: &'a Settings,
@@ -596,14 +600,14 @@ struct Spot<'a> {
 }
 
 impl Spot<'_> {
-    /// Whether a relation may follow as many ways as a machine did, each of about so many steps.
+    /// Whether a relation may follow as many ways as the machine did, each of about `steps` steps.
     fn affords(&self, steps: u64, observation: &Observation) -> bool {
         observation.ways > 0 && steps.max(100).saturating_mul(observation.ways.into()) <= REFERENCE_STEPS
     }
 }
 
-/// Which of the outputs shown, by ascending location, has this location; `compare` has seen that it
-/// is there.
+/// The index of the output with this location among the shown outputs, by ascending location.
+/// `compare` has checked that it is present.
 fn place_of(shown: &spirv::Outputs, location: u32, otherwise: usize) -> usize {
     shown.written.iter().position(|(l, _)| *l == location).unwrap_or(otherwise)
 }
@@ -641,7 +645,7 @@ fn outputs_differ(a: &spirv::Outputs, b: &spirv::Outputs) -> String {
     }
 }
 
-/// How many of the expected lanes are decided.
+/// The numbers of decided and undecided lanes among the expected ones.
 pub fn decided(expected: &[Vec<[Expected; 4]>], components: &[u32]) -> super::Lanes {
     let mut lanes = super::Lanes::default();
     for (pixels, &n) in expected.iter().zip(components) {
@@ -661,7 +665,7 @@ mod tests {
     use smallstep_semantics::outcome::{Limit, Stuck};
     use smallstep_semantics::undefined::{Ub, Undefined};
 
-    /// Each ending of a translated program that is none of a source with a value is told in words.
+    /// If the source has a value and the target ends without one, the ending is described in words.
     #[test]
     fn endings_of_the_target_are_told() {
         let undefined = Undefined { ub: Ub::DivisionByZero, what: "%7".into(), at: "in %2".into(), site: None };
@@ -679,7 +683,8 @@ mod tests {
         }
     }
 
-    /// Two engines may show other bits, take other numbers of steps, or know other things.
+    /// Outputs of two engines may differ in bits, in numbers of steps, or in the knowledge
+    /// of lanes.
     #[test]
     fn what_outputs_differ_in_is_told() {
         let shown = |bits: f32, steps: u64| spirv::Outputs {

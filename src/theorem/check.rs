@@ -21,50 +21,51 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Which devices take part.
+/// The devices that take part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Devices {
-    /// All that are there; that there is none is only said.
+    /// All present devices. If there is none, a message says so.
     Auto,
     /// None.
     None,
-    /// All that are there, at least one.
+    /// All present devices, at least one.
     Required,
     /// These.
     Named(Vec<Selection>),
 }
 
 impl Devices {
-    /// Whether the user asked for a device, so that what it could not check counts.
+    /// Whether the user asked for a device. Then a device that could not check counts as a failure.
     pub fn asked_for(&self) -> bool {
         matches!(self, Devices::Required | Devices::Named(_))
     }
 }
 
-/// How files are checked.
+/// The options of a check.
 #[derive(Clone)]
 pub struct Options {
-    /// How a program is judged; the profile is what is chosen, on each device.
+    /// The settings by which a program is judged. The chosen profile replaces theirs, on
+    /// each device.
     pub settings: Settings,
-    /// How long the interpreters may take for each program, if that is bounded.
+    /// The time limit of the interpreters for each program, if any.
     pub time: Option<Duration>,
-    /// The profile. The semantics are compared under it too, or under the strict one where it is
-    /// each adapter's.
+    /// The profile. The semantics are compared under it too. If each adapter has its own, the
+    /// semantics are compared under the strict profile.
     pub profile: Choice,
     /// The devices.
     pub devices: Devices,
-    /// The route; the best of each device if none is named.
+    /// The route. `None`: the best route of each device.
     pub route: Option<Route>,
-    /// How workers are run.
+    /// The options of the workers.
     pub workers: gpu::Options,
-    /// What is known to be wrong with devices: a disagreement with one is made minimal, and looked
-    /// for there.
+    /// The known quirks of devices. A disagreement with a device is made minimal and compared
+    /// with them.
     pub known: Vec<Quirk>,
-    /// Compilers that modules go through; what they show then is compared as a device's is.
+    /// Compilers of modules. What their output shows is compared like a device.
     pub compilers: Vec<Compiler>,
 }
 
-/// No device and no compiler.
+/// The default has no device and no compiler.
 impl Default for Options {
     fn default() -> Options {
         Options {
@@ -80,54 +81,54 @@ impl Default for Options {
     }
 }
 
-/// One comparison of a program: the semantics with each other, or with one device.
+/// One comparison of a program: between the semantics, with one device, or with one compiler.
 #[derive(Clone, Debug)]
 pub struct Leg {
-    /// "semantics", the device and its route, or the compiler.
+    /// "semantics", the device with its route, or the compiler.
     pub name: String,
-    /// Whether it is a device's.
+    /// Whether it is a comparison with a device.
     pub device: bool,
     /// The verdict.
     pub verdict: Verdict,
-    /// The verdict on the compiler, if it is a compiler's.
+    /// The verdict on the compiler, in a comparison with a compiler.
     pub compiled: Option<compilers::Status>,
-    /// The profile that it was judged under.
+    /// The profile by which it was judged.
     pub profile: Profile,
-    /// The lanes that were compared and that were left alone.
+    /// The numbers of compared and of undecided lanes.
     pub lanes: Lanes,
-    /// The quirks that a disagreement comes from, if
-    /// it is known ([`Explanation::all`](super::known::Explanation)).
+    /// The quirks that explain the disagreement, if it is known
+    /// ([`Explanation::all`](super::known::Explanation)).
     pub known: Option<String>,
-    /// Where known disagreements were asked for: the minimal program
-    /// of each fault ([`reduce::minimal`]).
+    /// The minimal program of each fault ([`reduce::minimal`]). Empty unless there are known quirks
+    /// to compare with.
     pub minimal: Vec<String>,
 }
 
-/// What became of one file.
+/// The result for one file.
 #[derive(Clone, Debug)]
 pub enum Checked {
-    /// It is no well-typed program, or cannot be read.
+    /// It is no well-typed program, or it cannot be read.
     Invalid {
-        /// What is wrong.
+        /// The error, if the file can be read.
         diagnostic: Option<Diagnostic>,
-        /// The same rendered with its line; or why the file cannot be read.
+        /// The error rendered with its line, or the reason why the file cannot be read.
         text: String,
     },
     /// It was judged.
     Judged {
-        /// The comparisons, the semantics' first.
+        /// The comparisons. The first is between the semantics.
         legs: Vec<Leg>,
-        /// The source's text, for places.
+        /// The source text, for places in messages.
         source: String,
-        /// The steps of the source.
+        /// The number of steps of the source.
         steps: u64,
-        /// Pixels on which the relations were run beside the machines.
+        /// The number of pixels on which the relations ran beside the machines.
         referenced: u64,
     },
 }
 
 impl Checked {
-    /// The worst of its verdicts; none if it is invalid.
+    /// The worst verdict. `None` if the program is invalid.
     pub fn verdict(&self) -> Option<Verdict> {
         match self {
             Checked::Invalid { .. } => None,
@@ -135,7 +136,7 @@ impl Checked {
         }
     }
 
-    /// The code of what is wrong with an invalid program.
+    /// The code of the error in an invalid program.
     pub fn code(&self) -> Option<&str> {
         match self {
             Checked::Invalid { diagnostic, .. } => diagnostic.as_ref().map(|d| d.code.as_str()),
@@ -143,7 +144,8 @@ impl Checked {
         }
     }
 
-    /// The quirks that its disagreements come from, if it has any and they are all known.
+    /// The quirks that explain its disagreements. `None` if it has none, or if one of them is
+    /// not known.
     pub fn known(&self) -> Option<String> {
         let Checked::Judged { legs, .. } = self else { return None };
         let disagreeing = legs.iter().filter(|leg| matches!(leg.verdict, Verdict::Disagree(_)));
@@ -153,7 +155,8 @@ impl Checked {
         (!names.is_empty()).then(|| names.join(" and "))
     }
 
-    /// Why its first disagreement with a device has no blame, where it was searched for.
+    /// Why the search for the blame of a disagreement with a device failed, for the first
+    /// such disagreement.
     pub fn unblamed(&self) -> Option<&Unblamed> {
         match self {
             Checked::Invalid { .. } => None,
@@ -164,7 +167,7 @@ impl Checked {
         }
     }
 
-    /// The blame of its first disagreement.
+    /// The first blame of a disagreement.
     pub fn blame(&self) -> Option<&Blame> {
         match self {
             Checked::Invalid { .. } => None,
@@ -180,25 +183,25 @@ impl Checked {
 struct Opened {
     device: Device,
     profile: Profile,
-    /// The quirks that it shows, once they were asked for.
+    /// The quirks that the device shows, computed at the first disagreement.
     known: Option<Known>,
 }
 
-/// The devices that are open, and what could not be opened.
+/// A check of programs: its options and its open devices.
 pub struct Checker {
     options: Options,
     devices: Vec<Opened>,
-    /// Why there is no device, or fewer than asked for.
+    /// Why there is no device, or fewer than were asked for.
     pub missing: Option<String>,
 }
 
 impl Checker {
-    /// Compares the interpreters with each other, and asks no device.
+    /// A check between the interpreters, without a device.
     pub fn of_interpreters() -> Checker {
         Checker { options: Options::default(), devices: Vec::new(), missing: None }
     }
 
-    /// Opens the devices. An error only if one was asked for.
+    /// Opens the devices. Fails only if a device was asked for.
     pub fn open(options: Options) -> Result<Checker, NoDevice> {
         let mut checker = Checker { options, devices: Vec::new(), missing: None };
         let selections = match &checker.options.devices {
@@ -237,22 +240,22 @@ impl Checker {
         Ok(checker)
     }
 
-    /// The devices' names with their routes.
+    /// The names of the devices with their routes.
     pub fn devices(&self) -> Vec<String> {
         self.devices.iter().map(|opened| format!("{} ({})", opened.device.adapter().name, opened.device.route())).collect()
     }
 
-    /// The devices with the profiles that programs are held to on them.
+    /// The devices with the profiles by which programs are judged on them.
     pub fn devices_by_profile(&mut self) -> impl Iterator<Item = (&mut Device, Profile)> {
         self.devices.iter_mut().map(|opened| (&mut opened.device, opened.profile))
     }
 
-    /// The devices themselves.
+    /// The devices.
     pub fn devices_mut(&mut self) -> impl Iterator<Item = &mut Device> {
         self.devices.iter_mut().map(|opened| &mut opened.device)
     }
 
-    /// Checks one program. `name` stands for it in messages.
+    /// Checks one program. `name` is its name in messages.
     pub fn check(&mut self, name: &str, source: &str) -> Checked {
         let program = match Program::read(source) {
             Ok(program) => program,
@@ -281,7 +284,8 @@ impl Checker {
                 let in_profile = *profile == settings.profile;
                 let settings = Settings { profile: *profile, references: false, ..settings.clone() };
                 let mut device = UnderTest::from(device);
-                // Another profile has another module; the same one is the one that ran.
+                // Another profile needs another module. For the same profile the module has
+                // already run.
                 let mut leg = match in_profile {
                     true => drawn(&mut device, &case, &ran, &settings),
                     false => on_device(&mut device, &program, &settings),
@@ -301,8 +305,8 @@ impl Checker {
     }
 }
 
-/// Checks a program on a device, with the module of the settings' profile. The program must agree
-/// between the semantics.
+/// Checks a program on a device, with the module of the settings' profile. The semantics must agree
+/// on the program.
 pub fn on_device(device: &mut UnderTest<'_>, program: &Program, settings: &Settings) -> Leg {
     let (name, profile) = (device.name(), settings.profile);
     let settings = Settings { references: false, ..settings.clone() };
@@ -315,7 +319,7 @@ pub fn on_device(device: &mut UnderTest<'_>, program: &Program, settings: &Setti
     drawn(device, &case, &ran, &settings)
 }
 
-/// Draws the module of a case on a device, and compares it with what the case showed when it ran.
+/// Draws the module of a case on a device, and compares the result with the case's own run.
 fn drawn(device: &mut UnderTest<'_>, case: &Case, ran: &Ran, settings: &Settings) -> Leg {
     let (name, profile) = (device.name(), settings.profile);
     let Some(awaited) = Awaited::new(case, ran, settings.size.0) else { return leg(name, true, ran.verdict.clone(), profile) };
@@ -327,8 +331,8 @@ fn drawn(device: &mut UnderTest<'_>, case: &Case, ran: &Ran, settings: &Settings
     Leg { lanes, ..leg(name, true, verdict, profile) }
 }
 
-/// Checks a program behind a compiler, with the module of the profile that the compiler takes. The
-/// program must agree between the semantics.
+/// Checks a program through a compiler, with the module of the profile that the compiler takes. The
+/// semantics must agree on the program.
 fn via(compiler: &Compiler, program: &Program, settings: &Settings) -> Leg {
     let (name, profile) = (compiler.name().to_string(), compilers::profile(compiler));
     let settings = Settings { profile, references: false, ..settings.clone() };
@@ -350,7 +354,7 @@ fn via(compiler: &Compiler, program: &Program, settings: &Settings) -> Leg {
     of(verdict, lanes)
 }
 
-/// The minimal programs of a program that a device disagrees on.
+/// The minimal programs for each fault of a program that disagrees on a device.
 fn faults(device: &mut UnderTest<'_>, source: &str, settings: &Settings) -> Vec<Minimal> {
     parse(source).map_or_else(|_| Vec::new(), |tree| reduce::minimal(&tree, settings, Some(device.again())))
 }
@@ -368,13 +372,12 @@ fn invalid(diagnostic: Diagnostic, name: &str, source: &str) -> Checked {
     Checked::Invalid { diagnostic: Some(diagnostic), text }
 }
 
-/// The programs under these paths: files as they are, folders searched for λV and WSL programs
-/// (`.lv`, `.wsl`) and Amber scripts (`.amber`), in order of their names.
+/// The programs under these paths. Files are listed as given. Folders are searched for λV and WSL
+/// programs (`.lv`, `.wsl`) and Amber scripts (`.amber`), in order of their names.
 ///
-/// Beside them, the SPIR-V and WGSL modules in these folders (`.spv`, `.spvasm`, `.wgsl`), which
-/// are none of these.
+/// The second list has the SPIR-V and WGSL modules in these folders (`.spv`, `.spvasm`, `.wgsl`).
 ///
-/// Errors: a path that is not there or cannot be read, by name.
+/// Errors: the name of a path that does not exist or cannot be read.
 pub fn collect(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), InvalidInput> {
     let (mut files, mut modules) = (Vec::new(), Vec::new());
     for path in paths {
@@ -407,7 +410,7 @@ fn folder(path: &Path, depth: u32, (files, modules): (&mut Vec<PathBuf>, &mut Ve
         std::fs::read_dir(path).map_err(unreadable)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>().map_err(unreadable)?;
     entries.sort();
     for entry in entries {
-        // A link to a folder could lead back here.
+        // A link to a folder could make a cycle.
         if entry.is_dir() && !entry.is_symlink() {
             folder(&entry, depth + 1, (&mut *files, &mut *modules))?;
         } else {

@@ -1,4 +1,5 @@
-//! What a device drew, against what the SPIR-V semantics allows: lane by lane, by the same words.
+//! Compares what a device drew with what the SPIR-V semantics allows for the same words, lane
+//! by lane.
 
 use super::case::{Case, Ran};
 use super::probe::Drawer;
@@ -8,13 +9,13 @@ use crate::gpu::{Device, DeviceOutcome, FloatControls, FloatControlsByWidth, Rou
 use smallstep_semantics::number::{Controls, Denormals, Expected, Profile, Rounding, Why};
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
 
-/// The profile that a route's modules are translated and judged under if none is chosen: naga takes
-/// no float controls and may rewrite.
+/// The default profile of a route, by which its modules are translated and judged. Naga accepts no
+/// float controls and may rewrite expressions.
 pub fn profile_of(route: Route) -> Profile {
     if route.re_emits() { Profile::Wgsl } else { Profile::Strict }
 }
 
-/// Which profile is asked for, before it is known on what device.
+/// The requested profile, before the device is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Choice {
     /// The route's own ([`profile_of`]).
@@ -22,7 +23,7 @@ pub enum Choice {
     OfRoute,
     /// [`Profile::Strict`].
     Strict,
-    /// All that the adapter's float controls let a module declare ([`declared`]).
+    /// Everything that the adapter's float controls let a module declare ([`declared`]).
     Declared,
     /// [`Profile::VulkanDefault`].
     VulkanDefault,
@@ -30,19 +31,19 @@ pub enum Choice {
     Wgsl,
 }
 
-/// Why a device has not the profile that is asked for.
+/// Why a device does not have the requested profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoProfile {
-    /// The route passes on nothing that a module declares of floats.
+    /// The route drops all float controls that a module declares.
     Route(String),
-    /// What the adapter lets a module declare is not known.
+    /// The adapter's float controls are not known.
     NotQueried(String),
 }
 
 impl std::error::Error for NoProfile {}
 
-/// A sentence.
+/// The reason, as a sentence.
 impl std::fmt::Display for NoProfile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (NoProfile::Route(why) | NoProfile::NotQueried(why)) = self;
@@ -51,21 +52,20 @@ impl std::fmt::Display for NoProfile {
 }
 
 impl Choice {
-    /// What can be chosen, by name.
+    /// The choices with their names.
     pub const NAMED: [(&str, Choice); 4] =
         [("strict", Choice::Strict), ("declared", Choice::Declared), ("vulkan-default", Choice::VulkanDefault), ("wgsl", Choice::Wgsl)];
 
-    /// The name by which it is chosen; none if nothing was chosen.
+    /// The name of the choice. `None` for [`Choice::OfRoute`].
     pub fn name(self) -> Option<&'static str> {
         Choice::NAMED.iter().find(|(_, choice)| *choice == self).map(|(name, _)| *name)
     }
 
-    /// The profile on a route to an adapter with such float controls; none if
-    /// they were not queried.
+    /// The profile on a route to an adapter with these float controls. `None` means that they were
+    /// not queried.
     ///
     /// # Errors
-    /// The route passes on no float controls, and they are what is asked for; the adapter's were
-    /// not queried.
+    /// The choice needs float controls and the route drops them, or the adapter's were not queried.
     pub fn on(self, controls: Option<FloatControlsByWidth>, route: Route) -> Result<Profile, NoProfile> {
         match (self, controls) {
             (Choice::OfRoute, _) => Ok(profile_of(route)),
@@ -84,11 +84,11 @@ impl Choice {
         }
     }
 
-    /// The same for programs that interpreters run beside the device: they compute no rounding
-    /// toward zero, so that it is not declared.
+    /// The profile for programs that interpreters run beside the device. Interpreters do not round
+    /// toward zero, so that mode is not declared.
     ///
     /// # Errors
-    /// As of [`Choice::on`].
+    /// As for [`Choice::on`].
     pub fn of_programs(self, controls: Option<FloatControlsByWidth>, route: Route) -> Result<Profile, NoProfile> {
         Ok(match self.on(controls, route)? {
             Profile::Declared(controls) if controls.rounding == Rounding::TowardZero => {
@@ -98,8 +98,7 @@ impl Choice {
         })
     }
 
-    /// The profile where no device takes part; none for [`Choice::Declared`],
-    /// which is an adapter's.
+    /// The profile without a device. `None` for [`Choice::Declared`], which depends on the adapter.
     pub fn alone(self) -> Option<Profile> {
         match self {
             Choice::OfRoute | Choice::Strict => Some(Profile::Strict),
@@ -110,7 +109,7 @@ impl Choice {
     }
 }
 
-/// A name of [`Choice::NAMED`].
+/// Parses a name of [`Choice::NAMED`].
 impl std::str::FromStr for Choice {
     type Err = InvalidInput;
 
@@ -125,9 +124,9 @@ impl std::str::FromStr for Choice {
     }
 }
 
-/// The profile of what an adapter's properties let a module declare of 32-bit floats, with
-/// NoContraction: rounding to nearest even before rounding toward zero, keeping subnormal numbers
-/// before flushing them.
+/// The profile that an adapter's properties let a module declare for 32-bit floats, with
+/// NoContraction. If both are supported, rounding to nearest even is preferred to rounding toward
+/// zero, and keeping subnormal numbers to flushing them.
 pub fn declared(controls: &FloatControls) -> Profile {
     let rounding = match controls {
         FloatControls { rounding_mode_rte: true, .. } => Rounding::NearestEven,
@@ -143,25 +142,25 @@ pub fn declared(controls: &FloatControls) -> Profile {
     Profile::Declared(Controls { rounding, denormals, keeps_special, no_contraction: true, wgsl: false })
 }
 
-/// A device under test: what draws, and what it is.
+/// A device under test, with its description.
 pub struct UnderTest<'d> {
-    /// What draws.
+    /// The device, or its replacement in a test.
     pub drawer: &'d mut dyn Drawer,
     /// The adapter's name.
     pub adapter: String,
     /// The driver and its version.
     pub driver: String,
-    /// How words reach it.
+    /// The route by which words reach it.
     pub route: Route,
 }
 
 impl UnderTest<'_> {
-    /// The device and its route, as reports have it.
+    /// The name of the device with its route, for reports.
     pub fn name(&self) -> String {
         format!("{} ({})", self.adapter, self.route)
     }
 
-    /// The same for a shorter time.
+    /// A copy that borrows the drawer for a shorter time.
     pub fn again(&mut self) -> UnderTest<'_> {
         UnderTest { drawer: &mut *self.drawer, adapter: self.adapter.clone(), driver: self.driver.clone(), route: self.route }
     }
@@ -174,22 +173,23 @@ impl<'d> From<&'d mut Device> for UnderTest<'d> {
     }
 }
 
-/// What a comparison needs to know of a case, so that the case itself can go
-/// while the device works.
+/// The part of a case that the comparison needs. The case itself can be dropped while the
+/// device works.
 pub struct Awaited {
-    /// The hash of the words handed over.
+    /// The hash of the words that the device runs.
     pub words_hash: u64,
-    /// For each output: its location, how many lanes mean something, and what
-    /// every pixel must show.
+    /// For each output: its location, what every pixel must show, and the number of lanes that the
+    /// program defines.
     pub outputs: Vec<(u32, Vec<[Expected; 4]>, u32)>,
-    /// Why a run over sets left lanes undecided, if one did: a sentence with the place.
+    /// Why a run over sets left lanes undecided, if it did: a sentence with the place.
     pub undecided: Option<String>,
-    /// Pixels in a row.
+    /// The width of the image in pixels.
     pub width: u32,
 }
 
 impl Awaited {
-    /// What a device must show for a case that ran with values on all pixels; `None` if it did not.
+    /// What a device must show for a case. `None` if the case did not run with values on
+    /// all pixels.
     pub fn new(case: &Case, ran: &Ran, width: u32) -> Option<Awaited> {
         if ran.expected.is_empty() {
             return None;
@@ -199,7 +199,7 @@ impl Awaited {
         Some(Awaited { words_hash: case.words_hash, outputs, undecided: ran.undecided.clone(), width })
     }
 
-    /// Compares an outcome. `device` names the device and its route.
+    /// Compares an outcome of a device. `device` names the device and its route.
     pub fn compare(&self, outcome: &DeviceOutcome, device: &str, route: Route) -> (Verdict, Lanes) {
         let verdict = match outcome {
             DeviceOutcome::Drawn(frame) => return self.compare_frame(frame, device),
@@ -236,8 +236,8 @@ impl Awaited {
         }
     }
 
-    /// How an outcome disagrees, every way of it: of the lanes of one output's component that
-    /// differ in one way, the first.
+    /// All ways in which an outcome disagrees. For each component of each output and each way of
+    /// differing, only the first lane is listed.
     pub fn differences(&self, outcome: &DeviceOutcome, device: &str, route: Route) -> Vec<Difference> {
         let frame = match outcome {
             DeviceOutcome::Drawn(frame) if self.other_words(frame).is_none() => frame,
@@ -254,13 +254,13 @@ impl Awaited {
         differing.filter(|d| seen.insert((d.place.map(|p| (p.location, p.component)), d.way()))).collect()
     }
 
-    /// Why a frame says nothing about this case, if it is of other words.
+    /// Why a frame cannot be compared with this case: it is of other words.
     fn other_words(&self, frame: &Frame) -> Option<String> {
         (frame.words_hash != self.words_hash)
             .then(|| format!("the device ran the words {:#018x}, the semantics {:#018x}", frame.words_hash, self.words_hash))
     }
 
-    /// Every lane that means something: where it is, what it must show, and the bits that it shows.
+    /// All defined lanes: the place, what it must show, and the bits that it shows.
     fn lanes<'a>(&'a self, frame: &'a Frame) -> impl Iterator<Item = (Place, Expected, u32)> + 'a {
         self.outputs.iter().zip(&frame.images).flat_map(move |((location, pixels, components), image)| {
             pixels.iter().zip(image).enumerate().flat_map(move |(i, (expected, shown))| {
@@ -274,9 +274,7 @@ impl Awaited {
     }
 }
 
-/// A decided lane that is not as it must be.
-/// The verdict on a run of a device that ended without an image, where the engine `reference` ended
-/// with a result.
+/// The verdict on a device's run without an image, if the engine `reference` has a result.
 pub fn without_frame(outcome: &DeviceOutcome, reference: Engine, device: Engine, route: Route) -> Verdict {
     match outcome {
         DeviceOutcome::Refused(why) => {

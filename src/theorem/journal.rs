@@ -1,15 +1,15 @@
-//! A campaign's journal: a first line that says which campaign it is, then lines of programs that
-//! are done and what they came to.
+//! The journal of a campaign. The first line identifies the campaign. Each other line has the
+//! results of finished programs.
 //!
 //! A line names its programs by ranges of indices:
-//! `{"ranges": [[0, 480], [1000, 1420]], "tally": …}` (each from the first to before the second).
-//! It is written whole, as soon as some seconds' work is done, so an interruption costs no more
-//! than that. Journals of older versions have `{"chunk": 3, "tally": …}` instead, for the programs
-//! of a whole chunk. What an interruption left of a last line is cut off when the journal is opened
-//! again; then the campaign goes on with the programs that no line names.
+//! `{"ranges": [[0, 480], [1000, 1420]], "tally": …}`. The end of a range is exclusive. A line is
+//! written as a whole, every few seconds, so an interruption costs no more than that. Journals of
+//! older versions have `{"chunk": 3, "tally": …}` instead, for the programs of a whole chunk. If an
+//! interruption left a part of a last line, opening the journal cuts it off. The campaign then
+//! resumes with the programs that no line names.
 //!
-//! One process at a time has a journal: the file is locked while it is open. A file that is no
-//! journal is never written to.
+//! Only one process at a time can open a journal: the file is locked while it is open. A file that
+//! is no journal is never written to.
 
 use super::campaign::{CHUNK, Extent, SourceLanguage, Tally, Totals};
 use serde_json::{Value, json};
@@ -21,24 +21,22 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How much work waits for a line: a line is written with the first program that is done when so
-/// much time has passed since the last.
+/// The time between two lines. A line is written with the first finished program after this time.
 pub const FLUSH: Duration = Duration::from_secs(5);
-/// So many findings wait for a line at most.
+/// The number of findings at which a line is written earlier.
 const FINDINGS: usize = 1000;
 /// The most bytes of a line.
 const MAX_LINE: u64 = 64 << 20;
 
-/// Numbers of programs.
+/// A set of program indices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Indices {
-    /// Where each range begins, and before what it ends. Ranges neither overlap nor touch.
+    /// The ranges: start to exclusive end. Ranges neither overlap nor touch.
     ranges: BTreeMap<u64, u64>,
 }
 
 impl Indices {
-    /// Adds a range; false if it is empty or one of its numbers is there already, and then nothing
-    /// is added.
+    /// Adds a range. False if it is empty or overlaps the set. Then nothing is added.
     pub fn add(&mut self, range: Range<u64>) -> bool {
         let Range { mut start, mut end } = range;
         let before = self.ranges.range(..end).next_back().map(|(&first, &past)| (first, past));
@@ -62,7 +60,7 @@ impl Indices {
         self.ranges.iter().map(|(&first, &past)| first..past)
     }
 
-    /// What of a range is not there.
+    /// The parts of a range that are not in the set.
     pub fn missing(&self, range: Range<u64>) -> Vec<Range<u64>> {
         let mut missing = Vec::new();
         if range.is_empty() {
@@ -82,7 +80,7 @@ impl Indices {
         missing
     }
 
-    /// How many there are.
+    /// The number of indices.
     pub fn count(&self) -> u64 {
         self.ranges().map(|range| range.end - range.start).sum()
     }
@@ -96,17 +94,17 @@ impl Indices {
     }
 }
 
-/// Programs that are done, and what they came to.
+/// Finished programs with their results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part<T = Tally> {
-    /// Which.
+    /// The indices of the programs.
     pub indices: Indices,
-    /// What they came to.
+    /// The results of the programs.
     pub tally: T,
 }
 
 impl<T: Totals> Part<T> {
-    /// Adds a program, which is not there yet.
+    /// Adds a program, which must not be in it yet.
     pub fn add(&mut self, index: u64, tally: T) {
         let fresh = self.indices.add(index..index + 1);
         debug_assert!(fresh, "each program of a campaign is judged once, and {index} was done already");
@@ -114,14 +112,14 @@ impl<T: Totals> Part<T> {
     }
 }
 
-/// Where a campaign notes what it has done.
+/// The journal of a campaign.
 pub struct Journal<T = Tally> {
     file: Option<File>,
-    /// All that is done.
+    /// All finished programs.
     done: Part<T>,
-    /// What of it the file does not have yet.
+    /// The finished programs that are not in the file yet.
     unwritten: Part<T>,
-    /// When a line was written last.
+    /// The time of the last line.
     written: Instant,
 }
 
@@ -131,16 +129,16 @@ impl<T: Totals> Journal<T> {
         Journal { file: None, done: Part::default(), unwritten: Part::default(), written: Instant::now() }
     }
 
-    /// Opens or begins the journal of a campaign.
+    /// Opens or creates the journal of a campaign.
     ///
     /// # Errors
-    /// The file cannot be read or written, is no journal, is another campaign's, or is open in
-    /// another process; a line is not one of this campaign's. The file is then as it was.
+    /// The file cannot be read or written, is no journal, belongs to another campaign, or is open
+    /// in another process, or a line does not belong to this campaign. The file is then unchanged.
     pub fn open(path: &Path, plan: &impl SourceLanguage<Tally = T>, device: Option<&str>) -> Result<Journal<T>, InvalidInput> {
         let extent = plan.extent();
         let unusable = |what: &dyn std::fmt::Display| InvalidInput::new(InputFault::File, format!("{}: {what}", path.display()));
         let failed = |e: std::io::Error| unusable(&e);
-        // Of anything else, a device or a pipe, reading might never end.
+        // Reading a device or a pipe might never end.
         if path.metadata().is_ok_and(|m| !m.is_file()) {
             return Err(unusable(&"this is no file that could be a journal"));
         }
@@ -163,7 +161,7 @@ impl<T: Totals> Journal<T> {
             }
             let whole = line.ends_with(b"\n");
             if number == 1 {
-                // An interruption may have left part of a first line too.
+                // An interruption may also have left a part of the first line.
                 if whole && line != header.as_bytes() || !whole && !header.as_bytes().starts_with(&line) {
                     return Err(wrong(not_ours(&line)));
                 }
@@ -185,7 +183,7 @@ impl<T: Totals> Journal<T> {
         Ok(journal)
     }
 
-    /// Adds what a line says. The error says what is wrong with it.
+    /// Adds the programs of a line. The error says what is wrong with the line.
     fn read_line(&mut self, line: &[u8], extent: &Extent) -> Result<(), String> {
         let value: Value = serde_json::from_slice(line).map_err(|e| format!("no JSON: {e}"))?;
         let mut indices = Indices::default();
@@ -210,20 +208,20 @@ impl<T: Totals> Journal<T> {
         Ok(())
     }
 
-    /// What of a range is not done.
+    /// The parts of a range that are not finished.
     pub fn missing(&self, range: Range<u64>) -> Vec<Range<u64>> {
         self.done.indices.missing(range)
     }
 
-    /// What the programs that are done came to.
+    /// The results of all finished programs.
     pub fn tally(&self) -> &T {
         &self.done.tally
     }
 
-    /// Notes that programs are done. They are in the file with its next line.
+    /// Adds finished programs. They are in the file after its next line.
     ///
     /// # Errors
-    /// A line is due, and the file cannot be written.
+    /// The next line is due, and the file cannot be written.
     pub fn add(&mut self, part: Part<T>) -> std::io::Result<()> {
         for range in part.indices.ranges() {
             let fresh = self.done.indices.add(range.clone());
@@ -240,7 +238,7 @@ impl<T: Totals> Journal<T> {
         if due { self.flush() } else { Ok(()) }
     }
 
-    /// Writes what the file does not have yet.
+    /// Writes the programs that are not in the file yet.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -258,7 +256,7 @@ impl<T: Totals> Journal<T> {
     }
 }
 
-/// The ranges that a line names.
+/// The ranges of a line.
 fn ranges(line: &Value, extent: &Extent) -> Result<Vec<Range<u64>>, String> {
     let none = "the line names no programs";
     if let Some(chunk) = line.get("chunk") {
@@ -275,7 +273,7 @@ fn ranges(line: &Value, extent: &Extent) -> Result<Vec<Range<u64>>, String> {
     ranges.iter().map(pair).collect::<Option<_>>().ok_or_else(|| none.into())
 }
 
-/// Why a first line is not that of the campaign's journal.
+/// Why a first line does not belong to the campaign's journal.
 fn not_ours(line: &[u8]) -> &'static str {
     let kind = serde_json::from_slice::<Value>(line).ok().and_then(|value| Some(value.get("kind")?.as_str()? == "campaign"));
     match kind {

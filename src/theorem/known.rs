@@ -1,27 +1,28 @@
-//! Which disagreements with a device are known: those whose minimal program is, in all that can be
-//! compared, a quirk that this device still shows.
+//! Known disagreements with a device: their minimal programs equal, in all that can be compared, a
+//! quirk that this device still shows.
 //!
-//! What counts as known, of a program that a device disagrees on:
+//! The conditions for a known disagreement of a program with a device:
 //!
 //! 1. Every fault of the program ([`reduce::minimal`]: every way in which lanes differ, and every
 //!    instruction blamed for that) is made minimal.
 //! 2. For every minimal program there is a quirk of the same adapter, driver, route, profile and
-//!    placing of constants, whose own program disagrees on this device, now, as it was recorded.
-//!    What the driver no longer does explains nothing.
-//! 3. The two programs disagree in the same way ([`Difference::way`]), to the sign of a zero and
-//!    the direction of a last place, and the search for the culprit ends in the same way: with the
-//!    same instruction, or without one for the same reason.
+//!    placement of constants. The quirk's own program must still disagree on this device as it was
+//!    recorded. A quirk that the driver no longer shows explains nothing.
+//! 3. The two programs disagree in the same way ([`Difference::way`]). The way includes the sign of
+//!    a zero and the direction of a difference of one unit in the last place. The search for the
+//!    culprit also ends in the same way: with the same instruction, or without one for the same
+//!    reason.
 //! 4. The two programs have the same shape: the same constructs and builtins in the same places,
-//!    zeros of the same signs, whatever the names and the other numbers. What the quirk's program
-//!    comes to when it is made minimal too will do as well.
+//!    and zeros of the same signs. Names and other numbers do not count. The quirk's program may
+//!    also be made minimal first and compared then.
 //!
 //! A disagreement between the semantics, a device that crashes, hangs or is lost, and a
-//! disagreement that does not come back are never known.
+//! disagreement that does not return are never known.
 //!
-//! What can still hide: of the lanes of one component that differ in one way, the first is
-//! followed; and where a component's part of the program does not show its fault alone, the whole
-//! program is made minimal, which may lead to another component's fault of the
-//! same way and instruction.
+//! Some faults can still hide. Of the lanes of one component that differ in one way, only the first
+//! is followed. If the part of the program that computes a component does not show its fault alone,
+//! the whole program is made minimal. That may lead to another component's fault with the same way
+//! and instruction.
 
 use super::case::Settings;
 use super::device::UnderTest;
@@ -36,20 +37,20 @@ use std::collections::BTreeMap;
 /// The quirks that a device shows.
 pub struct Known {
     shown: Vec<Shown>,
-    /// Quirks that are recorded of this device and that it does not show so, each with a sentence.
-    /// They explain nothing.
+    /// Quirks that are recorded for this device and that it no longer shows: the name and a
+    /// sentence. They explain nothing.
     pub gone: Vec<(String, String)>,
 }
 
-/// A quirk as the device shows it.
+/// A quirk that the device shows.
 struct Shown {
     quirk: Quirk,
     fault: Fault,
-    /// The same of what its program comes to when it is made minimal; none before it was asked for.
+    /// The faults of the minimal programs of its program. Computed on first use.
     minimal: Option<Vec<Fault>>,
 }
 
-/// What is compared of a quirk and a minimal program.
+/// The part of a quirk or a minimal program that is compared.
 #[derive(Debug, PartialEq, Eq)]
 struct Fault {
     way: String,
@@ -57,13 +58,13 @@ struct Fault {
     shape: Shape,
 }
 
-/// How the search for the first wrong subexpression ended.
+/// The result of the search for the first wrong subexpression.
 #[derive(Debug, PartialEq, Eq)]
 enum Culprit {
     Instruction(String),
     Vanishes,
     Unknown,
-    /// There was no lane to search for.
+    /// No lane differs, so there was no search.
     NotSearched,
 }
 
@@ -78,7 +79,7 @@ impl Fault {
         Fault { way: difference.way(), culprit, shape: Shape::of(program) }
     }
 
-    /// Nothing if it is not about a device that disagrees.
+    /// The fault of a minimal program. `None` if no device disagrees on it.
     fn of_minimal(minimal: &Minimal) -> Option<Fault> {
         let Verdict::Disagree(difference) = &minimal.verdict else { return None };
         let program = Program::resolve(&minimal.tree).ok()?;
@@ -87,8 +88,8 @@ impl Fault {
 }
 
 impl Known {
-    /// Runs the quirks that are recorded of this device, on its route, with constants placed as the
-    /// settings have it and under their profile: quirks are recorded under the route's own.
+    /// Runs the quirks that are recorded for this device, on its route, with the settings'
+    /// placement of constants and profile. Quirks are recorded under the route's own profile.
     pub fn on(device: &mut UnderTest<'_>, quirks: &[Quirk], settings: &Settings) -> Known {
         let mut known = Known { shown: Vec::new(), gone: Vec::new() };
         for quirk in quirks {
@@ -110,13 +111,13 @@ impl Known {
         known
     }
 
-    /// Whether the device shows no quirk, so that nothing is known.
+    /// Whether the device shows no quirk. Then no disagreement is known.
     pub fn is_empty(&self) -> bool {
         self.shown.is_empty()
     }
 
-    /// The quirk that a minimal program is, if it is one. `device` is the one that the quirks were
-    /// found on.
+    /// The quirk that equals a minimal program, if there is one. `device` must be the device
+    /// of [`Known::on`].
     pub fn name_of(&mut self, minimal: &Minimal, device: &mut UnderTest<'_>) -> Option<String> {
         let fault = Fault::of_minimal(minimal)?;
         if let Some(shown) = self.shown.iter().find(|shown| shown.fault == fault) {
@@ -127,7 +128,7 @@ impl Known {
                 let faults = reduce::minimal(&shown.quirk.tree, &shown.quirk.settings(), Some(device.again()));
                 faults.iter().filter_map(Fault::of_minimal).collect()
             });
-            // A quirk of several faults is none of them alone.
+            // A quirk with several faults equals none of them alone.
             if matches!(minimal.as_slice(), [only] if *only == fault) {
                 return Some(shown.quirk.name.clone());
             }
@@ -135,7 +136,7 @@ impl Known {
         None
     }
 
-    /// The quirk of each fault of a program, and, if all are known, all of them in words.
+    /// The quirk of each fault of a program, and if all faults are known, their names.
     pub fn explain(&mut self, faults: &[Minimal], device: &mut UnderTest<'_>) -> Explanation {
         let each: Vec<Option<String>> = faults.iter().map(|minimal| self.name_of(minimal, device)).collect();
         let names: Option<std::collections::BTreeSet<&str>> = each.iter().map(Option::as_deref).collect();
@@ -144,31 +145,32 @@ impl Known {
     }
 }
 
-/// What explains a program's disagreement.
+/// The explanation of a program's disagreement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {
-    /// Of each fault, the quirk that it is.
+    /// For each fault, the name of its quirk. `None` if it is not known.
     pub each: Vec<Option<String>>,
-    /// The quirks, each once, joined by " and "; none if some fault is not known, or there is none.
+    /// The names of the quirks, each once, joined by " and ". `None` if a fault is not known, or
+    /// there is no fault.
     pub all: Option<String>,
 }
 
-/// How many disagreements are known, and by which quirks.
+/// The numbers of known disagreements, by their quirks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explained {
-    /// Disagreements by what explains them, as [`Explanation::all`] names it.
+    /// The number of disagreements by their explanation, as in [`Explanation::all`].
     pub by_name: BTreeMap<String, u64>,
 }
 
 impl Explained {
-    /// Counts a disagreement, if something explains it.
+    /// Counts a disagreement, if it is explained.
     pub fn count(&mut self, name: Option<String>) {
         if let Some(name) = name {
             *self.by_name.entry(name).or_default() += 1;
         }
     }
 
-    /// All that are known.
+    /// The number of known disagreements.
     pub fn all(&self) -> u64 {
         self.by_name.values().sum()
     }

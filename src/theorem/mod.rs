@@ -1,10 +1,10 @@
 //! The correctness theorem, checked: *if e is well typed and eval_λ(e) = o, then the translated
 //! program shows o* (report §7).
 //!
-//! `case` types and translates a program and runs both semantics on it, `device` compares what a
-//! device drew, `blame` finds the first subexpression that differs, `check` does all of it for
-//! files, `campaign` for generated programs. `planted` turns on itself what the others turn on
-//! compilers: bugs that they must catch. What counts as what stands in [`Verdict`].
+//! `case` types and translates a program and runs both semantics on it. `device` compares what a
+//! device drew. `blame` finds the first subexpression that differs. `check` does all of this for
+//! files, `campaign` for generated programs. `planted` tests the comparisons: it plants mistakes
+//! that they must catch. [`Verdict`] defines what each result counts as.
 
 pub mod acceptance;
 pub mod blame;
@@ -35,10 +35,10 @@ use std::fmt;
 
 use crate::gpu::LAST_SAID;
 
-/// What a comparison of a program with what becomes of it came to.
+/// The verdict of a comparison between a program and its translation.
 pub type Verdict = crate::verdict::Verdict<Box<Difference>>;
 
-/// Something that gives a program a meaning, or stands between two that do.
+/// An engine that gives a program a meaning, or a stage between two of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Engine {
     /// The generator, whose programs are well typed by construction.
@@ -89,32 +89,32 @@ impl fmt::Display for Engine {
     }
 }
 
-/// Where a lane was observed.
+/// The place of an observed lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The pixel.
+    /// The pixel: column and row.
     pub pixel: (u32, u32),
-    /// The output's location.
+    /// The location of the output.
     pub location: u32,
-    /// The component.
+    /// The index of the component.
     pub component: u32,
 }
 
-/// Two engines that should be the same, and are not.
+/// A difference between two engines that should agree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// The engine that is believed, and the one that is judged.
+    /// The engine that is trusted, and the engine that is judged.
     pub between: (Engine, Engine),
-    /// Which pixel, output and component, if it came to observations.
+    /// The pixel, output and component, for a difference of observed lanes.
     pub place: Option<Place>,
-    /// The bits expected (of a zero of either sign: those of +0) and found, if
-    /// it came to observations.
+    /// The expected and the found bits, for a difference of observed lanes. If a zero of either
+    /// sign is expected, the bits are those of +0.
     pub bits: Option<(u32, u32)>,
-    /// What was expected and what was found, one sentence.
+    /// What was expected and what was found, as one sentence.
     pub what: String,
-    /// The first subexpression whose value differs.
+    /// The first subexpression whose value differs, if it was found.
     pub blame: Option<blame::Blame>,
-    /// Where a device was searched for that subexpression and none could be named: why.
+    /// Why the search on a device found no such subexpression, if it was made.
     pub unblamed: Option<probe::Unblamed>,
 }
 
@@ -129,7 +129,7 @@ impl fmt::Display for Difference {
 }
 
 impl Difference {
-    /// A difference that is no difference of observed lanes.
+    /// A difference that is not between observed lanes.
     pub fn of(believed: Engine, judged: Engine, what: impl Into<String>) -> Verdict {
         Verdict::Disagree(Box::new(Difference {
             between: (believed, judged),
@@ -141,8 +141,8 @@ impl Difference {
         }))
     }
 
-    /// Searches the device for the first subexpression that it gets wrong, if the difference is one
-    /// of observed lanes.
+    /// Searches the device for the first subexpression that it gets wrong. Only a difference of
+    /// observed lanes can be searched.
     pub fn search(&mut self, case: &case::Case, settings: &case::Settings, device: &mut dyn probe::Drawer) {
         if let Some(place) = self.place {
             match probe::on_device(case, place, settings, device) {
@@ -152,7 +152,7 @@ impl Difference {
         }
     }
 
-    /// What differs, and the first subexpression whose value does, or why none is named.
+    /// The difference with its blame, or with the reason why there is none.
     pub fn explained(&self) -> String {
         match (&self.blame, &self.unblamed) {
             (Some(blame), _) => format!("{self}; first differing subexpression: {blame}"),
@@ -161,8 +161,8 @@ impl Difference {
         }
     }
 
-    /// The group that a campaign puts the difference in: the engines, and the rule and instruction
-    /// to blame, or the way in which they differ.
+    /// The group of the difference in a campaign: the engines, with the rule and instruction to
+    /// blame. Without a blame, it is the way in which they differ.
     pub fn group(&self) -> String {
         let cause = match &self.blame {
             Some(blame) => format!("{}, {}", blame.rule, blame.instruction),
@@ -171,8 +171,8 @@ impl Difference {
         format!("{} vs {}: {cause}", self.between.0, self.between.1)
     }
 
-    /// The way in which the two differ, whatever the place and the values: how one lane does, or
-    /// what is said, without its numbers.
+    /// The way in which the engines differ, without place and values: how the lane differs, or the
+    /// sentence without its numbers.
     pub fn way(&self) -> String {
         match self.bits {
             Some((expected, found)) => how_lanes_differ(expected, found).into(),
@@ -181,7 +181,7 @@ impl Difference {
     }
 }
 
-/// Messages of one cause differ in places and values: every number becomes `#`.
+/// A message with every number replaced by `#`. Messages of one cause differ in places and values.
 fn without_numbers(text: &str) -> String {
     let mut text: String = text.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect();
     while text.contains("##") {
@@ -190,14 +190,14 @@ fn without_numbers(text: &str) -> String {
     text
 }
 
-/// Whether two messages tell the same, but for numbers and for what a driver said before it ended.
+/// Whether two messages are equal, except for numbers and for the last output of a driver.
 fn tell_the_same(one: &str, other: &str) -> bool {
     let told = |text: &str| without_numbers(text.split_once(LAST_SAID).map_or(text, |(told, _)| told));
     told(one) == told(other)
 }
 
-/// The cause that a message tells, for counts: without numbers, and without the instructions that
-/// it names, as `%7 = OpIAdd`.
+/// The cause of a message, for counts: without numbers, and without the instructions that it names,
+/// such as `%7 = OpIAdd`.
 fn cause(text: &str) -> String {
     let text = without_numbers(text);
     let mut words: Vec<&str> = Vec::new();
@@ -230,24 +230,24 @@ fn how_lanes_differ(expected: u32, found: u32) -> &'static str {
     } else if e == -f {
         "the other sign"
     } else if e.is_sign_negative() == f.is_sign_negative() && expected.abs_diff(found) == 1 {
-        // Of two numbers of one sign, the greater magnitude has the greater bits.
+        // For two numbers of the same sign, the greater magnitude has the greater bits.
         if found < expected { "one unit in the last place toward zero" } else { "one unit in the last place away from zero" }
     } else {
         "another number"
     }
 }
 
-/// How many lanes were observed, and what became of them.
+/// The numbers of observed lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lanes {
-    /// Compared bit for bit (or as zeros of either sign).
+    /// Lanes that were compared, bit for bit or as zeros of either sign.
     pub checked: u64,
-    /// Left alone, since a conforming device may show several values.
+    /// Lanes that were skipped, since a conforming device may show several values.
     pub undecided: u64,
 }
 
 impl Lanes {
-    /// All that were observed.
+    /// The number of all observed lanes.
     pub fn all(self) -> u64 {
         self.checked.saturating_add(self.undecided)
     }
@@ -260,13 +260,13 @@ impl std::ops::AddAssign for Lanes {
     }
 }
 
-/// A 32-bit float by value and bits, for messages.
+/// The text of a 32-bit float for messages: its value and bits.
 pub fn float_text(bits: u32) -> String {
     let x = f32::from_bits(bits);
     if x.is_nan() { format!("NaN ({bits:#010x})") } else { format!("{x} ({bits:#010x})") }
 }
 
-/// What a device must show, for messages.
+/// The text for messages of what a device must show.
 pub fn expected_text(expected: Expected) -> String {
     match expected {
         Expected::Bits(bits) => float_text(bits),
@@ -282,8 +282,8 @@ pub fn expected_text(expected: Expected) -> String {
     }
 }
 
-/// Bits that stand for what is expected beside those shown: of a set, its member that
-/// is nearest to them.
+/// The expected bits that a report shows beside the found ones. For a set, the member nearest to
+/// the found value. For a zero or an undecided value, 0.
 pub(crate) fn expected_bits(expected: Expected, shown: u32) -> u32 {
     match expected {
         Expected::Bits(bits) => bits,
@@ -292,13 +292,13 @@ pub(crate) fn expected_bits(expected: Expected, shown: u32) -> u32 {
     }
 }
 
-/// A value with its bits, for messages.
+/// The text of a value for messages, with its bits.
 pub fn value_text(value: &Value) -> String {
     let bits: Vec<String> = value.bits().map(|b| format!("{b:#010x}")).collect();
     format!("{value} [{}]", bits.join(" "))
 }
 
-/// Why a lane is undecided, in a sentence's second half.
+/// Why a lane is undecided, as the second half of a sentence.
 pub fn why_text(why: Why) -> &'static str {
     match why {
         Why::Approximate => "it depends on an operation that need not be correctly rounded",
@@ -319,7 +319,7 @@ pub fn why_text(why: Why) -> &'static str {
     }
 }
 
-/// The name of a theorem, as the command line has it.
+/// The name of a theorem on the command line.
 pub fn theorem_name(theorem: Theorem) -> &'static str {
     match theorem {
         Theorem::Corrected => "corrected",
@@ -327,8 +327,9 @@ pub fn theorem_name(theorem: Theorem) -> &'static str {
     }
 }
 
-/// Checks the theorem for one λV program of that name, between the interpreters alone: its type,
-/// its value, its translation, and what that shows. [`check::Checker`] asks devices too.
+/// Checks the theorem for one λV program between the interpreters: its type, its value, its
+/// translation, and what that shows. `name` is used in messages. [`check::Checker`] also
+/// uses devices.
 ///
 /// ```
 /// use smallstep::theorem;
@@ -343,11 +344,11 @@ pub fn check(name: &str, source: &str) -> check::Checked {
     check::Checker::of_interpreters().check(name, source)
 }
 
-/// What is found is not what is due or recorded.
+/// A result that differs from the expected or the recorded one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unexpected {
-    /// One sentence: what is found against what was expected.
+    /// The found and the expected result, as one sentence.
     pub what: String,
 }
 

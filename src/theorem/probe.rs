@@ -1,22 +1,25 @@
-//! Which subexpression a device gets wrong, found by asking the
-//! device again (architecture, "Blame").
+//! Finds the subexpression that a device gets wrong, with further dispatches
+//! (architecture, "Blame").
 //!
-//! The SPIR-V relation runs the pixel that differs and lists every computation of it: which id,
-//! which execution of it, what value. For one of them, the pass
-//! [`compile::probe`](crate::compile::probe) makes a module that shows its value beside (or, where
-//! there is no room for another output, in place of) what the program shows, and the device draws
-//! that. So each question costs one dispatch, and the first wrong answer is found by bisection.
-//! Right and wrong need not follow each other in order: a wrong value may do no harm. So a culprit
-//! counts only when the operands that it was computed from, and the conditions that led to it, are
-//! right; else the search goes on below the wrong one.
+//! The SPIR-V relation runs the differing pixel and lists every computation: the id, the number of
+//! its execution, and the value. For one computation, the pass
+//! [`compile::probe`](crate::compile::probe) makes a module that shows its value beside the
+//! program's outputs. If there is no room for another output, the value replaces an output. The
+//! device draws that module. So each question costs one dispatch, and the first wrong answer is
+//! found by bisection. Right and wrong values need not follow each other in order, since a wrong
+//! value may have no effect. So a computation counts as the culprit only if its operands, and the
+//! conditions that led to it, are right. Otherwise the search continues below the wrong one.
 //!
-//! Invariants: the words that are compared are the adapted ones, by hash, and what is expected of
-//! them is what the interpreter makes of them, which must be what it makes of the original words.
-//! Only lanes that are decided under the profile convict. Where the definite value of the lane that
-//! differs is the only one, a computation of which that cannot be said is never asked for. Where a
-//! run over sets says what the lane must show, every computation is asked for, and one of which
-//! nothing is known counts as right: then the culprit is the first that is outside of its own set,
-//! though it may be right and an operand wrong in a way that the operand's set does not show.
+//! Invariants: the words that are compared are the adapted ones, by hash. Their expected values
+//! come from the interpreter, which must show the same for them as for the original words. Only
+//! lanes that are decided under the profile convict. There are two cases:
+//!
+//! If only the definite value says what the differing lane must show, computations without a
+//! decided value are not asked for.
+//!
+//! If a run over sets says what the lane must show, every computation is asked for, and an unknown
+//! one counts as right. Then the culprit is the first computation outside of its own set. It may be
+//! right, with a wrong operand that is still within the operand's set.
 
 mod trace;
 
@@ -42,12 +45,12 @@ use trace::{Computed, Trace};
 /// The most dispatches of one search.
 const MAX_DISPATCHES: u32 = 256;
 
-/// What draws the programs that ask: a device, or whatever a test has in its place.
+/// Draws the probes: a device, or a test's replacement for one.
 pub trait Drawer {
     /// Draws one program.
     fn draw(&mut self, dispatch: FragmentDispatch) -> DeviceOutcome;
 
-    /// How many outputs a program may have.
+    /// The most outputs that a program may have.
     fn max_outputs(&self) -> u32;
 }
 
@@ -61,21 +64,21 @@ impl Drawer for Device {
     }
 }
 
-/// Why a search named no culprit.
+/// Why a search found no culprit.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Unblamed {
-    /// Where intermediate values are stored, the device computes what it should: what is wrong with
-    /// the program comes about only unobserved.
+    /// With intermediate values stored, the device computes everything right. The difference
+    /// appears only without a probe.
     Vanishes {
-        /// How often the device was asked.
+        /// The number of dispatches of the search.
         dispatches: u32,
     },
-    /// The search could not be ended.
+    /// The search could not finish.
     Unknown {
-        /// Why, in a sentence.
+        /// The reason, as a sentence.
         why: String,
-        /// How often the device was asked.
+        /// The number of dispatches of the search.
         dispatches: u32,
     },
 }
@@ -91,10 +94,10 @@ impl std::fmt::Display for Unblamed {
     }
 }
 
-/// The first subexpression that a device computes differently on the pixel of `place`, which
+/// The first subexpression that a device computes differently on the pixel of `place`. That pixel
 /// differs there in a decided lane.
 ///
-/// `settings` are those that the case was made with.
+/// `settings` must be the settings of the case.
 pub fn on_device(case: &Case, place: Place, settings: &Settings, device: &mut dyn Drawer) -> Result<Blame, Unblamed> {
     let unknown = |why: String| Unblamed::Unknown { why, dispatches: 0 };
     let translated = case.witnessed(settings).map_err(|e| unknown(e.to_string()))?;
@@ -137,13 +140,13 @@ pub fn on_device(case: &Case, place: Place, settings: &Settings, device: &mut dy
     search.run()
 }
 
-/// What the device said of one computation.
+/// The device's answer for one computation.
 #[derive(Clone, Debug)]
 struct Answer {
-    /// What is wrong about it; none if it is right.
+    /// The difference. `None` if the computation is right.
     wrong: Option<Wrong>,
-    /// Whether the lane that differs was still wrong when this was asked; none if it
-    /// could not be seen.
+    /// Whether the differing lane of the program was still wrong in this dispatch. `None` if the
+    /// probe replaced that output.
     still: Option<bool>,
 }
 
@@ -160,19 +163,19 @@ struct Search<'a> {
     device: &'a mut dyn Drawer,
     place: Place,
     trace: &'a Trace,
-    /// What the lane that differs must show.
+    /// The value that the differing lane must show.
     settled: Expected,
-    /// Whether a run over sets says so, and not the definite value alone.
+    /// Whether a run over sets gives `settled`, and not the definite value alone.
     over_sets: bool,
     translated: &'a translation::Module,
     inputs: &'a Inputs<'a>,
     fuel: u64,
-    /// Where values are shown.
+    /// The location of the probe's output.
     location: u32,
-    /// Whether the module has loops: a device that is wrong may execute often what should be
-    /// executed once.
+    /// Whether the module has loops. With a loop, a wrong device may execute an instruction more
+    /// often than it should, so the probe counts executions.
     loops: bool,
-    /// By index in the trace.
+    /// Answers by index in the trace.
     answers: FxHashMap<usize, Answer>,
     dispatches: u32,
 }
@@ -188,7 +191,7 @@ impl Search<'_> {
         }
     }
 
-    /// The culprit, or none if the disagreement vanishes.
+    /// The culprit. `None` if the disagreement vanishes.
     fn search(&mut self) -> Searched<Option<Blame>> {
         let trace = self.trace;
         let (stored, store) = trace.stores.get(&self.place.location).copied().ok_or("the output is never stored")?;
@@ -208,8 +211,8 @@ impl Search<'_> {
             let mut vanished = false;
             let mut below = None;
             let mut causes = trace.operands(wrong);
-            // Bisection can pass a condition by: once control has gone another way, later values
-            // may be right by chance.
+            // Bisection can miss a condition. Once control has taken another way, later values may
+            // be right by chance.
             causes.extend(trace.decisions(wrong));
             for operand in causes {
                 let answer = self.ask(operand)?;
@@ -221,20 +224,20 @@ impl Search<'_> {
             }
             match below {
                 Some(operand) => wrong = operand,
-                // An operand was right only because it was looked at.
+                // An operand was right only because it was probed.
                 None if vanished => return Ok(None),
                 None => return self.blame(wrong).map(Some),
             }
         }
     }
 
-    /// A computation that is wrong where the one before it (of those that can be asked for) is
-    /// right; `wrong` is known to be wrong.
+    /// A wrong computation whose predecessor, among the decided ones, is right. `wrong` is known to
+    /// be wrong.
     fn bisect(&mut self, wrong: usize) -> Searched<usize> {
         let decided = &self.trace.decided;
         let mut high = decided.partition_point(|&i| i < wrong);
         let mut low = 0;
-        // Everything below `low` counts as right, decided[high] is wrong.
+        // All before `low` count as right. `decided[high]` is wrong.
         while low < high {
             let middle = low + (high - low) / 2;
             match self.ask(decided[middle])?.wrong {
@@ -334,13 +337,13 @@ impl Search<'_> {
         Ok(Answer { wrong, still })
     }
 
-    /// What a device must show of the adapted words, by the interpreter, which must make of them
-    /// what it makes of the original ones.
+    /// The values that a device must show for the adapted words, by the interpreter. The
+    /// interpreter must show the same for the adapted words as for the original ones.
     fn expected(&self, words: &[u32], traced: &[u32]) -> Searched<Vec<Expected>> {
         let refused = |e: spirv::LoadError| format!("the adapted module is refused: {e}");
         let module = spirv::Module::load(words).map_err(refused)?;
         let program = spirv::Program::compile(&module, self.translated.entry).map_err(refused)?;
-        // Of each step of the original, the probe adds at most its own dozen.
+        // The probe adds at most a dozen steps to each step of the original.
         let outcome = program.run(self.inputs, self.fuel.saturating_mul(16), &self.settings.planted.target_arithmetic);
         let Outcome::Observed(outputs) = outcome else {
             return Err(format!("the adapted module ends as {}, the original does not", outcome.name()));
@@ -382,7 +385,7 @@ impl Search<'_> {
         })
     }
 
-    /// The value is right where it is computed, and the output still wrong.
+    /// The blame if the value is right where it is computed, and the output is still wrong.
     fn blame_store(&self, stored: u32) -> Blame {
         let (expression, span, _) = self.subexpression(stored);
         let trace = self.trace;
@@ -400,15 +403,15 @@ impl Search<'_> {
         }
     }
 
-    /// The innermost subexpression whose value an id is, where it stands, and the rule that made
+    /// The innermost subexpression whose value is in an id, its place, and the rule that made
     /// the id.
     fn subexpression(&self, id: u32) -> (String, Span, Rule) {
         let terms = &self.translated.terms;
         if let Some(w) = self.translated.witness_of(id) {
             return (self.translated.expression(w.term, &self.case.program.symbols, 200), terms.span(w.term), w.rule);
         }
-        // Ids without a subexpression: the padding of outputs, and the OpPhi that carry the
-        // arguments of rec back.
+        // Two kinds of ids have no subexpression: the padding of outputs, and the OpPhi that carry
+        // the arguments of rec back.
         let outputs = &self.case.program.outputs;
         let output = outputs.iter().find(|o| o.location == self.place.location).unwrap_or(&outputs[0]);
         let span = self.case.program.terms.span(output.term);
@@ -419,7 +422,7 @@ impl Search<'_> {
     }
 }
 
-/// A Boolean's bits as those of the float that the probe shows.
+/// The bits of the float by which the probe shows a Boolean.
 fn as_float(truth: u32) -> u32 {
     if truth == 0 { 0 } else { 1.0f32.to_bits() }
 }
@@ -432,13 +435,13 @@ fn truth_text(bits: u32) -> String {
     }
 }
 
-/// Bits of an ordinary float that none of the lanes has.
+/// The bits of an ordinary float that differ from all lanes.
 fn marker(lanes: &[u32]) -> u32 {
     let candidates = (0..=lanes.len() as u32).map(|n| (-1234.5f32 - n as f32).to_bits());
     candidates.into_iter().find(|c| !lanes.contains(c)).unwrap_or(0)
 }
 
-/// Whether a lane convicts: what it must be is decided.
+/// Whether a lane can convict: its required value is decided.
 fn is_decided(lane: Lane, truth: bool, profile: Profile) -> bool {
     match truth {
         true => lane.trust.is_decided(profile),

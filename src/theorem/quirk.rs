@@ -1,11 +1,11 @@
-//! What is known to be wrong with a driver or with naga, one small program each: the files of
-//! `spec-tests/quirks`.
+//! Quirks: known mistakes of a driver or of naga, each with one small program. They are the files
+//! of `spec-tests/quirks`.
 //!
 //! A quirk is a λV program with lines `;@ quirk KEY: VALUE` in its comments. `adapter` and `driver`
-//! name where it was seen (`A or B` for several; `any` is everywhere, and may be followed by a
-//! remark), `route` and `constants` how the program was given to the device, `seen` the day, `says`
-//! a part of what the disagreement says. Where there are: `fuel`, the most steps of the source on
-//! one pixel, and `blames`, a part of the instruction to blame.
+//! name where it was seen. `A or B` names several. `any` matches everything, and a remark may
+//! follow it. `route` and `constants` say how the program reached the device. `seen` is the day.
+//! `says` is a part of the disagreement's sentence. Optional keys are `fuel`, the most steps of the
+//! source on one pixel, and `blames`, a part of the instruction to blame.
 
 use super::case::{Case, NoCase, Settings};
 use super::check;
@@ -22,39 +22,39 @@ use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A known disagreement.
+/// A known disagreement of a device.
 #[derive(Clone, Debug)]
 pub struct Quirk {
     /// The file's name without its ending.
     pub name: String,
-    /// Where it was read.
+    /// The path of the file.
     pub path: PathBuf,
-    /// The program as written.
+    /// The syntax tree of the program.
     pub tree: Tree,
-    /// The program.
+    /// The resolved program.
     pub program: Program,
-    /// Where and when it was seen, and how.
+    /// The devices on which it was seen, the day, and its sentence.
     pub seen: Seen,
-    /// Where its constants stand.
+    /// The placement of constants.
     pub constants: Constants,
-    /// A part of the instruction to blame; none where the search names none, or names one on some
-    /// of the drivers only.
+    /// A part of the instruction to blame. `None` if the search names no instruction, or names one
+    /// only with some of the drivers.
     pub blames: Option<String>,
-    /// The most steps of the source on one pixel, if not what [`Settings`] have.
+    /// The most steps of the source on one pixel. `None`: the default of [`Settings`].
     pub fuel: Option<u64>,
 }
 
-/// Where a disagreement was seen, when, and what it says: what every quirk
-/// records, whatever its program.
+/// The devices on which a disagreement was seen, the day, and its sentence. Every quirk has them,
+/// in any language.
 #[derive(Clone, Debug)]
 pub struct Seen {
     adapters: Vec<String>,
     drivers: Vec<String>,
-    /// How the program reaches the device.
+    /// The route by which the program reaches the device.
     pub route: Route,
-    /// The day, as 2026-11-21.
+    /// The day, such as 2026-11-21.
     pub day: String,
-    /// A part of what the disagreement says.
+    /// A part of the disagreement's sentence.
     pub says: String,
 }
 
@@ -69,7 +69,7 @@ impl Seen {
         })
     }
 
-    /// Whether it was seen on such an adapter and driver, by that route.
+    /// Whether it was seen on this adapter and driver, by this route.
     pub fn is_of(&self, adapter: &str, driver: &str, route: Route) -> bool {
         let fits = |named: &[String], found: &str| named.iter().any(|name| name == "any" || name.starts_with("any ") || names(found, name));
         self.route == route && fits(&self.adapters, adapter) && fits(&self.drivers, driver)
@@ -86,7 +86,7 @@ pub(super) fn text_of(path: &Path) -> Result<String, InvalidInput> {
     String::from_utf8(bytes).map_err(|e| wrong(format!("the file is no UTF-8 text (at byte {})", e.utf8_error().valid_up_to())))
 }
 
-/// The files of a folder with that ending, in the order of their names.
+/// The files of a folder with this ending, in the order of their names.
 ///
 /// # Errors
 /// The folder cannot be read, or holds none.
@@ -109,8 +109,8 @@ impl Quirk {
     /// Reads a quirk.
     ///
     /// # Errors
-    /// The file cannot be read, a line is no `;@ quirk KEY: VALUE`, a key is unknown, missing,
-    /// twice there or has no such value, the program does not resolve.
+    /// The file cannot be read, a line is not `;@ quirk KEY: VALUE`, a key is unknown, missing,
+    /// repeated or has an invalid value, or the program does not resolve.
     pub fn read(path: &Path) -> Result<Quirk, InvalidInput> {
         let wrong = |what: String| InvalidInput::new(InputFault::Text, format!("{}: {what}", path.display()));
         let text = text_of(path)?;
@@ -138,20 +138,20 @@ impl Quirk {
         Ok(quirk)
     }
 
-    /// Every quirk of a folder (its `.lv` files), in the order of their names.
+    /// All quirks of a folder (its `.lv` files), in the order of their names.
     ///
     /// # Errors
-    /// As of [`Quirk::read`]; the folder cannot be read, or holds none.
+    /// As for [`Quirk::read`], and if the folder cannot be read or has no such file.
     pub fn read_folder(folder: &Path) -> Result<Vec<Quirk>, InvalidInput> {
         files_of(folder, "lv")?.iter().map(|path| Quirk::read(path)).collect()
     }
 
-    /// Whether it is about this adapter, driver and route.
+    /// Whether it was seen on this adapter, driver and route.
     pub fn is_of(&self, device: &UnderTest<'_>) -> bool {
         self.seen.is_of(&device.adapter, &device.driver, device.route)
     }
 
-    /// How its program is judged.
+    /// The settings by which its program is judged.
     pub fn settings(&self) -> Settings {
         let settings = Settings::default();
         Settings {
@@ -164,8 +164,8 @@ impl Quirk {
         }
     }
 
-    /// What its program comes to: between the semantics, and if they agree, on
-    /// the device, with blame.
+    /// The verdict on its program: between the semantics, and if they agree, on the device,
+    /// with blame.
     pub fn judge(&self, device: Option<&mut UnderTest<'_>>) -> Verdict {
         let settings = self.settings();
         let case = match Case::new(self.program.clone(), &settings) {
@@ -180,10 +180,10 @@ impl Quirk {
         }
     }
 
-    /// Whether a verdict on its program is the disagreement that was recorded.
+    /// Checks that a verdict on its program is the recorded disagreement.
     ///
     /// # Errors
-    /// What it is instead.
+    /// The difference from the recorded disagreement.
     pub fn is_recorded<'v>(&self, verdict: &'v Verdict) -> Result<&'v Difference, Unexpected> {
         let Verdict::Disagree(difference) = verdict else {
             return Err(format!("this driver no longer shows it ({}): remove the quirk", verdict.name()).into());
@@ -204,23 +204,23 @@ impl Quirk {
     }
 }
 
-/// Whether `part` stands in `text` as whole words: "Mesa 22.3.6" not in "Mesa 22.3.61".
+/// Whether `part` occurs in `text` as whole words: "Mesa 22.3.6" does not occur in "Mesa 22.3.61".
 pub(super) fn names(text: &str, part: &str) -> bool {
     let goes_on = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let edges = |at: usize| (text[..at].chars().next_back(), text[at + part.len()..].chars().next());
     !part.is_empty() && text.match_indices(part).map(|(at, _)| edges(at)).any(|(before, after)| !goes_on(before) && !goes_on(after))
 }
 
-/// The keys that are not read yet.
+/// The keys of a quirk that were not read yet.
 pub(super) struct Keys(BTreeMap<String, String>);
 
 impl Keys {
-    /// The lines `;@ quirk KEY: VALUE`. Those of `others` are somebody else's.
+    /// Reads the lines `;@ quirk KEY: VALUE`. Lines that begin with a word of `others` are skipped.
     pub(super) fn read(text: &str, others: &[&str]) -> Result<Keys, String> {
         Keys::read_after(";@", text, others)
     }
 
-    /// The same of lines that begin with another sign.
+    /// As [`Keys::read`], for lines that begin with another sign.
     pub(super) fn read_after(sign: &str, text: &str, others: &[&str]) -> Result<Keys, String> {
         let mut keys = BTreeMap::new();
         for (i, line) in text.lines().enumerate() {
@@ -237,7 +237,7 @@ impl Keys {
         Ok(Keys(keys))
     }
 
-    /// Refuses what nobody asked for.
+    /// Fails if a key was not read, since it is then unknown.
     pub(super) fn all_read(self) -> Result<(), String> {
         match self.0.into_keys().next() {
             Some(unknown) => Err(format!("a quirk has no \"{unknown}\"")),

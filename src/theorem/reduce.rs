@@ -1,17 +1,18 @@
-//! Making a disagreement minimal.
+//! Makes a disagreement minimal.
 //!
-//! A small program is of use only if it shows what the large one did. So what is kept while a
-//! program shrinks is not that something is wrong, but one fault: the engines, the way in which
-//! their lanes differ, and the instruction that the device is to be blamed for. A program may have
-//! several faults: each component of each output, and each way in which it differs, is made minimal
-//! for itself, beginning with the part of the program that makes the component. Blame takes many
-//! dispatches; so shrinking keeps the way first, and only if that led to another instruction, it is
-//! done again with both.
+//! A small program is useful only if it shows the same as the large one. So a program keeps one
+//! fault while it shrinks, and not just any mistake. A fault consists of the engines, the way in
+//! which their lanes differ, and the instruction to blame on the device. A program may have several
+//! faults. Each component of each output, and each way in which it differs, is made minimal
+//! separately. The start is the part of the program that computes the component. Blame takes many
+//! dispatches. So shrinking first keeps only the way of differing. If the result blames another
+//! instruction, shrinking is repeated and keeps both.
 //!
-//! A wrong value may be seen far from where it comes about, in another way: one place too low, and
-//! four after a difference. Where the blamed subexpression is wrong by the same instruction when it
-//! stands alone, and the device makes of the program what it should once the right value is written
-//! in its place, then that subexpression is the fault, and is made minimal itself.
+//! A wrong value may be seen far from its origin. There it may differ in another way: one unit in
+//! the last place too low at the origin, and four after a subtraction. Suppose that the blamed
+//! subexpression is wrong by the same instruction when it stands alone. Suppose also that the
+//! device is right once the subexpression is replaced by its right value. Then the subexpression is
+//! the fault, and is made minimal itself.
 
 use super::campaign::{Judged, Tally, judge};
 use super::case::{Case, Settings};
@@ -25,40 +26,40 @@ use smallstep_semantics::lambda_v::syntax::Tree;
 pub struct Minimal {
     /// The program.
     pub tree: Tree,
-    /// Its nodes.
+    /// The number of nodes of the program.
     pub nodes: usize,
-    /// Its verdict. Of a device that disagrees in several ways, the way that was kept.
+    /// The verdict on it. If a device disagrees in several ways, it is the way that was kept.
     pub verdict: Verdict,
 }
 
 /// The most programs that are tried for one fault.
 const TRIES: u32 = 2_000;
-/// The most that are tried where each is blamed too.
+/// The most programs that are tried if each is also blamed.
 const BLAMED_TRIES: u32 = 500;
-/// The most that are tried where a device fails: each may take as long as a program may.
+/// The most programs that are tried if a device fails. Each may take as long as the time limit.
 const FAILED_TRIES: u32 = 32;
-/// How many times a culprit is looked for in what is left of a culprit.
+/// How often the search repeats with the culprit of a minimal program.
 const MAX_CULPRITS: u32 = 4;
-/// The most components and ways of one program that are followed.
+/// The most components and ways of differing that are followed for one program.
 const MAX_LANES: usize = 64;
 
-/// What is wrong with a program, and stays wrong while it shrinks.
+/// The mistake that a program keeps while it shrinks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Fault {
     /// Two engines other than devices disagree.
     Semantics(Engine, Engine),
     /// The device crashes, hangs or is lost.
     Failed,
-    /// The device disagrees in this way, by this instruction if one can be named.
+    /// The device disagrees in this way, with this instruction to blame if one was found.
     Device { way: String, instruction: Option<String> },
 }
 
-/// A program as it was seen.
+/// The results for a program.
 struct Seen {
-    /// What the semantics make of it.
+    /// The verdict between the semantics.
     semantics: Verdict,
-    /// What the device makes of it, and the ways in which it disagrees; nothing if
-    /// it was not asked.
+    /// The case, the verdict on the device, and the ways in which it disagrees. `None` if it did
+    /// not run on the device.
     device: Option<(Box<Case>, Verdict, Vec<Difference>)>,
 }
 
@@ -71,7 +72,7 @@ impl Seen {
     }
 }
 
-/// The verdict on one program, and on the device if there is one; with blame.
+/// The verdict on one program, and on the device if there is one, with blame.
 pub fn verdict(tree: &Tree, settings: &Settings, mut device: Option<UnderTest<'_>>) -> Verdict {
     let mut seen = see(tree, settings, device.as_mut());
     if let (Some((case, Verdict::Disagree(difference), _)), Some(device)) = (&mut seen.device, device) {
@@ -94,8 +95,8 @@ fn see(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>) -> 
     Seen { semantics: verdict, device }
 }
 
-/// For each fault of a program, the smallest program found that has it. Empty if nothing is wrong
-/// with the program (any more).
+/// For each fault of a program, the smallest program found that has it. Empty if the program has no
+/// fault (any more).
 pub fn minimal(tree: &Tree, settings: &Settings, mut device: Option<UnderTest<'_>>) -> Vec<Minimal> {
     let faults = faults(tree, settings, device.as_mut());
     let mut all: Vec<Minimal> = Vec::new();
@@ -113,7 +114,7 @@ pub fn minimal(tree: &Tree, settings: &Settings, mut device: Option<UnderTest<'_
     all
 }
 
-/// The faults of a program, each with the part of it that shows it.
+/// The faults of a program, each with the part of the program that shows it.
 fn faults(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>) -> Vec<(Tree, Fault)> {
     let mut device = device;
     let seen = see(tree, settings, device.as_deref_mut());
@@ -129,8 +130,8 @@ fn faults(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>) 
     for (i, difference) in differences.iter().enumerate() {
         let way = difference.way();
         let by_way = Fault::Device { way: way.clone(), instruction: None };
-        // What is blamed need not be what made this lane wrong, as long as there is more to blame
-        // than this lane.
+        // The blame may belong to another lane of the program. So the part that computes this lane
+        // is tried first.
         let sliced = difference.place.and_then(|place| shrink::slice(tree, place.location, place.component));
         let mut candidates = sliced.into_iter().chain([tree.clone()]).take(if i < MAX_LANES { 2 } else { 0 });
         let shown = candidates.find_map(|tree| shows(&tree, settings, Some(&mut *device), &by_way, true).map(|verdict| (tree, verdict)));
@@ -138,7 +139,7 @@ fn faults(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>) 
             Some((tree, Verdict::Disagree(shown))) => {
                 (tree, Fault::Device { way, instruction: shown.blame.map(|blame| blame.instruction) })
             }
-            // Not followed, or not seen again: a fault all the same.
+            // A fault that was not followed, or not seen again, still counts.
             _ => (tree.clone(), by_way),
         };
         if !faults.iter().any(|(tree, known)| *known == fault.1 && tree.same(&fault.0)) {
@@ -148,14 +149,14 @@ fn faults(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>) 
     faults
 }
 
-/// The blamed subexpression of a minimal program as a program of its own, with what is wrong there,
-/// if that is all that is wrong.
+/// The blamed subexpression of a minimal program as a program of its own, with its fault. `None`
+/// unless it explains the whole fault.
 fn culprit(minimal: &Minimal, settings: &Settings, mut device: Option<&mut UnderTest<'_>>) -> Option<(Tree, Fault)> {
     let Verdict::Disagree(difference) = &minimal.verdict else { return None };
     let blame = difference.blame.as_ref().filter(|_| matches!(difference.between.1, Engine::Device(_)))?;
     let alone = shrink::alone(&minimal.tree, blame.span)?;
     let mended = shrink::mended(&minimal.tree, blame.span, &alone)?;
-    // The value that was written must be the one that was computed, on every pixel.
+    // The replacement must have the computed value on every pixel.
     let shown = |tree: &Tree| Some(Case::new(Program::resolve(tree).ok()?, settings).ok()?.run(settings).shown);
     if shown(&mended)? != shown(&minimal.tree)? {
         return None;
@@ -174,7 +175,7 @@ fn culprit(minimal: &Minimal, settings: &Settings, mut device: Option<&mut Under
     })
 }
 
-/// The smallest program found that has the fault, as `tree` has.
+/// The smallest program found with the fault that `tree` has.
 fn shrink(tree: &Tree, settings: &Settings, mut device: Option<&mut UnderTest<'_>>, fault: &Fault) -> Minimal {
     let mut by_way = |tree: &Tree| shows(tree, settings, device.as_deref_mut(), fault, false).is_some();
     let tries = if *fault == Fault::Failed { FAILED_TRIES } else { TRIES };
@@ -186,7 +187,7 @@ fn shrink(tree: &Tree, settings: &Settings, mut device: Option<&mut UnderTest<'_
             let mut by_both = |tree: &Tree| shows(tree, settings, device.as_deref_mut(), fault, true).is_some();
             let small = shrink::minimal(tree, &mut by_both, tries.min(BLAMED_TRIES));
             let found = shows(&small, settings, device.as_deref_mut(), fault, true);
-            // A device that changes its mind shows it no more: what it says now is the verdict.
+            // The device may not show the fault again. Then its present result is the verdict.
             let verdict = found.unwrap_or_else(|| see(&small, settings, device).verdict());
             (small, verdict)
         }
@@ -195,8 +196,8 @@ fn shrink(tree: &Tree, settings: &Settings, mut device: Option<&mut UnderTest<'_
     Minimal { tree, nodes, verdict }
 }
 
-/// The verdict on a program that has the fault. `blames`: the instruction is searched for, and must
-/// be the fault's if that names one.
+/// The verdict on a program that has the fault, otherwise `None`. With `blames`, the instruction to
+/// blame is searched for. If the fault names one, they must be equal.
 fn shows(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>, fault: &Fault, blames: bool) -> Option<Verdict> {
     let mut device = device;
     let on_semantics = matches!(fault, Fault::Semantics(..));

@@ -1,20 +1,22 @@
-//! Making a SPIR-V module, or a program in λV or WSL, small while it stays valid and interesting.
+//! The reducer: makes a SPIR-V module, or a program in λV or WSL, smaller while it stays valid
+//! and interesting.
 //!
-//! A pass makes smaller candidates of the smallest module so far. A candidate that the loader
-//! accepts and the caller finds interesting takes its place. Passes take turns until none of them
-//! finds a smaller module:
+//! A pass derives smaller candidates from the smallest module so far. A candidate that the loader
+//! accepts and the caller finds interesting replaces it. Passes take turns until none of them finds
+//! a smaller module:
 //!
 //! | pass | candidates |
 //! |---|---|
 //! | bodies, globals | without a stretch of instructions: half of them, a quarter, and so on |
 //! | functions | without a function |
-//! | branches | one way of a branch, its merge block, or a return, without what is not reached |
-//! | straight | a block behind its only predecessor as one block with it |
-//! | values | an operand or a constant in the place of a result |
-//! | capabilities | without a capability that nothing asks for; extensions stay |
+//! | branches | one way of a branch, its merge block, or a return, without the unreachable blocks |
+//! | straight | a block joined with its only predecessor |
+//! | values | an operand or a constant in place of a result |
+//! | capabilities | without a capability that the module does not need; extensions stay |
 //! | constants | a smaller constant; one invocation in a workgroup |
 //!
-//! Smaller is: fewer instructions in bodies, and of as many, fewer words. Constants do not count.
+//! A module is smaller if its bodies have fewer instructions, or as many and the module has fewer
+//! words. The sizes of constants do not count.
 
 mod source;
 
@@ -29,25 +31,25 @@ use rspirv::dr::{self, Block, Instruction, Operand};
 use rspirv::spirv::{Capability, ExecutionMode, Op, Word};
 use smallstep_semantics::spirv::Module;
 
-/// The most constants that are tried for one result.
+/// The most constants that are tried in the place of one result.
 const CONSTANTS: usize = 3;
 
-/// What is left of a program: of a module, or of a text.
+/// A reduced program: a module or a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reduced<P> {
-    /// The words, or the text.
+    /// The words of the module, or the text.
     pub program: P,
-    /// How many valid candidates were asked about.
+    /// How many valid candidates the caller was asked about.
     pub questions: u64,
     /// Whether the time ended before the passes did.
     pub cut_short: bool,
 }
 
-/// Makes a module smaller while `interesting` says so of its words, within a time. Every candidate
-/// that it is asked about loads.
+/// Makes a module smaller while `interesting` holds for its words, until a time limit.
+/// `interesting` is called only with modules that load.
 ///
 /// # Errors
-/// The words are no module that can be taken apart, or are not interesting themselves.
+/// The words cannot be parsed, the module is not valid, or it is not interesting itself.
 pub fn reduced(
     words: &[u32],
     until: Option<TimeLimit>,
@@ -79,7 +81,7 @@ pub fn reduced(
     Ok(Reduced { program: reducer.best.assemble(), questions: reducer.questions, cut_short })
 }
 
-/// Instructions in bodies, and words.
+/// The number of instructions in bodies, and the number of words.
 type Size = (usize, usize);
 
 fn size(module: &dr::Module) -> Size {
@@ -95,7 +97,7 @@ struct Reducer<'i> {
     questions: u64,
 }
 
-/// The instructions of a module outside of functions, list by list.
+/// The lists of instructions outside of functions.
 const LISTS: [fn(&mut dr::Module) -> &mut Vec<Instruction>; 8] = [
     |m| &mut m.debug_module_processed,
     |m| &mut m.debug_names,
@@ -130,7 +132,7 @@ impl Reducer<'_> {
         TimeLimit::passed(self.until).is_some()
     }
 
-    /// Takes a candidate that is smaller, valid and interesting.
+    /// Accepts a candidate if it is smaller, valid and interesting.
     fn takes(&mut self, candidate: dr::Module) -> bool {
         let size = size(&candidate);
         if size >= self.size || !self.asks(&candidate) {
@@ -152,8 +154,8 @@ impl Reducer<'_> {
         (self.interesting)(&words)
     }
 
-    /// Leaves stretches out, ever shorter ones, from the end on: what is used comes before its
-    /// uses.
+    /// Removes stretches, of ever shorter length, from the end to the start. A definition precedes
+    /// its uses, so uses are removed first.
     fn stretches(&mut self, count: &dyn Fn(&dr::Module) -> usize, without: &dyn Fn(&dr::Module, Range<usize>) -> dr::Module) {
         let mut stretch = count(&self.best);
         while stretch > 0 && !self.is_over() {
@@ -180,7 +182,7 @@ impl Reducer<'_> {
         }
     }
 
-    /// Leaves capabilities out that nothing asks for.
+    /// Removes capabilities that the module does not need.
     fn capabilities(&mut self) {
         let needed = needed(&self.best);
         let declared = |i: &Instruction| match i.operands.first() {
@@ -205,8 +207,8 @@ impl Reducer<'_> {
         }
     }
 
-    /// Leaves instructions of bodies out that are neither merge instructions nor end a block, with
-    /// the names and decorations of their results.
+    /// Removes instructions of bodies, with the names and decorations of their results. Merge
+    /// instructions and terminators stay.
     fn bodies(&mut self) {
         let plain = |i: &Instruction| !is_terminator(i.class.opcode) && !is_merge(i.class.opcode);
         let count = |module: &dr::Module| {
@@ -268,7 +270,7 @@ impl Reducer<'_> {
         }
     }
 
-    /// Puts an operand of the same type, or a constant, in the place of a result.
+    /// Replaces a result by an operand of the same type, or by a constant.
     fn values(&mut self) {
         let results = |module: &dr::Module| -> Vec<(Word, Word)> {
             let bodies = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.instructions);
@@ -302,7 +304,7 @@ impl Reducer<'_> {
         }
     }
 
-    /// Smaller constants, which are no smaller module: each is tried once.
+    /// Tries smaller constants, each once. They do not reduce the size of the module.
     fn constants(&mut self) {
         for at in 0..self.best.types_global_values.len() {
             let constant = &self.best.types_global_values[at];
@@ -333,8 +335,8 @@ impl Reducer<'_> {
     }
 }
 
-/// The capabilities that something in a module may ask for: Shader, those that the grammar lists
-/// for an instruction or an operand, those of widths, and those of accesses to small types.
+/// The capabilities that a module may need: Shader, the capabilities that the grammar lists for an
+/// instruction or an operand, of integer and float widths, and of accesses to small types.
 fn needed(module: &dr::Module) -> BTreeSet<Capability> {
     let mut needed = BTreeSet::from([
         Capability::Shader,
@@ -367,7 +369,7 @@ fn body_of(module: &dr::Module) -> impl Iterator<Item = &Instruction> {
     module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.instructions)
 }
 
-/// A null constant of a type.
+/// Adds a null constant of a type, and returns its id.
 fn null(module: &mut dr::Module, type_: Word) -> Word {
     let header = module.header.get_or_insert_with(|| dr::ModuleHeader::new(1));
     let id = header.bound;
@@ -376,7 +378,7 @@ fn null(module: &mut dr::Module, type_: Word) -> Word {
     id
 }
 
-/// Names, decorations and execution modes of ids that are gone, and these ids in interfaces.
+/// Removes the names, decorations and execution modes of removed ids, and these ids in interfaces.
 fn forget(module: &mut dr::Module, gone: &BTreeSet<Word>) {
     let is_gone = |i: &Instruction| matches!(i.operands.first(), Some(Operand::IdRef(id)) if gone.contains(id));
     for list in [&mut module.debug_names, &mut module.annotations, &mut module.execution_modes] {
@@ -398,7 +400,7 @@ fn replace(instruction: &mut Instruction, from: Word, to: Word) {
     }
 }
 
-/// The blocks that a block's last instruction may go to.
+/// The possible targets of a block's terminator.
 fn targets(end: &Instruction) -> Vec<Word> {
     let ids = |operands: &[Operand]| operands.iter().filter_map(Operand::id_ref_any).collect();
     match end.class.opcode {
@@ -408,15 +410,15 @@ fn targets(end: &Instruction) -> Vec<Word> {
     }
 }
 
-/// The blocks that an instruction of a block names: where it goes, and its merge and continue
-/// blocks.
+/// The blocks that a block names: the targets of its terminator, and its merge and continue blocks.
 fn named(block: &Block) -> impl Iterator<Item = Word> + '_ {
     let merges = block.instructions.iter().filter(|i| is_merge(i.class.opcode));
     let of_merges = merges.flat_map(|i| i.operands.iter().filter_map(Operand::id_ref_any).collect::<Vec<_>>());
     block.instructions.last().map(targets).unwrap_or_default().into_iter().chain(of_merges)
 }
 
-/// A block that always goes one way, or returns, without the blocks that are not reached then.
+/// Makes a block always branch to `way`, or return if there is none, and removes the blocks that
+/// become unreachable.
 fn one_way(module: &dr::Module, function: usize, block: usize, way: Option<Word>) -> dr::Module {
     let mut module = module.clone();
     let blocks = &mut module.functions[function].blocks;
@@ -467,7 +469,8 @@ fn one_way(module: &dr::Module, function: usize, block: usize, way: Option<Word>
     module
 }
 
-/// A block and the one that it goes to as one, where nothing else goes there or names it.
+/// Joins a block with the only block that it branches to. `None` if another block names that one,
+/// or the block has a merge instruction.
 fn joined(module: &dr::Module, function: usize, block: usize) -> Option<dr::Module> {
     let blocks = &module.functions[function].blocks;
     let (first, end) = (&blocks[block], blocks[block].instructions.last()?);

@@ -1,9 +1,9 @@
-//! The builtins a second time: their types and values written out by hand from the report and the
-//! SPIR-V specification, in 64 bits.
+//! A second implementation of the builtins. Their types and values are written by hand from the
+//! report and the SPIR-V specification, in 64 bits.
 //!
-//! Both interpreters share the table of builtins and the number library, so a wrong row is wrong in
-//! both and no comparison between them can show it. Nothing here calls either. [`rows`] puts every
-//! type that a builtin has to the test on operands that bring out operand and component order,
+//! Both interpreters share the table of builtins and the number library. A wrong row is wrong in
+//! both, and no comparison between them can show it. The code here calls neither. [`rows`] tests
+//! every type of a builtin. Its operands reveal the order of operands and components, and include
 //! equal operands, zeros of both signs, and rounding.
 
 use smallstep_semantics::lambda_v::builtin::Builtin;
@@ -18,8 +18,8 @@ use Ground::{Mat, Vec as V};
 const NUM: Ground = Ground::NUM;
 const BOOL: Ground = Ground::BOOL;
 
-/// The type of a builtin applied to operands of these types; `None` if it has none. That a column's
-/// index is a literal in range is left open.
+/// The type of a builtin applied to operands of these types. `None` if it has none. It does not
+/// check that a column's index is a literal in range.
 pub fn typing(name: &str, operands: &[Ground]) -> Option<Ground> {
     Some(match (name, operands) {
         ("frag-coord", []) => V(4, F),
@@ -59,23 +59,23 @@ pub fn typing(name: &str, operands: &[Ground]) -> Option<Ground> {
     })
 }
 
-/// What a component must be.
+/// The required value of a component.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wanted {
-    /// These bits: a float, or a Boolean as 0 or 1.
+    /// Exactly these bits: a float, or a Boolean as 0 or 1.
     Bits(u32),
-    /// Within so many units in the last place of this float; zeros of either sign are alike.
+    /// Within so many units in the last place of this float. Zeros of both signs are equal.
     Within(f32, u32),
 }
 
 impl Wanted {
-    /// Whether the bits are as wanted.
+    /// Whether the bits satisfy the requirement.
     pub fn admits(self, bits: u32) -> bool {
         match self {
             Wanted::Bits(wanted) => bits == wanted,
             Wanted::Within(value, _) if value.is_nan() => f32::from_bits(bits).is_nan(),
             Wanted::Within(value, ulps) => {
-                // The order of floats as integers, where both zeros are 0.
+                // The key orders floats as integers. Both zeros are 0.
                 let key = |x: f32| if x.is_sign_negative() { -i64::from(x.to_bits() & 0x7fff_ffff) } else { i64::from(x.to_bits()) };
                 let found = f32::from_bits(bits);
                 !found.is_nan() && (key(found) - key(value)).unsigned_abs() <= u64::from(ulps)
@@ -98,12 +98,12 @@ fn truth(b: bool) -> Wanted {
     Wanted::Bits(u32::from(b))
 }
 
-/// The less, as GLSL words it: y if y < x, otherwise x.
+/// The lesser, as GLSL defines it: y if y < x, otherwise x.
 fn least(x: f64, y: f64) -> f64 {
     if y < x { y } else { x }
 }
 
-/// The greater, as GLSL words it: y if x < y, otherwise x.
+/// The greater, as GLSL defines it: y if x < y, otherwise x.
 fn greatest(x: f64, y: f64) -> f64 {
     if x < y { y } else { x }
 }
@@ -116,7 +116,7 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
     sum(x.iter().zip(y).map(|(a, b)| a * b))
 }
 
-/// A determinant by the sum over permutations' first choices (Laplace along the first row).
+/// A determinant by Laplace expansion along the first row.
 fn determinant(m: &[Vec<f64>]) -> f64 {
     let n = m.len();
     if n == 1 {
@@ -126,7 +126,8 @@ fn determinant(m: &[Vec<f64>]) -> f64 {
     (0..n).map(|c| m[c][0] * determinant(&without(c)) * if c % 2 == 0 { 1.0 } else { -1.0 }).sum()
 }
 
-/// The inverse by elimination, columns of columns; `None` if there is none.
+/// The inverse by Gauss-Jordan elimination. Matrices are lists of columns. `None` if the matrix
+/// is singular.
 fn inverse(m: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let n = m.len();
     let mut rows: Vec<Vec<f64>> =
@@ -148,8 +149,8 @@ fn inverse(m: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     Some((0..n).map(|c| (0..n).map(|r| rows[r][n + c]).collect()).collect())
 }
 
-/// The components of a builtin's value, matrices column after column; `None` where the types do not
-/// fit or no value is defined.
+/// The components of a builtin's value. Matrices are column after column. `None` if the types do
+/// not fit or no value is defined.
 pub fn value(name: &str, operands: &[Value], frag_coord: [f32; 4]) -> Option<Vec<Wanted>> {
     let types: Vec<Ground> = operands.iter().map(|o| o.ty).collect();
     typing(name, &types)?;
@@ -172,7 +173,8 @@ pub fn value(name: &str, operands: &[Value], frag_coord: [f32; 4]) -> Option<Vec
             (_, V(1, _)) => xs[0].iter().map(|x| exactly(x * xs[1][0])).collect(),
             (V(1, _), _) => xs[1].iter().map(|y| exactly(xs[0][0] * y)).collect(),
             (V(..), V(..)) => two(&|x, y| exactly(x * y)),
-            // Row r of the matrix by the vector; the vector by column c.
+            // Matrix times vector: row r by the vector. Vector times matrix: the vector by
+            // column c.
             (Mat(n), V(..)) => {
                 (0..n as usize).map(|r| exactly(dot(&columns(0).iter().map(|c| c[r]).collect::<Vec<_>>(), &xs[1]))).collect()
             }
@@ -240,7 +242,7 @@ pub fn value(name: &str, operands: &[Value], frag_coord: [f32; 4]) -> Option<Vec
             (0..m.len()).flat_map(|r| m.iter().map(move |c| exactly(c[r]))).collect()
         }
         "determinant" => vec![near(0)(determinant(&columns(0)))],
-        // Elimination leaves some 1e-17 where there is nothing.
+        // Elimination leaves about 1e-17 in the place of a zero.
         "inverse" => inverse(&columns(0))?.iter().flatten().map(|&x| near(2)(if x.abs() < 1e-9 { 0.0 } else { x })).collect(),
         "less-than" => two(&|x, y| truth(x < y)),
         "less-equal" => two(&|x, y| truth(x <= y)),
@@ -266,7 +268,7 @@ pub fn value(name: &str, operands: &[Value], frag_coord: [f32; 4]) -> Option<Vec
     })
 }
 
-/// A builtin on operands.
+/// A builtin applied to operands.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The builtin.
@@ -275,16 +277,16 @@ pub struct Row {
     pub operands: Vec<Value>,
     /// The type of the value.
     pub ty: Ground,
-    /// The value.
+    /// The required value.
     pub wanted: Vec<Wanted>,
 }
 
-/// The pixel that the rows are for.
+/// The pixel at which the rows are evaluated.
 pub const PIXEL: (u32, u32) = (2, 5);
 
-/// Numbers whose sums and products of a few are exact.
+/// Numbers with exact sums and products of a few of them.
 const EXACT: [f32; 11] = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -1.5, 3.0, 0.25, -0.75, -2.0];
-/// Those, and some whose sums and products are rounded.
+/// The exact numbers, and some whose sums and products are rounded.
 const ANY: [f32; 23] = [
     0.0,
     -0.0,
@@ -310,12 +312,12 @@ const ANY: [f32; 23] = [
     1.000_000_1,
     1e-20,
 ];
-/// Builtins of several roundings, which 64 bits do not reproduce unless there is nothing to round.
+/// Builtins with several roundings. The 64-bit result agrees only if nothing is rounded.
 const SEVERAL: [&str; 9] = ["mix", "dot", "length", "distance", "normalize", "cross", "reflect", "smoothstep", "mod"];
-/// Operands for each type of a builtin.
+/// The number of samples of operands for each type of a builtin.
 const SAMPLES: usize = 92;
 
-/// Every builtin at every type that it has, on several choices of operands.
+/// Every builtin at every type that it has, with several samples of operands.
 pub fn rows() -> &'static [Row] {
     static ROWS: OnceLock<Vec<Row>> = OnceLock::new();
     ROWS.get_or_init(|| {
@@ -333,7 +335,7 @@ pub fn rows() -> &'static [Row] {
     })
 }
 
-/// Every choice of so many operand types.
+/// Calls `f` with every combination of `arity` operand types.
 pub fn all_types(arity: usize, f: &mut dyn FnMut(&[Ground])) {
     let count = Ground::ALL.len();
     let mut types = vec![Ground::NUM; arity];
@@ -351,7 +353,7 @@ fn row(builtin: Builtin, types: &[Ground], ty: Ground, sample: usize) -> Option<
     let name = builtin.name();
     let matrices = types.iter().any(|t| matches!(t, Mat(_)));
     let pool: &[f32] = if matrices || SEVERAL.contains(&name) { &EXACT } else { &ANY };
-    // One sample in four has equal operands, one neighbouring ones.
+    // One sample in four has equal operands, and one in four has neighbouring ones.
     let apart = [0, 1, 5, 7][sample % 4];
     let operand = |(k, &ty): (usize, &Ground)| {
         let lanes = (0..ty.components()).map(|j| {
@@ -372,14 +374,15 @@ fn row(builtin: Builtin, types: &[Ground], ty: Ground, sample: usize) -> Option<
 }
 
 impl Row {
-    /// What is wrong with the value that the table gives with this arithmetic, if anything.
+    /// The difference between the row and the value that the table gives with this arithmetic,
+    /// if any.
     pub fn differs(&self, arithmetic: &Arithmetic) -> Option<String> {
         let operands: Vec<&Value> = self.operands.iter().collect();
         let frag_coord = smallstep_semantics::lambda_v::step::frag_coord(PIXEL.0, PIXEL.1);
         self.judge(self.builtin.apply(&operands, &frag_coord, arithmetic).as_ref())
     }
 
-    /// What is wrong with this value, if anything.
+    /// The difference between the row and this value, if any.
     pub fn judge(&self, found: Option<&Value>) -> Option<String> {
         let expression = self.expression();
         let Some(found) = found else { return Some(format!("{expression} has no value")) };
@@ -390,7 +393,7 @@ impl Row {
         (!same).then(|| format!("{expression}: wanted {:?}, found {}", self.wanted, super::value_text(found)))
     }
 
-    /// The application as λV text.
+    /// The application as text in λV.
     pub fn expression(&self) -> String {
         let mut text = format!("({}", self.builtin.name());
         for operand in &self.operands {
@@ -400,7 +403,8 @@ impl Row {
         text + ")"
     }
 
-    /// A program that shows the value: Booleans as 1 and 0, a matrix as one output for each column.
+    /// A program that shows the value. Booleans become 1 and 0. A matrix has one output for
+    /// each column.
     pub fn program(&self) -> String {
         let e = self.expression();
         let all = |n: u8, x: &str| match n {
@@ -415,7 +419,7 @@ impl Row {
     }
 }
 
-/// A value as λV text.
+/// A value as text in λV.
 fn literal(value: &Value) -> String {
     let part = |lane: &Lane| match value.ty {
         V(_, B) => lane.is_true().to_string(),

@@ -1,17 +1,17 @@
-//! The shape of a program: what is left of it when names and most numbers are taken away.
+//! The shape of a program: the program without names and most numbers.
 
 use smallstep_semantics::lambda_v::builtin::Builtin;
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::terms::{Node, TermId};
 
 /// The constructs and builtins of a program in the order of its text. Two programs have the same
-/// shape if they are the same up to names, the locations of outputs, and the values of numbers that
-/// are not zero. A zero and its sign count: bugs of folding hang on them.
+/// shape if they are equal except for names, the locations of outputs, and the values of nonzero
+/// numbers. A zero and its sign count, since mistakes in folding depend on them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape(Vec<Part>);
 
-/// One construct. Those that hold others say how many, so that the sequence reads back
-/// in one way only.
+/// One construct. A construct that contains others has their number, so that the sequence
+/// is unambiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Output,
@@ -34,7 +34,7 @@ impl Shape {
         let mut parts = Vec::new();
         for output in &program.outputs {
             parts.push(Part::Output);
-            // Bodies are put down last, so that they come up after the values.
+            // The body is pushed first, so that it is popped after the values.
             let mut todo: Vec<TermId> = vec![output.term];
             while let Some(id) = todo.pop() {
                 parts.push(match terms.node(id) {

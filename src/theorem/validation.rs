@@ -1,5 +1,5 @@
-//! Generated WSL against its validation: well-typed programs must be accepted, re-checked and read
-//! back; near-misses rejected by the rule that they break.
+//! Campaigns of generated WSL programs against the validation. Well-typed programs must be
+//! accepted, re-checked and read back. Near-misses must be rejected by the rule that they break.
 
 use crate::generate::wsl::typed::{Fault, near_miss, program};
 use smallstep_semantics::rule::Rule;
@@ -11,41 +11,41 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Validation of a text: [`validate`], or one with a bug, to see it caught.
+/// A validation: [`validate`], or one with a planted mistake that must be caught.
 pub type Validate<'a> = &'a (dyn Fn(&str) -> Validated + Sync);
 
-/// What a campaign found.
+/// The results of a campaign.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// Well-typed programs that were accepted, re-checked and read back.
+    /// The number of well-typed programs that were accepted, re-checked and read back.
     pub accepted: u64,
-    /// Near-misses that were rejected by the rule that they break.
+    /// The number of near-misses that were rejected by the rule that they break.
     pub rejected: u64,
     /// The rules that fired.
     pub fired: BTreeSet<Rule>,
     /// The rules that near-misses broke.
     pub broken: BTreeSet<Rule>,
-    /// What did not go so, by seed, at most [`MAX_WRONG`].
+    /// The failures by seed, at most [`MAX_WRONG`].
     pub wrong: Vec<Wrong>,
-    /// How many did not.
+    /// The number of all failures.
     pub failures: u64,
 }
 
-/// The most findings that are kept.
+/// The most failures that are kept.
 pub const MAX_WRONG: usize = 20;
 
-/// A program that was not judged as it should be.
+/// A program with a wrong result.
 #[derive(Clone, Debug)]
 pub struct Wrong {
     /// Its seed.
     pub seed: u64,
     /// Its text.
     pub text: String,
-    /// What was found, against what is due.
+    /// The found and the required result.
     pub what: String,
 }
 
-/// Programs `seed` to `seed + count - 1`, each with one near-miss, on so many threads.
+/// Judges the programs `seed` to `seed + count - 1`, each with one near-miss, on `threads` threads.
 pub fn campaign(seed: u64, count: u64, threads: usize, validate: Validate) -> Found {
     let next = AtomicU64::new(0);
     let all = Mutex::new(Found::default());
@@ -117,7 +117,7 @@ impl Found {
     }
 }
 
-/// What is wrong if the text does not print and read back to the same tree.
+/// The difference if the text, printed and read back, does not give the same tree.
 fn unread(text: &str) -> Option<String> {
     let (tree, _) = parse(text);
     let printed = print(&tree);
@@ -125,7 +125,7 @@ fn unread(text: &str) -> Option<String> {
     (!errors.is_empty() || !tree.same(&again)).then(|| format!("it does not read back to the same tree as it is printed:\n{printed}"))
 }
 
-/// [`campaign`] of the validation that there is.
+/// A [`campaign`] with [`validate`].
 pub fn run(seed: u64, count: u64, threads: usize) -> Found {
     campaign(seed, count, threads, &validate)
 }

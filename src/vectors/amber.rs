@@ -1,9 +1,9 @@
-//! Generated compute modules as Amber scripts: what every conforming device shows, for whoever
-//! reads Amber.
+//! Generated compute modules as Amber scripts. They contain the result that every conforming device
+//! must show, for any reader of Amber.
 //!
-//! Invariant: a script is written only if the relation and the lockstep machine show the same,
-//! every byte defined, and reading the script back gives the module word for word (the generator's
-//! number in the header apart).
+//! Invariant: a script is written only if three conditions hold. The relation and the lockstep
+//! machine agree. Every byte is defined. The script reads back to the module word for word, except
+//! for the generator's number in the header.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -18,47 +18,47 @@ use crate::amber;
 use crate::generate::spirv::{self as generator, ComputeCase, Limits};
 use crate::theorem::dispatches::{self, Engines, Judged, Runner};
 
-/// Modules that are tried for each script before giving up, once 1000 are tried anyway.
+/// The number of modules that are tried for each script before giving up. At least 1000 are tried.
 const TRIES: u64 = 100;
-/// How many values stand in one line.
+/// The number of values in one line.
 const VALUES_IN_LINE: usize = 16;
-/// The place of the generator's number in a header.
+/// The index of the generator's number in a header.
 const GENERATOR: usize = 2;
 
-/// What is recorded.
+/// The settings of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// How many scripts.
+    /// The number of scripts.
     pub count: u64,
-    /// The seed of the first module; the others follow it.
+    /// The seed of the first module. The seeds of the others follow it.
     pub seed: u64,
-    /// What the modules may be.
+    /// The limits of the modules.
     pub limits: Limits,
 }
 
-/// What came of recording.
+/// The result of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
-    /// The scripts.
+    /// The paths of the scripts.
     pub files: Vec<PathBuf>,
-    /// Bytes that they expect.
+    /// The number of bytes that the scripts expect.
     pub bytes: u64,
-    /// Modules tried.
+    /// The number of modules that were tried.
     pub tried: u64,
-    /// Modules that were left out, by reason.
+    /// The number of modules that were left out, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
 }
 
-/// Why recording ended early.
+/// The reason why recording ended early.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RecordError {
     /// A file cannot be written.
     Io(PathBuf, io::Error),
-    /// The interpreters do not agree on the module of a seed, or its script does not read back:
-    /// there is nothing to conform to.
+    /// The interpreters disagree on the module of a seed, or its script does not read back. So
+    /// there is no expected result.
     Wrong(u64, String),
-    /// Too few modules are fit.
+    /// Too few modules are suitable.
     TooFew(Recorded),
 }
 
@@ -74,8 +74,8 @@ impl fmt::Display for RecordError {
 
 impl std::error::Error for RecordError {}
 
-/// Writes scripts into a folder, which is made if it is not there, each named after its seed.
-/// `progress` is told how many there are.
+/// Writes scripts into a folder, which is created if necessary. Each is named after its seed.
+/// `progress` gets the number of scripts so far.
 pub fn record(plan: &Plan, folder: &Path, progress: &dyn Fn(u64)) -> Result<Recorded, RecordError> {
     fs::create_dir_all(folder).map_err(|e| RecordError::Io(folder.into(), e))?;
     let mut recorded = Recorded::default();
@@ -107,13 +107,14 @@ pub fn record(plan: &Plan, folder: &Path, progress: &dyn Fn(u64)) -> Result<Reco
     Ok(recorded)
 }
 
-/// The buffers that a case writes, with what is observed of them.
+/// The buffers that a case writes, with their observed bytes.
 fn written<'c>(case: &'c ComputeCase, observed: &'c Observation) -> impl Iterator<Item = (u32, &'c [u8])> {
     let of = |set, binding| observed.buffers.iter().find(|b| (b.set, b.binding) == (set, binding));
     case.buffers.iter().filter(|b| b.written).filter_map(move |b| Some((b.binding, of(b.set, b.binding)?.bytes.as_slice())))
 }
 
-/// A case with its observation as a script; a sentence if it does not read back.
+/// A case with its observation, as a script. The error is a sentence: the script does not
+/// read back.
 fn script(case: &ComputeCase, observed: &Observation, seed: u64) -> Result<String, String> {
     let text = text(case, observed, seed)?;
     let read = amber::read(&text).map_err(|errors| errors.first().map_or_else(String::new, ToString::to_string))?;

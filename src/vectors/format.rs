@@ -1,7 +1,7 @@
 //! The lines of a vectors file.
 //!
-//! FORMAT.md describes each field. Whatever a file says, a line is held to [`MAX_LINE`] bytes and
-//! its parts to each other before anything is allocated for them.
+//! FORMAT.md describes each field. A line has at most [`MAX_LINE`] bytes. Its parts are checked
+//! against each other before memory is allocated for them, whatever the file says.
 
 use super::reader::Lines;
 use super::wsl;
@@ -19,68 +19,68 @@ use smallstep_semantics::spirv::bytes_of_words;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the first line's `format` says.
+/// The value of `format` in the first line.
 pub const FORMAT: &str = "smallstep-vectors";
-/// The version of the format that files of λV programs have; FORMAT.md says when it changes.
+/// The format version of files with λV programs. FORMAT.md describes when it changes.
 pub const SCHEMA: u32 = 2;
-/// The longest line that is read, in bytes.
+/// The longest line in bytes.
 pub const MAX_LINE: usize = 32 << 20;
 
-/// The first line.
+/// The first line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The version of smallstep that wrote the file.
     pub version: String,
     /// The version of the generator.
     pub generator: u32,
-    /// The seed of all programs.
+    /// The seed of the campaign with all programs.
     pub seed: u64,
-    /// The float controls that the modules declare, and under which they are judged.
+    /// The float controls that the modules declare. The results are judged under them.
     pub profile: Profile,
-    /// Where constants are.
+    /// The placement of constants.
     pub constants: Constants,
-    /// How many cases follow.
+    /// The number of cases that follow.
     pub cases: u64,
     /// The command that writes the same file again.
     pub command: String,
 }
 
-/// A program and what it shows.
+/// A program with its expected result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// Its place among the cases, from 0.
+    /// The index of the case, from 0.
     pub index: u64,
     /// The λV program.
     pub source: String,
-    /// Its translation, and the grid.
+    /// The translation of the program, and the grid.
     pub dispatch: FragmentDispatch,
-    /// What every conforming engine shows: for each output of the dispatch, for each pixel row by
-    /// row; lanes past the output's components are undecided.
+    /// The result that every conforming engine must show: for each output of the dispatch, each
+    /// pixel row by row. Lanes beyond the output's components are undecided.
     pub expected: Vec<Vec<[Expected; 4]>>,
-    /// The rules that it uses.
+    /// The rules that the program uses.
     pub rules: Vec<Rule>,
-    /// Where it comes from.
+    /// The origin of the case.
     pub provenance: Provenance,
 }
 
-/// Where a case comes from.
+/// The origin of a case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// The program's number in the campaign of the header's seed.
+    /// The program's index in the campaign with the header's seed.
     pub program: u64,
-    /// The program's own seed, in hexadecimal.
+    /// The seed of the program, in hexadecimal.
     pub seed: String,
-    /// The engines that agree on every pixel, each with its version.
+    /// The engines that agree on every pixel, with their versions.
     pub engines: BTreeMap<String, String>,
 }
 
-/// A line that cannot be taken, or a file that cannot be read on.
+/// An error in a line, or the reason why a file cannot be read further.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LineError {
-    /// The line, from 1.
+    /// The line number, from 1.
     pub line: u64,
-    /// What is wrong with it, one sentence.
+    /// The error, as one sentence.
     pub what: String,
 }
 
@@ -92,7 +92,7 @@ impl std::fmt::Display for LineError {
 
 impl std::error::Error for LineError {}
 
-/// The profile's name.
+/// The name of a profile.
 pub fn profile_name(profile: Profile) -> &'static str {
     match profile {
         Profile::Strict => "strict",
@@ -102,7 +102,7 @@ pub fn profile_name(profile: Profile) -> &'static str {
     }
 }
 
-/// The profile of a name.
+/// The profile with this name.
 pub(super) fn profile_from_name(name: &str) -> Result<Profile, InvalidInput> {
     let all = [Profile::Strict, Profile::VulkanDefault, Profile::Wgsl];
     let found = all.into_iter().find(|p| profile_name(*p) == name);
@@ -111,7 +111,7 @@ pub(super) fn profile_from_name(name: &str) -> Result<Profile, InvalidInput> {
     })
 }
 
-/// The name of where constants are: "module" or "opaque".
+/// The name of a placement of constants: "module" or "opaque".
 pub fn constants_name(constants: Constants) -> &'static str {
     match constants {
         Constants::InModule => "module",
@@ -119,7 +119,7 @@ pub fn constants_name(constants: Constants) -> &'static str {
     }
 }
 
-/// The names of the reasons for which a lane is any value.
+/// The names of the reasons why a lane may have any value.
 const REASONS: [(Why, &str); 14] = [
     (Why::Approximate, "approximate"),
     (Why::Subnormal, "subnormal"),
@@ -141,8 +141,8 @@ fn reason_name(why: Why) -> &'static str {
     REASONS.iter().find(|(w, _)| *w == why).map_or("approximate", |(_, name)| name)
 }
 
-/// A lane's text: eight hexadecimal digits, `zero`, `in:` and the spans of a set, or
-/// `any:` and a reason.
+/// The text of a lane: eight hexadecimal digits, `zero`, `in:` with the spans of a set, or `any:`
+/// with a reason.
 pub fn lane_text(expected: Expected) -> String {
     match expected {
         Expected::Bits(bits) => format!("{bits:08x}"),
@@ -159,7 +159,7 @@ pub fn lane_text(expected: Expected) -> String {
     }
 }
 
-/// The lane of a text.
+/// The lane with this text.
 pub fn lane_from_text(text: &str) -> Option<Expected> {
     if text == "zero" {
         return Some(Expected::Zero);
@@ -174,13 +174,13 @@ pub fn lane_from_text(text: &str) -> Option<Expected> {
             let [low, high] = [low, high].map(|end| bits_from_text(end).map(f32::from_bits).filter(|x| x.is_finite()).map(f64::from));
             set = set.with(Span::between(low?, high?));
         }
-        // A set has one text: ends and spans ascend, and no two spans have a float in common.
+        // A set has exactly one text: ends and spans ascend, and no two spans share a float.
         return Some(Expected::Within(set)).filter(|&lane| lane_text(lane) == text);
     }
     bits_from_text(text).map(Expected::Bits)
 }
 
-/// The bits of eight hexadecimal digits.
+/// The bits from eight hexadecimal digits.
 pub(super) fn bits_from_text(text: &str) -> Option<u32> {
     let digits = text.len() == 8 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     digits.then(|| u32::from_str_radix(text, 16).ok()).flatten()
@@ -212,7 +212,7 @@ impl<'de> Deserialize<'de> for Lane {
     }
 }
 
-/// At most 40 characters, for messages.
+/// The first 40 characters of a text, for messages.
 pub(super) fn short(text: &str) -> &str {
     text.char_indices().nth(40).map_or(text, |(end, _)| &text[..end])
 }
@@ -231,8 +231,7 @@ struct HeaderLine {
     command: String,
 }
 
-/// What tells one kind of line from another, a file from one of a later version, and one language
-/// from another.
+/// The fields that distinguish the kinds of lines, the versions of files, and the languages.
 #[derive(Deserialize)]
 struct Kind {
     schema: u32,
@@ -243,7 +242,7 @@ struct Kind {
     language: String,
 }
 
-/// The language of the cases below a header, if it is one of a version that is read here.
+/// The language of the cases after a header. The version must be supported.
 pub(super) fn language(text: &str) -> Result<Language, InvalidInput> {
     let kind: Kind =
         from_json(text).map_err(|e| InvalidInput::new(InputFault::Text, format!("this is no header of a vectors file: {e}")))?;
@@ -270,7 +269,7 @@ pub(super) fn language(text: &str) -> Result<Language, InvalidInput> {
     }
 }
 
-/// What cases are written in.
+/// The language of cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Language {
     LambdaV,
@@ -317,7 +316,7 @@ impl RulesLine {
                 Judgement::Reduction => &mut line.reduction,
                 Judgement::Spirv | Judgement::Invocation | Judgement::Grid => &mut line.spirv,
                 Judgement::Translation | Judgement::ModuleCreation => &mut line.translation,
-                // No λV program uses a rule of WSL.
+                // λV programs use no rules of WSL.
                 Judgement::Lexing
                 | Judgement::Grammar
                 | Judgement::Desugaring
@@ -338,15 +337,14 @@ impl RulesLine {
         line
     }
 
-    /// The rules; names that this version does not have are left out, since rules may
-    /// be added or renamed.
+    /// The rules. Unknown names are ignored, since other versions may have added or renamed rules.
     fn rules(&self) -> Vec<Rule> {
         let all = [&self.typing, &self.reduction, &self.spirv, &self.translation];
         all.into_iter().flatten().filter_map(|name| Rule::from_name(name)).collect()
     }
 }
 
-/// A number of 64 bits as JSON readers keep it: text.
+/// A 64-bit number as text, since JSON readers may lose bits of it.
 pub(super) fn hex(number: u64) -> String {
     format!("{number:#018x}")
 }
@@ -378,18 +376,18 @@ pub(super) fn json_line<T: Serialize>(line: &T) -> String {
     text
 }
 
-/// Reads an object of a line.
+/// Reads the JSON object of a line.
 pub(super) fn from_json<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, InvalidInput> {
-    // Lists would be taken for objects without names.
+    // Serde would accept a list as an object without field names.
     if !text.trim_ascii_start().starts_with('{') {
         return Err(InvalidInput::new(InputFault::Text, "the line is no JSON object"));
     }
-    // What stands in a line is one line of JSON.
+    // A line contains one line of JSON, so messages need no line number.
     serde_json::from_str(text).map_err(|e| InvalidInput::new(InputFault::Text, e.to_string().replace(" at line 1 column ", " at column ")))
 }
 
 impl Header {
-    /// The line, with its end.
+    /// The text of the line, with the line end.
     pub fn to_line(&self) -> String {
         json_line(&HeaderLine {
             schema: SCHEMA,
@@ -405,7 +403,7 @@ impl Header {
         })
     }
 
-    /// The header of a line.
+    /// Reads the header from a line.
     pub fn from_line(text: &str) -> Result<Header, InvalidInput> {
         if language(text)? != Language::LambdaV {
             return Err(InvalidInput::new(InputFault::Text, "the cases of this file are WSL; λV is needed here"));
@@ -430,7 +428,7 @@ impl Header {
 }
 
 impl Case {
-    /// The line, with its end.
+    /// The text of the line, with the line end.
     pub fn to_line(&self) -> String {
         let outputs = &self.dispatch.outputs;
         let pixel = |components: u32| move |lanes: &[Expected; 4]| lanes[..components as usize].iter().map(|&l| Lane(l)).collect();
@@ -452,8 +450,8 @@ impl Case {
         })
     }
 
-    /// The case of a line: its parts fit each other, and its words have the hash that it says.
-    /// Whether they are a module is for the engine to see.
+    /// Reads the case from a line. Its parts fit each other, and its words have the given hash. The
+    /// engines find out whether the words are a module.
     pub fn from_line(text: &str) -> Result<Case, InvalidInput> {
         let line: CaseLine = from_json(text)?;
         if line.kind != "case" || line.schema != SCHEMA {
@@ -484,7 +482,7 @@ impl Case {
     }
 }
 
-/// The expectations, held to the outputs and the grid that they are for.
+/// The expectations, checked against the outputs and the grid.
 fn expected(dispatch: &FragmentDispatch, lines: Vec<Vec<Vec<Lane>>>) -> Result<Vec<Vec<[Expected; 4]>>, InvalidInput> {
     if lines.len() != dispatch.outputs.len() {
         return Err(InvalidInput::new(

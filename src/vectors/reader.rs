@@ -1,37 +1,37 @@
-//! Reading a vectors file line by line, with bounded memory.
+//! Reads a vectors file line by line, with bounded memory.
 
 use super::format::{Case, Language, LineError, MAX_LINE, language};
 use super::wsl;
 use smallstep_semantics::outcome::InvalidInput;
 use std::io::{self, BufRead};
 
-/// What the lines of a file are.
+/// The kind of lines in a file.
 pub trait Lines: Sized {
-    /// What stands in the first.
+    /// The contents of the first line.
     type Header;
 
-    /// The header of a line.
+    /// Reads the header from a line.
     ///
     /// # Errors
-    /// What is wrong with it, one sentence.
+    /// The error, as one sentence.
     fn header(text: &str) -> Result<Self::Header, InvalidInput>;
 
-    /// How many cases follow it.
+    /// The number of cases that the header announces.
     fn cases(header: &Self::Header) -> u64;
 
-    /// The case of a line.
+    /// Reads the case from a line.
     ///
     /// # Errors
-    /// What is wrong with it, one sentence.
+    /// The error, as one sentence.
     fn case(text: &str) -> Result<Self, InvalidInput>;
 
-    /// Its place among the cases, from 0.
+    /// The index of the case, from 0.
     fn index(&self) -> u64;
 
-    /// Whether it may stand below that header.
+    /// Checks that the case may follow that header.
     ///
     /// # Errors
-    /// Why it may not, one sentence.
+    /// The reason why it may not, as one sentence.
     fn stands_below(&self, _: &Self::Header) -> Result<(), InvalidInput> {
         Ok(())
     }
@@ -49,7 +49,7 @@ impl<R: BufRead> Opened<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// If there is none of a language and a version that are read here.
+    /// If there is no header of a supported language and version.
     pub fn open(mut input: R) -> Result<Opened<R>, LineError> {
         let failed = |what: String| LineError { line: 1, what };
         let text = first(&mut input)?;
@@ -59,7 +59,7 @@ impl<R: BufRead> Opened<R> {
         }
     }
 
-    /// How many cases the header says.
+    /// The number of cases that the header announces.
     pub fn cases(&self) -> u64 {
         match self {
             Opened::LambdaV(reader) => reader.header().cases,
@@ -68,7 +68,7 @@ impl<R: BufRead> Opened<R> {
     }
 }
 
-/// The first line.
+/// Reads the first line.
 fn first(input: &mut impl BufRead) -> Result<String, LineError> {
     let failed = |what: String| LineError { line: 1, what };
     match line(input).map_err(|e| failed(e.to_string()))? {
@@ -77,16 +77,16 @@ fn first(input: &mut impl BufRead) -> Result<String, LineError> {
     }
 }
 
-/// The most bytes that are read for the end of a line: standard input may have none.
+/// The most bytes that are skipped to find the end of a line. Standard input may be endless.
 const MAX_SKIPPED: usize = 8 * MAX_LINE;
 
-/// Reads a vectors file, a line at a time.
+/// A reader of a vectors file, a line at a time.
 pub struct Reader<R, C: Lines = Case> {
     input: R,
     header: C::Header,
-    /// Lines read.
+    /// The number of lines that were read.
     line: u64,
-    /// Lines of cases read, good or bad.
+    /// The number of case lines that were read, valid or not.
     cases: u64,
     ended: bool,
 }
@@ -95,7 +95,7 @@ impl<R: BufRead> Reader<R> {
     /// Reads the header of a file of λV programs.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no such header.
     pub fn open(mut input: R) -> Result<Reader<R>, LineError> {
         let text = first(&mut input)?;
         Reader::of(input, &text)
@@ -113,9 +113,9 @@ impl<R: BufRead, C: Lines> Reader<R, C> {
         &self.header
     }
 
-    /// The next case with its line, or what is wrong with the next line. After an error in a line
-    /// comes the line after it; a file that cannot be read on, or that has fewer cases than its
-    /// header says, ends with an error.
+    /// The next case with its line number, or an error. After an error in one line, reading
+    /// continues with the next line. If the file cannot be read further, or has fewer cases than
+    /// its header says, the last item is an error.
     pub fn next_case(&mut self) -> Option<Result<(u64, C), LineError>> {
         if self.ended {
             return None;
@@ -137,7 +137,7 @@ impl<R: BufRead, C: Lines> Reader<R, C> {
                 let index = self.cases;
                 self.cases += 1;
                 if index >= of {
-                    // Whatever follows is counted no further: one error says it.
+                    // One error covers all further lines.
                     self.ended = true;
                     return failed(self.line, format!("the header says {of} cases, and here is another line"));
                 }
@@ -154,8 +154,8 @@ impl<R: BufRead, C: Lines> Reader<R, C> {
     }
 }
 
-/// The next line without its end; none at the end of the input. The inner error is about the line
-/// alone: longer than [`MAX_LINE`], or no UTF-8.
+/// The next line without its line end. `None` at the end of the input. The inner error is about
+/// this line only: it is longer than [`MAX_LINE`], or is no UTF-8.
 fn line(input: &mut impl BufRead) -> io::Result<Option<Result<String, String>>> {
     let mut bytes = Vec::new();
     let mut too_long = false;

@@ -1,4 +1,4 @@
-//! Making a vectors file from generated programs.
+//! Makes a vectors file from generated programs.
 
 use super::format::{Case, Header, Provenance, constants_name, profile_name};
 use crate::compile::lambda_v::Constants;
@@ -13,30 +13,30 @@ use std::io::{self, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Programs that are tried for each case before giving up, once 1000 are tried anyway.
+/// The number of programs that are tried for each case before giving up. At least 1000 are tried.
 pub(super) const TRIES: u64 = 100;
 
-/// What is recorded.
+/// The settings of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// How many cases.
+    /// The number of cases.
     pub count: u64,
-    /// The seed of all programs; they are those of a campaign of this seed.
+    /// The seed of the campaign with all programs.
     pub seed: u64,
-    /// Pixels in a row, and rows.
+    /// The width and height of the grid in pixels.
     pub size: (u32, u32),
-    /// The float controls that the modules declare, and under which they are judged.
+    /// The float controls that the modules declare. The results are judged under them.
     pub profile: Profile,
-    /// Where constants are.
+    /// The placement of constants.
     pub constants: Constants,
-    /// Whether every lane must be decided; else one decided lane is enough.
+    /// Whether every lane must be decided. Otherwise one decided lane is enough.
     pub decided: bool,
-    /// Threads; what is recorded does not depend on them.
+    /// The number of threads. It has no effect on the recorded cases.
     pub threads: usize,
 }
 
 impl Plan {
-    /// The command that records the same again.
+    /// The command that records the same file.
     pub fn command(&self) -> String {
         let Plan { count, seed, size: (w, h), .. } = self;
         let (profile, constants) = (profile_name(self.profile), constants_name(self.constants));
@@ -44,7 +44,7 @@ impl Plan {
         format!("smallstep vectors --count {count} --seed {seed} --size {w}x{h} --profile {profile} --constants {constants}{decided}")
     }
 
-    /// The campaign whose programs are tried.
+    /// The campaign with the programs to try.
     fn campaign(&self) -> campaign::Plan {
         let settings = Settings { profile: self.profile, constants: self.constants, size: self.size, ..Settings::default() };
         campaign::Plan {
@@ -61,37 +61,37 @@ impl Plan {
     }
 }
 
-/// What came of recording.
+/// The result of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
-    /// Cases written.
+    /// The number of cases that were written.
     pub cases: u64,
-    /// Their lanes.
+    /// The number of lanes in these cases.
     pub lanes: Lanes,
-    /// Programs tried.
+    /// The number of programs that were tried.
     pub tried: u64,
-    /// Programs that were left out, by reason.
+    /// The number of programs that were left out, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
 }
 
-/// Why recording ended early.
+/// The reason why recording ended early.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RecordError {
     /// The file cannot be written.
     Io(io::Error),
-    /// The engines do not agree: there is nothing to conform to.
+    /// The engines disagree, so there is no expected result.
     Disagree {
-        /// The program's number in the campaign.
+        /// The program's index in the campaign.
         program: u64,
         /// The difference.
         verdict: Box<Verdict>,
-        /// The program.
+        /// The text of the program.
         source: String,
     },
-    /// Too few programs are fit.
+    /// Too few programs are suitable.
     TooFew(Recorded),
-    /// What was given cannot be recorded: a sentence.
+    /// The given program cannot be recorded: a sentence.
     Unfit(String),
 }
 
@@ -118,22 +118,22 @@ impl std::fmt::Display for RecordError {
 
 impl std::error::Error for RecordError {}
 
-/// How many programs were left out, and why.
+/// The number of programs that were left out, with the reasons.
 pub fn left_out_text(recorded: &Recorded) -> String {
     let reasons: Vec<String> = recorded.left_out.iter().map(|(why, n)| format!("{n} {why}")).collect();
     if reasons.is_empty() { "none was left out".into() } else { format!("left out: {}", reasons.join(", ")) }
 }
 
-/// One program, tried.
+/// The result of trying one program.
 pub(super) enum Tried<C> {
     Fit(Box<(C, Lanes)>),
     LeftOut(&'static str),
     Disagree(Box<Verdict>, String),
 }
 
-/// A case that is written.
+/// A case that can be written.
 pub(super) trait Recordable {
-    /// Its line, at that place among the cases.
+    /// The text of its line, for this index.
     fn at(self, index: u64) -> String;
 }
 
@@ -144,7 +144,7 @@ impl Recordable for Case {
     }
 }
 
-/// Writes the header and the cases. `progress` is told how many cases are there.
+/// Writes the header and the cases. `progress` gets the number of cases so far.
 pub fn record(plan: &Plan, to: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<Recorded, RecordError> {
     let header = Header {
         version: env!("CARGO_PKG_VERSION").into(),
@@ -160,8 +160,8 @@ pub fn record(plan: &Plan, to: &mut dyn Write, progress: &dyn Fn(u64)) -> Result
     fill(plan.count, 256, plan.threads, |number| try_one(plan, &campaign, number), to, progress)
 }
 
-/// Writes so many cases. Batches are tried on all threads and taken in order, so that the file does
-/// not depend on them.
+/// Writes `count` cases. Batches are tried on all threads and used in order, so the file does not
+/// depend on the threads.
 pub(super) fn fill<C: Recordable + Send>(
     count: u64,
     most: u64,
@@ -198,7 +198,8 @@ pub(super) fn fill<C: Recordable + Send>(
     Ok(recorded)
 }
 
-/// What each of so many programs from the first on comes to, in order, tried on so many threads.
+/// Tries `count` programs, starting with number `first`, on some threads. Returns the results
+/// in order.
 pub(super) fn try_all<T: Send>(threads: usize, first: u64, count: u64, try_one: impl Fn(u64) -> T + Sync) -> Vec<T> {
     let next = AtomicU64::new(0);
     let all: Mutex<Vec<(u64, T)>> = Mutex::new(Vec::new());
@@ -278,7 +279,7 @@ fn left_out(verdict: Verdict, source: String) -> Tried<Case> {
     }
 }
 
-/// What a device must show in the lanes of a pixel that mean something.
+/// The expected lanes of a pixel. Lanes without a meaning are undecided.
 fn meaningful(lanes: [Expected; 4], components: u32) -> [Expected; 4] {
     std::array::from_fn(|i| if i < components as usize { lanes[i] } else { Expected::Undecided(Why::Approximate) })
 }

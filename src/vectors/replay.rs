@@ -1,4 +1,4 @@
-//! Checking an engine or a device against a vectors file.
+//! Checks an engine or a device against a vectors file.
 
 use super::format::{Case, Header, LineError};
 use super::reader::Reader;
@@ -13,21 +13,21 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::BufRead;
 
-/// An engine of ours, and what it runs.
+/// An engine of ours, on the source or on the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ours {
-    /// The λV machine, on the source.
+    /// The λV machine on the source.
     Machine,
-    /// The λV relation, on the source.
+    /// The λV relation on the source.
     Reference,
-    /// The SPIR-V machine, on the words.
+    /// The SPIR-V machine on the words.
     Spirv,
-    /// The SPIR-V relation, on the words.
+    /// The SPIR-V relation on the words.
     SpirvReference,
 }
 
 impl Ours {
-    /// Every one.
+    /// Every engine.
     pub const ALL: [Ours; 4] = [Ours::Machine, Ours::Reference, Ours::Spirv, Ours::SpirvReference];
 
     /// Its name on the command line.
@@ -57,13 +57,13 @@ impl Ours {
     }
 }
 
-/// What is checked.
+/// The engine or device that is checked.
 pub enum Subject<'d> {
     /// An engine of ours.
     Ours {
-        /// Which.
+        /// The engine.
         engine: Ours,
-        /// The most steps on one pixel.
+        /// The most steps for one pixel.
         fuel: u64,
         /// The arithmetic, in which tests plant bugs.
         arithmetic: Arithmetic,
@@ -72,23 +72,23 @@ pub enum Subject<'d> {
     Device(&'d mut Device),
 }
 
-/// One case, checked.
+/// The result of one case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
-    /// Its line in the file.
+    /// The line number of the case in the file.
     pub line: u64,
-    /// Its index.
+    /// The index of the case.
     pub index: u64,
     /// The verdict of the vectors on the engine.
     pub verdict: Verdict,
-    /// Its lanes: compared, and left alone.
+    /// The number of its lanes that were compared, and that were skipped.
     pub lanes: Lanes,
 }
 
-/// Checks every case of a file. `each` gets the cases as they are done, and the lines that are no
-/// cases; on a device they come in any order.
+/// Checks every case of a file. `each` gets the finished cases, and the errors of lines that are no
+/// cases. On a device the order is arbitrary.
 ///
-/// Memory is bounded: a line at a time, and on a device as many cases as its window holds.
+/// Memory is bounded: one line at a time, and on a device the cases in its window.
 pub fn replay<R: BufRead>(reader: &mut Reader<R>, subject: Subject<'_>, each: &mut dyn FnMut(Result<Replayed, LineError>)) {
     match subject {
         Subject::Ours { engine, fuel, arithmetic } => {
@@ -110,7 +110,7 @@ fn on_ours(case: &Case, engine: Ours, fuel: u64, arithmetic: Arithmetic) -> Resu
     };
     let grid = Grid { fuel, threads: 1, arithmetic, ..Grid::new((case.dispatch.width, case.dispatch.height)) };
     let picture = run::interpret(&source, engine.interpreter(), &grid, &|_| {}).map_err(|e| e.to_string())?;
-    // Being out of room says nothing; any other ending is wrong, and says more.
+    // An exceeded limit is not wrong. Any other ending is wrong, and is reported first.
     let of_room = |e: &&Ending| matches!(e.outcome, Outcome::OutOfFuel | Outcome::Limit(_));
     let ending = picture.endings.iter().find(|e| !of_room(e)).or(picture.endings.first());
     if let Some(ending) = ending {
@@ -131,7 +131,7 @@ fn on_ours(case: &Case, engine: Ours, fuel: u64, arithmetic: Arithmetic) -> Resu
     Ok(compare(case, &images, engine.engine()))
 }
 
-/// The words as a module that has the outputs that the case expects.
+/// The words as a module. It must have the outputs that the case expects.
 fn loaded(case: &Case) -> Result<Loaded, String> {
     let dispatch = &case.dispatch;
     let loaded = Loaded::new(&dispatch.words, Some(&dispatch.entry), dispatch.constants.clone()).map_err(|e| format!("the words: {e}"))?;
@@ -143,7 +143,7 @@ fn loaded(case: &Case) -> Result<Loaded, String> {
     }
 }
 
-/// Compares what was shown with what is expected, lane by lane.
+/// Compares the shown with the expected values, lane by lane.
 fn compare(case: &Case, images: &[Vec<[u32; 4]>], engine: Engine) -> (Verdict, Lanes) {
     let mut lanes = Lanes::default();
     let mut doubt: Option<Why> = None;
@@ -195,7 +195,7 @@ fn compare(case: &Case, images: &[Vec<[u32; 4]>], engine: Engine) -> (Verdict, L
     (verdict, lanes)
 }
 
-/// Why a file's modules mean nothing on a route, if so.
+/// The reason why the modules of a file have no meaning on a route, if there is one.
 fn unfit(header: &Header, route: Route) -> Option<String> {
     let controls = header.profile.controls();
     (route.re_emits() && (controls.no_contraction || controls.modes().next().is_some())).then(|| {
@@ -209,8 +209,8 @@ fn on_device<R: BufRead>(reader: &mut Reader<R>, device: &mut Device, each: &mut
     let engine = Engine::Device(format!("{} ({})", device.adapter().name, device.route()));
     let (route, unfit) = (device.route(), unfit(reader.header(), device.route()));
     let waiting: RefCell<HashMap<u64, (u64, Case)>> = RefCell::default();
-    // Told from two places, never at once: from within the programs what is known without the
-    // device, and what comes back from it.
+    // Two places report results, never at the same time: the iterator over programs, for results
+    // that need no device, and the loop over the device's results.
     let each = RefCell::new(each);
     let tell = |result| each.borrow_mut()(result);
     let mut submitted = 0;
@@ -223,7 +223,7 @@ fn on_device<R: BufRead>(reader: &mut Reader<R>, device: &mut Device, each: &mut
                     continue;
                 }
             };
-            // A driver gets nothing that the loader refuses: it need not survive that.
+            // A driver gets no module that the loader rejects, since a driver may crash on it.
             if let Err(what) = loaded(&case) {
                 tell(Err(LineError { line, what }));
                 continue;
@@ -246,7 +246,7 @@ fn on_device<R: BufRead>(reader: &mut Reader<R>, device: &mut Device, each: &mut
     }
 }
 
-/// The verdict on a case by how the run on a device ended, and how many lanes were compared.
+/// The verdict on a case from the outcome of a device, and the number of compared lanes.
 fn judged(case: &Case, outcome: DeviceOutcome, engine: &Engine, route: Route) -> (Verdict, Lanes) {
     let verdict = match outcome {
         DeviceOutcome::Drawn(frame) if frame.words_hash == case.dispatch.words_hash() => {
@@ -267,8 +267,8 @@ mod tests {
     use crate::dispatch::{FragmentDispatch, Frame, Target};
     use smallstep_semantics::number::{Controls, Profile};
 
-    /// Three by two pixels of an output of two components: the first is 1.0 everywhere, the second
-    /// is open.
+    /// A case with three by two pixels and one output of two components. The first component is 1.0
+    /// everywhere. The second is open.
     fn case() -> Case {
         let words = vec![1, 2, 3].into();
         let outputs = vec![Target { location: 4, components: 2 }];
@@ -288,7 +288,7 @@ mod tests {
         Engine::Device("a device".into())
     }
 
-    /// What is made of a device that shows these values in the first component.
+    /// The verdict on a device that shows these values in the first component.
     fn shown(first: [f32; 6]) -> (Verdict, Lanes) {
         let case = case();
         let images = vec![first.iter().map(|x| [x.to_bits(), 5, 6, 7]).collect()];

@@ -1,4 +1,4 @@
-//! Names, and what let and define bind them to.
+//! Names, and the expressions that `let` and `define` bind to them.
 
 use super::catalog::literal_size;
 use super::draft::{Id, Name};
@@ -10,7 +10,7 @@ use smallstep_semantics::lambda_v::builtin::Builtin;
 use smallstep_semantics::lambda_v::types::{Elem, Ground};
 use smallvec::SmallVec;
 
-/// What names are for.
+/// The use of a name.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum For {
     Value(Ground),
@@ -20,14 +20,14 @@ pub(super) enum For {
     Rec,
 }
 
-/// The head of a let: its list of bindings, and where its scope began.
+/// The head of a let: its list of bindings, and the number of bindings outside of its scope.
 pub(super) struct LetHead {
     list: Id,
     outside: usize,
 }
 
 impl LetHead {
-    /// Where the scope began.
+    /// The number of bindings outside of the scope.
     pub(super) fn outside(&self) -> usize {
         self.outside
     }
@@ -55,12 +55,12 @@ impl Generator {
                 return name;
             }
         }
-        // Every name of the purpose is in use: hide one, but none of this list.
+        // Every name for this use is taken. Hide one, but none of this list.
         (0..64).map(Name::of_value).find(|name| !taken.contains(name)).unwrap_or(Name::of_function(0))
     }
 
-    /// The name of a constructor is left to values of its own type, so that there always is an
-    /// expression of each type.
+    /// Whether the name may be bound for this use. The name of a constructor is bound only to
+    /// values of its own type, so that every type always has an expression.
     fn may_bind(&self, name: Name, purpose: For) -> bool {
         if !name.is_predefined() {
             return true;
@@ -69,7 +69,8 @@ impl Generator {
         constructed.is_none_or(|slot| matches!(purpose, For::Value(ty) if ty == Ground::ALL[slot]))
     }
 
-    /// A type for a binding or parameter: now and then that of what is being made.
+    /// A type for a binding or parameter. Now and then it is `hint`, the type of the
+    /// whole expression.
     pub(super) fn some_type(&mut self, hint: Ground, size: u32) -> Ground {
         let matrix = Ground::Mat(self.random.between(2, 4) as u8);
         if literal_size(matrix) <= size + 6 && self.random.percent(self.mix.matrices / 4) {
@@ -101,8 +102,8 @@ impl Generator {
         Made { id: self.close_let(head, body.id), range: body.range }
     }
 
-    /// Makes the bindings of a let, of about so many nodes, and begins their scope. `let` must be
-    /// visible. The names in `keep` are not bound.
+    /// Generates the bindings of a let with about `size` nodes, and begins their scope. `let` must
+    /// be visible. The bindings do not use the names in `keep`.
     pub(super) fn open_let(&mut self, hint: Ground, size: u32, keep: &[Name]) -> LetHead {
         let count = match size {
             0..6 => 1,
@@ -132,8 +133,8 @@ impl Generator {
         LetHead { list, outside }
     }
 
-    /// A let of names for the pixel: `(let ((p (frag-coord))) …)`, or its x and y, and whether it
-    /// is these.
+    /// A let with names for the pixel: `(let ((p (frag-coord))) …)`, or names for its x and y. The
+    /// flag says whether it binds x and y.
     pub(super) fn open_coordinate(&mut self) -> (LetHead, bool) {
         let (x, y) = (self.known().components[0], self.known().components[1]);
         let apart = self.scope.has(x) && self.scope.has(y) && self.random.percent(35);
@@ -141,7 +142,7 @@ impl Generator {
         let kind = Kind::Value(ty, Range::FRAG_COORD, if apart { 2 } else { 1 });
         let before = self.work;
         let (pairs, names): (SmallVec<[Id; 2]>, SmallVec<[Name; 2]>) = if apart {
-            // The names may hide the builtins that are used in what they are bound to.
+            // The names may hide builtins that the bound expressions use.
             let hide = self.mix.shadowing > 0;
             let mut taken: SmallVec<[Name; 2]> = SmallVec::new();
             [x, y]
@@ -166,21 +167,21 @@ impl Generator {
         (self.begin_scope(&pairs, &names, &kinds), apart)
     }
 
-    /// A let of one name for `rec` of the loop.
+    /// A let with one name for `rec` of the loop.
     pub(super) fn open_alias(&mut self, value: Id, name: Name, kind: Kind) -> LetHead {
         let id = self.draft.name(name);
         let pair = self.draft.list(&[id, value]);
         self.begin_scope(&[pair], &[name], &[kind])
     }
 
-    /// Ends the scope and puts the let together.
+    /// Ends the scope and builds the let.
     pub(super) fn close_let(&mut self, head: LetHead, body: Id) -> Id {
         self.work += 1;
         self.scope.truncate(head.outside);
         self.draft.call(Name::LET, &[head.list, body])
     }
 
-    /// What a let or define binds: an expression, what it is, and its name.
+    /// A binding of a let or define: the expression, its kind, and its name.
     pub(super) fn binding(&mut self, hint: Ground, size: u32, taken: &[Name]) -> (Id, Kind, Name) {
         let before = self.work;
         let weights = [
@@ -226,7 +227,7 @@ impl Generator {
             }
             _ => return self.plain_binding(hint, size, taken),
         };
-        // By name: a binding costs where it is used.
+        // Evaluation is by name: a binding costs at each use.
         self.work = before;
         (value, kind, name)
     }
@@ -240,7 +241,7 @@ impl Generator {
         (made.id, Kind::Value(ty, made.range, weight), self.fresh(For::Value(ty), taken))
     }
 
-    /// An expression that has no type, for where nothing asks for one.
+    /// An expression without a type, for places where no rule asks for the type.
     pub(super) fn ill_typed(&mut self, size: u32) -> Id {
         let names = self.known();
         match self.random.below(6) {

@@ -1,5 +1,5 @@
-//! The instances of the builtins' overloads, from their table: each with its operands' types, and
-//! whether a specification fixes its result.
+//! All instances of the builtins' overloads, computed from their table. Each has its operand types,
+//! and whether a specification fixes its result.
 
 use smallstep_semantics::lambda_v::builtin::{Builtin, Emit, Shape, TABLE};
 use smallstep_semantics::lambda_v::types::{Elem, Ground, Value};
@@ -7,7 +7,7 @@ use smallstep_semantics::number::{Arithmetic, Lane, Op, Profile};
 use smallvec::SmallVec;
 use std::sync::OnceLock;
 
-/// One overload at one I and T.
+/// One overload, at one I and one T.
 #[derive(Clone, Debug)]
 pub(super) struct Instance {
     pub(super) builtin: Builtin,
@@ -21,7 +21,7 @@ pub(super) struct Instance {
 }
 
 impl Instance {
-    /// The operation, if it is one instruction.
+    /// The operation, if the overload compiles to one instruction.
     pub(super) fn op(&self) -> Option<Op> {
         match self.emit {
             Emit::Compute(op) | Emit::Swapped(op) => Some(op),
@@ -29,7 +29,7 @@ impl Instance {
         }
     }
 
-    /// How often it is drawn, relative to others of the same result.
+    /// The weight of the instance among all instances with the same result type.
     fn weight(&self) -> usize {
         match self.emit {
             Emit::Compute(Op::Add | Op::Sub) => 5,
@@ -43,7 +43,7 @@ impl Instance {
     }
 }
 
-/// Builtins that the generator asks for by name.
+/// Builtins that the generator uses by name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub(super) frag_coord: Builtin,
@@ -67,24 +67,24 @@ pub(super) struct Known {
     pub(super) and: Builtin,
     pub(super) or: Builtin,
     pub(super) select: Builtin,
-    /// x, y, z, w.
+    /// The component builtins x, y, z, w.
     pub(super) components: [Builtin; 4],
-    /// Those that make vectors and matrices, by [`slot`]; none for Num and Bool.
+    /// The constructors of vectors and matrices, by [`slot`]. `None` for Num and Bool.
     pub(super) constructors: [Option<Builtin>; 11],
 }
 
-/// All instances.
+/// All instances, with indices.
 #[derive(Debug)]
 pub(super) struct Catalog {
     pub(super) all: Vec<Instance>,
     /// The number of builtins.
     pub(super) builtins: u32,
-    /// Positions of those with a fixed result, by [`slot`] of the result, each as
+    /// The indices of instances with a fixed result, by [`slot`] of the result. Each occurs as
     /// often as its weight.
     pub(super) fixed: [Vec<u16>; 11],
-    /// Positions of the others.
+    /// The indices of the other instances, with the same structure.
     pub(super) rough: [Vec<u16>; 11],
-    /// Positions of those with a fixed result, by [`slot`] of the result and of an operand.
+    /// The indices of instances with a fixed result, by [`slot`] of the result and of one operand.
     pub(super) taking: [[Vec<u16>; 11]; 11],
     pub(super) known: Known,
 }
@@ -98,7 +98,7 @@ pub(super) fn slot(ty: Ground) -> usize {
     }
 }
 
-/// How many nodes a value of the type takes, written with literals.
+/// The number of nodes of a value of this type that is written with literals.
 pub(super) fn literal_size(ty: Ground) -> u32 {
     match ty {
         Ground::Vec(1, _) => 1,
@@ -107,7 +107,7 @@ pub(super) fn literal_size(ty: Ground) -> u32 {
     }
 }
 
-/// The catalog, made once.
+/// The catalog. It is computed once.
 pub(super) fn catalog() -> &'static Catalog {
     static CATALOG: OnceLock<Catalog> = OnceLock::new();
     CATALOG.get_or_init(Catalog::new)
@@ -126,7 +126,7 @@ impl Catalog {
                         }
                         let params: Option<SmallVec<[Ground; 4]>> = overload.params.iter().map(|&p| overload.shape(p, n, elem)).collect();
                         let (Some(params), Some(result)) = (params, overload.shape(overload.result, n, elem)) else { continue };
-                        // One without operands that depend on I is one instance only.
+                        // An overload that does not depend on I gives only one instance.
                         if all.iter().any(|i| i.builtin == builtin && i.emit == overload.emit && i.params == params) {
                             continue;
                         }
@@ -188,12 +188,13 @@ fn named(name: &str) -> Builtin {
     Builtin::from_name(name).expect("the table of builtins has every name that the generator uses")
 }
 
-/// Whether the builtin's result on small, distinct quarters is undecided: then it is nowhere fixed.
+/// Whether the builtin's result is undecided on small, distinct multiples of 1/4. Then it is taken
+/// as fixed nowhere.
 fn is_rough(builtin: Builtin, params: &[Ground]) -> bool {
     let operand = |(k, &ty): (usize, &Ground)| {
         let lane = |i: usize| match ty {
             Ground::Vec(_, Elem::B) => Lane::truth(i.is_multiple_of(2)),
-            // An index is 0.
+            // The index is 0.
             _ => Lane::exact((k + 4 * i) as f32 * 0.25),
         };
         Value { ty, lanes: (0..ty.components()).map(lane).collect() }

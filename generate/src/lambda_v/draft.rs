@@ -1,5 +1,5 @@
-//! Programs in the making: nodes as plain data, names as numbers, so that making one costs next to
-//! nothing; and the way from there to a [`Tree`] whose spans are those of its printed text.
+//! Programs under construction. Nodes are plain data and names are numbers, so nodes are cheap. A
+//! finished draft becomes a [`Tree`] whose spans are those of its printed text.
 
 use smallstep_semantics::lambda_v::builtin::{Builtin, TABLE};
 use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Span, Symbol, Tree, print_number};
@@ -8,9 +8,9 @@ use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Span, Symbol, Tree, pr
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Name(pub(super) u16);
 
-/// The forms, which come first.
+/// The forms. They have the first numbers.
 const FORMS: [&str; 7] = ["if", "rec", "let", "func", "rec-func", "define", "output"];
-/// Names without a meaning of their own, after the builtins.
+/// Names without a predefined meaning. They come after the builtins.
 const PLAIN: [&str; 23] =
     ["a", "b", "c", "d", "p", "q", "r", "s", "t", "u", "v", "k", "f", "g", "h", "acc", "sum", "n", "i", "j", "again", "loop", "nowhere"];
 
@@ -31,27 +31,27 @@ impl Name {
         Name((FORMS.len() + TABLE.len() + i) as u16)
     }
 
-    /// One of the names for values.
+    /// A name for values.
     pub(super) fn of_value(i: u32) -> Name {
         Name::plain(i as usize % 12)
     }
 
-    /// One of the names for functions.
+    /// A name for functions.
     pub(super) fn of_function(i: u32) -> Name {
         Name::plain(12 + i as usize % 3)
     }
 
-    /// One of the names for what a loop gathers.
+    /// A name for accumulators of loops.
     pub(super) fn of_accumulator(i: u32) -> Name {
         Name::plain(15 + i as usize % 2)
     }
 
-    /// One of the names for what a loop counts with.
+    /// A name for counters of loops.
     pub(super) fn of_counter(i: u32) -> Name {
         Name::plain(17 + i as usize % 3)
     }
 
-    /// One of the names for `rec`.
+    /// A name for `rec`.
     pub(super) fn of_rec(i: u32) -> Name {
         Name::plain(20 + i as usize % 2)
     }
@@ -61,7 +61,7 @@ impl Name {
         Name::plain(22)
     }
 
-    /// The name with this number among the forms and builtins.
+    /// The form or builtin with this number, modulo their count.
     pub(super) fn predefined(i: u32) -> Name {
         Name((i as usize % (FORMS.len() + TABLE.len())) as u16)
     }
@@ -101,11 +101,11 @@ enum Node {
     Num(f32),
     Bool(bool),
     Name(Name),
-    /// The items from the first number, so many.
+    /// A list, by the index of its first item and the number of items.
     List(u32, u32),
 }
 
-/// The nodes of a program in the making.
+/// The nodes of a program under construction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
     nodes: Vec<Node>,
@@ -113,7 +113,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// A draft with room for about so many nodes.
+    /// An empty draft with room for about this number of nodes.
     pub(super) fn with_room(nodes: u32) -> Draft {
         Draft { nodes: Vec::with_capacity(nodes as usize * 2), items: Vec::with_capacity(nodes as usize * 2) }
     }
@@ -158,7 +158,7 @@ impl Draft {
         self.push(Node::List(start, items.len() as u32 + 1))
     }
 
-    /// Whether a node is part of the program of these top-level expressions.
+    /// Whether a node is part of the program with these top-level expressions.
     pub(super) fn contains(&self, roots: &[Id], id: Id) -> bool {
         let mut todo = roots.to_vec();
         while let Some(next) = todo.pop() {
@@ -170,12 +170,12 @@ impl Draft {
         false
     }
 
-    /// How many nodes were made.
+    /// The number of nodes, used or not.
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The items, if it is a list.
+    /// The items of a list. `None` for other nodes.
     pub(super) fn items(&self, id: Id) -> Option<&[Id]> {
         match self.nodes[id.0 as usize] {
             Node::List(start, len) => Some(&self.items[start as usize..(start + len) as usize]),
@@ -183,7 +183,8 @@ impl Draft {
         }
     }
 
-    /// The program of these top-level expressions, with the spans of its printed text.
+    /// The tree of the program with these top-level expressions. It has the spans of its
+    /// printed text.
     pub(super) fn finish(&self, roots: &[Id]) -> Tree {
         let mut tree = Tree::default();
         tree.nodes.reserve(self.nodes.len());
@@ -202,14 +203,14 @@ impl Draft {
 struct Layout<'a> {
     draft: &'a Draft,
     tree: Tree,
-    /// How much text has been printed.
+    /// The length of the text that was printed so far.
     at: u32,
     symbols: Vec<Option<Symbol>>,
     number: String,
 }
 
 impl Layout<'_> {
-    /// Drafts are at most a few hundred nodes deep, so this may recur.
+    /// Drafts are at most a few hundred nodes deep, so recursion is safe.
     fn write(&mut self, id: Id) -> ExprId {
         let start = self.at;
         let expr = match self.draft.nodes[id.0 as usize] {

@@ -1,5 +1,5 @@
-//! Changes to a program's tree: what shrinking is made of. A change need not keep the program well
-//! typed; whoever makes it looks.
+//! Changes to the tree of a program, which shrinking uses. A change may make the program ill-typed.
+//! The caller checks that.
 
 use rustc_hash::FxHashSet;
 use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Span, Symbol, Symbols, Tree, print_number};
@@ -7,18 +7,18 @@ use smallstep_semantics::lambda_v::terms::deep;
 use smallstep_semantics::lambda_v::types::{Elem, Ground};
 use smallvec::SmallVec;
 
-/// Names with the expressions they stand for, if these are known.
+/// Names, with the expressions that they stand for if these are known.
 pub(super) type Binders = SmallVec<[(Symbol, Option<ExprId>); 4]>;
 
 /// The names of a vector's components, in order.
 pub(super) const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
 
-/// The form of an expression, by a look at its text: a form whose name is hidden is mistaken for
-/// itself, which costs a change that comes to nothing.
+/// The form of an expression, by its text alone. If the name of a form is hidden, an application of
+/// that name is taken for the form. Then some change has no use, but does no harm.
 pub(super) enum Form {
-    /// A number, Boolean or name, or a form that is not well made.
+    /// A number, Boolean or name, or a malformed form.
     Other,
-    /// `(let ((id e) …) e)`: the names, what they are bound to, and the body.
+    /// `(let ((id e) …) e)`: the names with their expressions, and the body.
     Let(SmallVec<[(Symbol, ExprId); 4]>, ExprId),
     /// `(func (id …) e)` or `(rec-func (id …) e)`.
     Function { rec: bool, params: SmallVec<[Symbol; 4]>, body: ExprId },
@@ -26,7 +26,7 @@ pub(super) enum Form {
     Call(SmallVec<[ExprId; 8]>),
 }
 
-/// A part of an expression, with the names bound between the two.
+/// A part of an expression, with the names that are bound between the expression and the part.
 pub(super) struct Part {
     pub(super) id: ExprId,
     pub(super) binders: Binders,
@@ -39,7 +39,7 @@ fn name(tree: &Tree, id: ExprId) -> Option<Symbol> {
     }
 }
 
-/// The items, if it is a list.
+/// The items of a list. Empty for other nodes.
 pub(super) fn items(tree: &Tree, id: ExprId) -> &[ExprId] {
     match tree.expr(id) {
         Expr::List(items) => items,
@@ -75,8 +75,8 @@ pub(super) fn form(tree: &Tree, id: ExprId) -> Form {
     }
 }
 
-/// The expressions directly inside. The body of a function that is applied where it stands is a
-/// part of the application.
+/// The expressions directly inside of an expression. If a function is applied where it stands, its
+/// body counts as a part of the application.
 pub(super) fn parts(tree: &Tree, id: ExprId) -> Vec<Part> {
     let plain = |id: ExprId| Part { id, binders: Binders::new() };
     match form(tree, id) {
@@ -105,8 +105,8 @@ pub(super) fn parts(tree: &Tree, id: ExprId) -> Vec<Part> {
     }
 }
 
-/// A tree that is being changed. Nodes may come to be shared; [`Sketch::finish`] makes a
-/// tree of it again.
+/// A tree that is being changed. Changes may share nodes between several parents.
+/// [`Sketch::finish`] makes a proper tree again.
 pub(super) struct Sketch {
     pub(super) tree: Tree,
 }
@@ -122,7 +122,7 @@ impl Sketch {
         self.tree.push(expr, NOWHERE)
     }
 
-    /// Puts what stands at `from` in the place of what stands at `at`.
+    /// Replaces the expression at `at` by a copy of that at `from`.
     pub(super) fn put(&mut self, at: ExprId, from: ExprId) {
         self.tree.nodes[at.0 as usize] = self.tree.expr(from).clone();
     }
@@ -133,8 +133,8 @@ impl Sketch {
         Expr::List([head].into_iter().chain(arguments).collect())
     }
 
-    /// The simplest expression of the type: all components 0 or false, or 1 or true (the identity,
-    /// if a matrix); the pixel's coordinate where that is shorter.
+    /// The simplest expression of the type. All components are 0 or false, or with `one` 1 or true.
+    /// A matrix is then the identity. The pixel's coordinate is used if it is shorter.
     pub(super) fn constant(&mut self, ty: Ground, one: bool) -> Expr {
         match ty {
             Ground::NUM => Expr::Num(f32::from(u8::from(one))),
@@ -160,22 +160,22 @@ impl Sketch {
         }
     }
 
-    /// A component of the pixel's coordinate: of `z`, always 0; of the others, a positive number.
+    /// A component of the pixel's coordinate. `z` is always 0. The others are positive.
     pub(super) fn varying(&mut self, component: &str) -> Expr {
         let frag_coord = self.call("frag-coord", []);
         let frag_coord = self.push(frag_coord);
         self.call(component, [frag_coord])
     }
 
-    /// The simplest comparison of numbers with this value.
+    /// The simplest comparison of numbers with this result.
     pub(super) fn comparison(&mut self, truth: bool) -> Expr {
         let (a, b) = (self.push(Expr::Num(0.0)), self.push(Expr::Num(f32::from(u8::from(truth)))));
         self.call("less-than", [a, b])
     }
 
-    /// One component of an expression that is one of `vectors`, all of the same size: of what it is
-    /// made of, where that is plain. Unless `varying`, the pixel's coordinate becomes that of the
-    /// first pixel.
+    /// One component of an expression in `vectors`, whose members all have the same size. Takes the
+    /// component of the operands if that is simple. Unless `varying` is set, the pixel's coordinate
+    /// becomes that of the first pixel.
     pub(super) fn project(&mut self, id: ExprId, component: &str, vectors: &FxHashSet<ExprId>, varying: bool) -> ExprId {
         deep(|| {
             let all = match form(&self.tree, id) {
@@ -196,10 +196,10 @@ impl Sketch {
             if head == "frag-coord" && !varying {
                 return self.push(Expr::Num([0.5, 0.5, 0.0, 1.0][place]));
             }
-            // Operations on whole vectors; others go component by component.
+            // Operations on whole vectors. The other operations are component by component.
             let whole = ["", "cross", "normalize", "reflect", "frag-coord", "column", "rec"].contains(&head);
             if whole || all.iter().skip(1).all(|item| !vectors.contains(item)) {
-                // A copy, since what is made here may be put where `id` stands.
+                // A copy, since the result may replace the node `id`.
                 let copy = self.push(self.tree.expr(id).clone());
                 let projected = self.call(component, [copy]);
                 return self.push(projected);
@@ -213,7 +213,8 @@ impl Sketch {
         })
     }
 
-    /// An expression that a fragment shader can write, made of one of the type, which it cannot.
+    /// An expression that a fragment shader can write, made of an expression of a type that it
+    /// cannot write.
     pub(super) fn show(&mut self, id: ExprId, ty: Ground) -> Expr {
         match ty {
             Ground::Mat(_) => {
@@ -234,8 +235,8 @@ impl Sketch {
         }
     }
 
-    /// Makes vectors and matrices of `from` components and columns ones of `to`: those constructed
-    /// keep their first ones.
+    /// Turns vectors of `from` components, and matrices of `from` columns, into those of size `to`.
+    /// Constructed values keep their first components.
     pub(super) fn narrow(&mut self, from: u8, to: u8) {
         for i in 0..self.tree.nodes.len() {
             let Some(head) = head(&self.tree, ExprId(i as u32)) else { continue };
@@ -257,8 +258,8 @@ impl Sketch {
         }
     }
 
-    /// The expression with names replaced, except where it binds them anew. Names that stand for
-    /// nothing known stay.
+    /// A copy of the expression with names replaced, except where it binds them again. Names
+    /// without a known expression stay.
     pub(super) fn substitute(&mut self, id: ExprId, binders: &[(Symbol, Option<ExprId>)]) -> ExprId {
         if binders.is_empty() {
             return id;
@@ -305,8 +306,8 @@ impl Sketch {
         })
     }
 
-    /// The expression without the argument at position `i` of each list that begins with this name
-    /// and has `count` arguments.
+    /// A copy of the expression in which each list that begins with `function` and has `count`
+    /// arguments loses argument `i`.
     pub(super) fn drop_argument(&mut self, id: ExprId, function: Symbol, count: usize, i: usize) -> ExprId {
         let all = items(&self.tree, id).to_vec();
         if all.is_empty() {
@@ -321,22 +322,22 @@ impl Sketch {
         })
     }
 
-    /// The list without an item.
+    /// A copy of the list without item `i`.
     pub(super) fn without(&mut self, list: ExprId, i: usize) -> ExprId {
         let mut all = items(&self.tree, list).to_vec();
         all.remove(i);
         self.push(Expr::List(all))
     }
 
-    /// The tree, each node once, in the order of its printed text and with the spans
-    /// that it has there.
+    /// The changed program as a tree. Each node occurs once, in the order of the printed text and
+    /// with the spans of that text.
     pub(super) fn finish(&self) -> Tree {
         lay_out(&self.tree)
     }
 }
 
-/// A tree of the same program with the spans of its printed text, and without nodes and names that
-/// it does not use.
+/// A tree of the same program, with the spans of its printed text, and without unused nodes
+/// and names.
 pub fn lay_out(tree: &Tree) -> Tree {
     let mut out = Tree { symbols: Symbols::default(), ..Tree::default() };
     let mut symbols: Vec<Option<Symbol>> = vec![None; tree.symbols.len()];

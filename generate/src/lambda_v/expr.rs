@@ -1,4 +1,4 @@
-//! Expressions of a type of values.
+//! Generated expressions of a value type.
 
 use super::binding::For;
 use super::catalog::{Catalog, Instance, Known, catalog, literal_size, slot};
@@ -14,14 +14,14 @@ use smallstep_semantics::lambda_v::types::{Elem, Ground};
 use smallstep_semantics::number::Op;
 use smallvec::SmallVec;
 
-/// An expression made, and what its value is guessed to be.
+/// A generated expression, with the estimated range of its values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Made {
     pub(super) id: Id,
     pub(super) range: Range,
 }
 
-/// A program in the making.
+/// A program under construction.
 pub(super) struct Generator {
     pub(super) random: Random,
     pub(super) mix: Mix,
@@ -29,22 +29,22 @@ pub(super) struct Generator {
     pub(super) scope: Scope,
     pub(super) signatures: Vec<Signature>,
     pub(super) catalog: &'static Catalog,
-    /// The cost by name of what is being made.
+    /// The estimated cost of the current expression, by name.
     pub(super) work: u64,
-    /// Within how many expressions that nothing sees.
+    /// The number of enclosing expressions whose value cannot be observed.
     pub(super) unseen: u32,
-    /// How many loops stand around.
+    /// The number of enclosing loops.
     pub(super) nesting: u32,
-    /// The number of loops made.
+    /// The number of loops so far.
     pub(super) loops: u32,
-    /// The instance that this program prefers, so that a campaign sees each.
+    /// The instance that this program prefers. So a campaign covers each instance.
     pub(super) focus: &'static Instance,
-    /// The change to make to the program, if one is still to be made, and in how many of a hundred
-    /// places that allow it.
+    /// The pending change of a near-miss, and the percentage of suitable places that take it.
+    /// `None` if no change is pending.
     pub(super) breach: Option<(Breach, u32)>,
-    /// Where the change was made.
+    /// The node of the change, once it is made.
     pub(super) broken: Option<Id>,
-    /// Whether typing is certain to reach what is being made.
+    /// Whether typing is certain to reach the current place.
     pub(super) reached: bool,
 }
 
@@ -86,12 +86,12 @@ impl Generator {
         &self.catalog.known
     }
 
-    /// Whether results that nothing fixes may arise here.
+    /// Whether expressions without a fixed result may stand here.
     pub(super) fn is_rough(&self) -> bool {
         self.mix.rough || self.unseen > 0
     }
 
-    /// Makes something that typing need not reach.
+    /// Generates something that typing may not reach.
     pub(super) fn unreached<T>(&mut self, make: impl FnOnce(&mut Generator) -> T) -> T {
         let reached = std::mem::replace(&mut self.reached, false);
         let made = make(self);
@@ -99,7 +99,7 @@ impl Generator {
         made
     }
 
-    /// Makes something that nothing sees.
+    /// Generates something whose value cannot be observed.
     pub(super) fn unseen<T>(&mut self, make: impl FnOnce(&mut Generator) -> T) -> T {
         self.unseen += 1;
         let made = make(self);
@@ -113,7 +113,7 @@ impl Generator {
         self.draft.call(Name::builtin(builtin), items)
     }
 
-    /// An expression of the type, of about so many nodes.
+    /// An expression of the type, with about `size` nodes.
     pub(super) fn expr(&mut self, ty: Ground, size: u32) -> Made {
         if self.breach.is_some()
             && self.reached
@@ -121,7 +121,7 @@ impl Generator {
         {
             return made;
         }
-        // What costs more than it should is made up for by the rest.
+        // If the program is too large already, the rest becomes as small as possible.
         let size = if self.draft.len() as u32 > self.mix.size + self.mix.size / 3 + 12 { 1 } else { size };
         if size < 3 || size < 4 && ty != Ground::NUM {
             return self.leaf(ty, size);
@@ -150,13 +150,13 @@ impl Generator {
         self.scope.bindings.iter().any(|b| b.visible && b.uses == 0 && function(&b.kind))
     }
 
-    /// An expression that fits the range, where that matters.
+    /// An expression whose range fits, unless results need not be fixed here.
     pub(super) fn expr_within(&mut self, ty: Ground, size: u32, range: Range) -> Made {
         let made = self.expr(ty, size);
         self.within(ty, made, range)
     }
 
-    /// The expression, drawn into the range where that matters.
+    /// The expression, changed so that its range fits, unless results need not be fixed here.
     pub(super) fn within(&mut self, ty: Ground, made: Made, range: Range) -> Made {
         if self.is_rough() || made.range.fits(range) || !matches!(ty, Ground::Vec(_, Elem::F)) {
             return made;
@@ -175,7 +175,7 @@ impl Generator {
         made
     }
 
-    /// A builtin applied to expressions.
+    /// An application of a builtin.
     fn builtin(&mut self, ty: Ground, size: u32) -> Made {
         let catalog = self.catalog;
         if self.random.percent(60)
@@ -202,7 +202,7 @@ impl Generator {
         self.leaf(ty, size)
     }
 
-    /// An expression made with a variable that was not used yet, of whatever type.
+    /// An expression with a variable that was not used yet, whatever the variable's type.
     fn on_unused(&mut self, ty: Ground, size: u32) -> Option<Made> {
         let wanted = |b: &Binding| b.visible && b.uses == 0 && matches!(b.kind, Kind::Value(_, _, weight) if weight <= DEAREST);
         let at = self.scope.bindings.iter().rposition(wanted)?;
@@ -211,8 +211,8 @@ impl Generator {
         self.made_with(ty, variable, given, size)
     }
 
-    /// An expression of the type made with the given one: a builtin of both, a conditional, or in
-    /// two steps.
+    /// An expression of the type that contains the given expression, by one builtin, a conditional,
+    /// or in two steps.
     fn made_with(&mut self, ty: Ground, given: Made, given_ty: Ground, size: u32) -> Option<Made> {
         if given_ty == Ground::BOOL && ty != Ground::BOOL && size >= 5 && self.scope.means_itself(Name::IF) {
             let sizes = self.split(size - 3, &[ty, ty]);
@@ -242,8 +242,7 @@ impl Generator {
         self.made_with(ty, part, middle, size * 2 / 3)
     }
 
-    /// `(let ((id e)) …)` with the instance that this program prefers in e, and a
-    /// body that uses it.
+    /// `(let ((id e)) …)`, where e has the instance that this program prefers and the body uses id.
     pub(super) fn showcase(&mut self, ty: Ground, size: u32) -> Made {
         let focus = self.focus;
         if !self.scope.means_itself(Name::LET) || focus.emit == Emit::FragCoord || !self.fits_here(focus, u32::MAX) {
@@ -263,14 +262,14 @@ impl Generator {
         Made { id: self.close_let(head, body.id), range: body.range }
     }
 
-    /// Whether the instance can be named and there is room for its operands.
+    /// Whether the instance can be named here, and `size` has room for its operands.
     fn fits_here(&self, instance: &Instance, size: u32) -> bool {
         let aliased = |b: &Binding| b.visible && matches!(b.kind, Kind::Builtin(x) if x == instance.builtin);
         let named = self.scope.has(instance.builtin) || self.scope.bindings.iter().any(aliased);
         named && instance.params.iter().map(|&p| self.cheapest(p)).sum::<u32>() + 2 <= size
     }
 
-    /// Whether the mix and the room allow the instance.
+    /// Whether the mix and the size allow the instance.
     fn accepts(&mut self, instance: &Instance, ty: Ground, size: u32) -> bool {
         if !self.fits_here(instance, size) {
             return false;
@@ -281,11 +280,12 @@ impl Generator {
         if matrices && !self.random.percent(self.mix.matrices) || vectors && !self.random.percent(self.mix.vectors) {
             return false;
         }
-        // A program that is all sums may be made of one leaf only if there is no room for more.
+        // `(frag-coord)` alone would fill the place with one leaf, so it stands only where there is
+        // little room.
         instance.emit != Emit::FragCoord || size <= 12
     }
 
-    /// The instance applied to expressions, of which one may be given with its place.
+    /// The instance applied to generated expressions. One operand may be given, with its position.
     fn apply_instance(&mut self, instance: &Instance, size: u32, given: Option<(usize, Made)>) -> Made {
         if given.is_none() && instance.op() == Some(Op::Clamp) && !self.is_rough() && self.random.percent(70) {
             return self.clamp(instance, size);
@@ -307,7 +307,7 @@ impl Generator {
         self.apply_to(instance, operands)
     }
 
-    /// The instance applied to operands, or to something of them that keeps the result exact.
+    /// The instance applied to operands. Operands may be changed so that the result stays exact.
     pub(super) fn apply_to(&mut self, instance: &Instance, mut operands: SmallVec<[Made; 4]>) -> Made {
         let mut builtin = instance.builtin;
         let ranges = |operands: &[Made]| -> SmallVec<[Range; 4]> { operands.iter().map(|o| o.range).collect() };
@@ -315,7 +315,7 @@ impl Generator {
         let mut range = range::result(instance.emit, &ranges(&operands));
         if !self.is_rough() {
             if instance.op() == Some(Op::Round) {
-                // Away from the ties, which may go either way.
+                // Avoids ties, which may be rounded either way.
                 operands[0] = self.untied(instance.params[0], operands[0]);
             }
             let needs_exact = range::needs_exact(instance.emit);
@@ -327,7 +327,7 @@ impl Generator {
             }
             let too_large = if self.mix.numbers == Numbers::Grid { !range.is_exact() } else { range.mag > 60 };
             if too_large && instance.op() == Some(Op::Mul) {
-                // A sum of the same operands grows less.
+                // A minimum or sum of the same operands grows less than the product.
                 let known = self.known();
                 for (other, emit) in [(known.min, Emit::Compute(Op::Min)), (known.plus, Emit::Compute(Op::Add))] {
                     if instance.builtin == known.times && self.scope.has(other) {
@@ -341,8 +341,8 @@ impl Generator {
         Made { id: self.builtin_call(builtin, &ids), range }
     }
 
-    /// `(builtin items…)`, through another name of the builtin or another expression for
-    /// it now and then.
+    /// `(builtin items…)`. Now and then another name for the builtin is used, or another expression
+    /// with its value.
     fn builtin_call(&mut self, builtin: Builtin, items: &[Id]) -> Id {
         self.work += 1;
         let aliases = self.scope.visible(|kind| matches!(kind, Kind::Builtin(b) if *b == builtin));
@@ -358,7 +358,7 @@ impl Generator {
         self.draft.call(head, items)
     }
 
-    /// x + 1/4, if x may be a half.
+    /// Adds 1/4 to x, if x may be a tie.
     fn untied(&mut self, ty: Ground, made: Made) -> Made {
         let known = self.known();
         if made.range.frac == 0 || ty != Ground::NUM || !self.scope.has(known.plus) || !self.scope.has(known.floor) {
@@ -369,7 +369,7 @@ impl Generator {
         Made { id: self.call(known.plus, &[halves.id, quarter]), range: Range { mag: halves.range.mag + 1, frac: 2 } }
     }
 
-    /// `(clamp e low high)` with low ≤ high; elsewhere it is not defined.
+    /// `(clamp e low high)` with low ≤ high. Otherwise its result is undefined.
     fn clamp(&mut self, instance: &Instance, size: u32) -> Made {
         let ty = instance.result;
         let bound = literal_size(ty);
@@ -384,9 +384,11 @@ impl Generator {
         }
     }
 
-    /// Parts of `size`, one for each type, at random but each with room for the least.
+    /// Divides `size` among expressions of these types at random. As far as `size` allows, each
+    /// gets room for its smallest expression.
     pub(super) fn split(&mut self, size: u32, types: &[Ground]) -> SmallVec<[u32; 4]> {
-        // Never more than there is, or expressions of dear types would only grow on the way down.
+        // No minimum exceeds an equal share, or expressions of large types would grow on the
+        // way down.
         let most = size / (types.len() as u32).max(1);
         let mut parts: SmallVec<[u32; 4]> = types.iter().map(|&ty| self.cheapest(ty).min(most)).collect();
         let spare = size.saturating_sub(parts.iter().sum());
@@ -394,7 +396,7 @@ impl Generator {
         parts
     }
 
-    /// Spreads so many nodes over the parts, unevenly.
+    /// Adds `spare` nodes to the parts, unevenly.
     pub(super) fn spread(&mut self, spare: u32, parts: &mut [u32]) {
         let weights: SmallVec<[u32; 8]> = parts.iter().map(|_| self.random.between(1, 8)).collect();
         let total: u32 = weights.iter().sum();
@@ -403,7 +405,7 @@ impl Generator {
         }
     }
 
-    /// A condition: a comparison more often than not.
+    /// A condition. Usually it is a comparison.
     pub(super) fn condition(&mut self, size: u32) -> Made {
         let known = self.known();
         let compare = [known.less_than, known.less_equal, known.greater_than, known.greater_equal, known.eq, known.neq];
@@ -417,7 +419,7 @@ impl Generator {
         self.expr(Ground::BOOL, size)
     }
 
-    /// `(if e1 e2 e3)`, which must be visible.
+    /// `(if e1 e2 e3)`. `if` must be visible.
     fn conditional(&mut self, ty: Ground, size: u32) -> Made {
         if self.random.percent(self.mix.unused)
             && let Some(made) = self.one_way(ty, size)
@@ -432,7 +434,7 @@ impl Generator {
         Made { id, range: yes.range.join(no.range) }
     }
 
-    /// `(if e1 e2 e3)`, through another name of `if` now and then.
+    /// `(if e1 e2 e3)`, now and then with another name for `if`.
     pub(super) fn if_list(&mut self, condition: Id, yes: Id, no: Id) -> Id {
         self.work += 1;
         let aliases = self.scope.visible(|kind| matches!(kind, Kind::If));
@@ -447,7 +449,7 @@ impl Generator {
         self.draft.call(head, &[condition, yes, no])
     }
 
-    /// A conditional whose one branch is never taken, and may hold what it likes.
+    /// A conditional with one branch that is never taken. That branch may be any expression.
     pub(super) fn one_way(&mut self, ty: Ground, size: u32) -> Option<Made> {
         let known = self.known();
         let (taken, condition) = match self.random.below(3) {
@@ -476,8 +478,8 @@ impl Generator {
         Some(Made { id: self.if_list(condition, yes.id, no.id), range: seen.range })
     }
 
-    /// An operand that is evaluated but cannot be seen: (and false e), (or true e),
-    /// (select true a e).
+    /// An expression with an operand that is evaluated but cannot be observed: (and false e), (or
+    /// true e), (select true a e).
     fn absorbed(&mut self, ty: Ground, size: u32) -> Made {
         let known = self.known();
         let (builtin, operand) = match ty {

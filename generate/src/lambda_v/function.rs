@@ -1,5 +1,5 @@
-//! Functions in every place that λV allows: applied where they stand, named, passed, returned, and
-//! chosen by a condition.
+//! Functions in every place that λV allows. They are applied where they stand, named, passed,
+//! returned, and chosen by a condition.
 
 use super::binding::For;
 use super::draft::{Id, Name};
@@ -10,11 +10,11 @@ use smallstep_semantics::lambda_v::builtin::Builtin;
 use smallstep_semantics::lambda_v::types::Ground;
 use smallvec::SmallVec;
 
-/// The most that a named function's body may cost.
+/// The largest cost of a named function's body.
 pub(super) const DEAREST_BODY: u64 = 120;
 
 impl Generator {
-    /// The number of a signature.
+    /// The number of a signature. A new signature is added.
     pub(super) fn signature(&mut self, params: &[Ty], result: Ty) -> u16 {
         let found = self.signatures.iter().position(|s| s.result == result && s.params.as_slice() == params);
         found.unwrap_or_else(|| {
@@ -23,12 +23,12 @@ impl Generator {
         }) as u16
     }
 
-    /// A signature with this result. Functions are among the parameters if `higher` and
-    /// the mix say so.
+    /// A random signature with this result. Parameters and results may be functions if `higher` is
+    /// set and the mix allows it.
     pub(super) fn draw_signature(&mut self, result: Ty, size: u32, higher: bool) -> u16 {
         let Ty::Value(hint) = result else { return self.signature(&[Ty::Value(Ground::NUM)], result) };
         if self.random.percent(9) {
-            // That of `if` itself.
+            // The signature of `if` itself.
             return self.signature(&[Ty::Value(Ground::BOOL), result, result], result);
         }
         if higher && self.random.percent(self.mix.higher_order / 2) {
@@ -52,7 +52,7 @@ impl Generator {
         self.signature(&params, result)
     }
 
-    /// The name of a builtin with this signature, whose result fits, if one is drawn.
+    /// A random builtin with this signature, if one is found.
     fn builtin_with(&mut self, signature: &Signature) -> Option<Builtin> {
         let Ty::Value(result) = signature.result else { return None };
         let rough = self.is_rough() && self.random.percent(40);
@@ -73,7 +73,7 @@ impl Generator {
         None
     }
 
-    /// An expression for a function of the signature. `func` must be visible.
+    /// An expression for a function of this signature, and its cost. `func` must be visible.
     pub(super) fn function(&mut self, signature: u16, size: u32) -> (Id, Cost) {
         let one = Cost { body: 1, uses: [1; 4] };
         let described = self.signatures[signature as usize].clone();
@@ -110,7 +110,7 @@ impl Generator {
                 return (self.close_let(head, body), cost);
             }
             10 if size >= 14 => {
-                // Partly applied: ((func (a) (func (b) e)) e1).
+                // A partial application: ((func (a) (func (b) e)) e1).
                 let ty = self.some_type(Ground::NUM, size / 4);
                 let curried = self.signature(&[Ty::Value(ty)], Ty::Function(signature));
                 let (head, cost) = self.lambda(curried, size * 2 / 3);
@@ -118,7 +118,7 @@ impl Generator {
                 return (self.draft.apply(head, &[argument.id]), Cost { body: cost.body, uses: [2; 4] });
             }
             11 if size >= 14 && described.params.len() == 2 => {
-                // (flip f), with f taking the two the other way round.
+                // (flip f), where f takes the two arguments in the opposite order.
                 let flipped = self.signature(&[described.params[1], described.params[0]], described.result);
                 if let Some(head) = self.combinator_head(Combinator::Flip) {
                     let (f, cost) = self.function(flipped, size - 8);
@@ -145,7 +145,7 @@ impl Generator {
     pub(super) fn lambda(&mut self, signature: u16, size: u32) -> (Id, Cost) {
         let described = self.signatures[signature as usize].clone();
         let params: SmallVec<[(Ty, Range); 4]> = described.params.iter().map(|&ty| (ty, Range::PARAMETER)).collect();
-        // A function that returns one needs `func` in its body.
+        // A function that returns a function needs `func` in its body.
         let keep: &[Name] = if matches!(described.result, Ty::Function(_)) { &[Name::FUNC] } else { &[] };
         self.lambda_over(&params, keep, size, |g, size| match described.result {
             Ty::Value(ty) => g.unreached(|g| g.expr_within(ty, size, Range::RESULT)),
@@ -154,8 +154,8 @@ impl Generator {
         .0
     }
 
-    /// `(func (id …) e)` with parameters of these types and ranges, none of them named as in
-    /// `keep`; and the body's range.
+    /// `(func (id …) e)` with parameters of these types and ranges, and the range of the body. No
+    /// parameter has a name in `keep`.
     pub(super) fn lambda_over(
         &mut self,
         params: &[(Ty, Range)],
@@ -194,7 +194,7 @@ impl Generator {
         ((self.draft.call(Name::FUNC, &[list, made.id]), cost), made.range)
     }
 
-    /// A function applied to arguments. `func` must be visible.
+    /// An application of a function. `func` must be visible.
     pub(super) fn application(&mut self, ty: Ground, size: u32) -> Made {
         let unused = self.has_unused_function();
         match self.random.below(20) {
@@ -210,7 +210,7 @@ impl Generator {
         }
     }
 
-    /// `((func (id …) e) e1 …)`, with parameters as the arguments are.
+    /// `((func (id …) e) e1 …)`. The parameters have the types and ranges of the arguments.
     fn direct(&mut self, ty: Ground, size: u32) -> Made {
         let count = if size >= 14 { self.random.between(1, 3) } else { 1 };
         let share = size.saturating_sub(4) * 2 / 5 / count;
@@ -236,19 +236,20 @@ impl Generator {
             }
             self.work = before;
         }
-        // A function applied where it stands is typed where it stands.
+        // The body of a function that is applied where it stands is typed there.
         let rest = size.saturating_sub(1 + share * count);
         let ((head, cost), range) = self.lambda_over(&params, &[], rest, |g, size| g.expr(ty, size));
         self.charge(cost, &weights);
         Made { id: self.draft.apply(head, &arguments), range }
     }
 
-    /// A function in scope with this result, applied; or one written here.
+    /// An application of a function in scope that yields this type, or of a new function.
     fn call_named(&mut self, ty: Ground, size: u32) -> Made {
         let signatures = &self.signatures;
         let found = self.scope.visible(|kind| match kind {
             Kind::Function(s, cost) if cost.body <= DEAREST_BODY => {
-                // The function itself, or what it returns, and so on.
+                // The function itself may yield the type, or the function that it returns, and
+                // so on.
                 let mut signature = &signatures[*s as usize];
                 while let Ty::Function(inner) = signature.result {
                     signature = &signatures[inner as usize];
@@ -268,8 +269,8 @@ impl Generator {
         self.apply(name, signature, cost, size.saturating_sub(1))
     }
 
-    /// The function applied to arguments of about so many nodes, and its result to further ones
-    /// until it is a value.
+    /// An application of the function to arguments with about `size` nodes. Its result is applied
+    /// to further arguments until it is a value.
     pub(super) fn apply(&mut self, mut head: Id, mut signature: u16, mut cost: Cost, size: u32) -> Made {
         loop {
             let Signature { params, result } = self.signatures[signature as usize].clone();
@@ -293,7 +294,8 @@ impl Generator {
         }
     }
 
-    /// An argument, and its weight if it is a function. One that is never used may be anything.
+    /// An argument, and its weight if it is a function. If the parameter is never used, the
+    /// argument may be anything.
     fn argument(&mut self, param: Ty, size: u32, unused: bool) -> (Id, Option<u64>) {
         match param {
             Ty::Function(signature) => {
@@ -313,7 +315,7 @@ impl Generator {
         }
     }
 
-    /// The combinator written out.
+    /// The combinator as an expression.
     pub(super) fn combinator(&mut self, combinator: Combinator) -> Id {
         let (f, g) = (Name::of_function(0), Name::of_function(1));
         let (a, b) = (Name::of_value(0), Name::of_value(1));
@@ -337,7 +339,7 @@ impl Generator {
         }
     }
 
-    /// `(func (params…) body)`, where the body is made of the parameters only.
+    /// `(func (params…) body)`, where the body contains only the parameters.
     fn func(&mut self, params: &[Name], body: impl FnOnce(&mut Generator) -> Id) -> Id {
         let list = self.list_of(params);
         let body = body(self);
@@ -349,7 +351,7 @@ impl Generator {
         self.draft.list(&ids)
     }
 
-    /// The combinator by a name in scope, or written out.
+    /// The combinator, by a name in scope or as an expression.
     fn combinator_head(&mut self, combinator: Combinator) -> Option<Id> {
         let found = self.scope.visible(|kind| matches!(kind, Kind::Combinator(c) if *c == combinator));
         match found.first() {
@@ -363,7 +365,7 @@ impl Generator {
         }
     }
 
-    /// A combinator applied, one in scope if there is one.
+    /// An application of a combinator, preferably of one in scope.
     fn with_combinator(&mut self, ty: Ground, size: u32) -> Made {
         let found = self.scope.visible(|kind| matches!(kind, Kind::Combinator(_)));
         let combinator = match found.as_slice() {

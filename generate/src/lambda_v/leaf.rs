@@ -1,4 +1,4 @@
-//! Variables, literals and numbers: what expressions are made of in the end.
+//! Variables, literals and numbers: the leaves of expressions.
 
 use super::catalog::{literal_size, slot};
 use super::draft::{Id, Name};
@@ -10,11 +10,11 @@ use smallstep_semantics::lambda_v::builtin::Builtin;
 use smallstep_semantics::lambda_v::types::{Elem, Ground};
 use smallvec::SmallVec;
 
-/// The most that one use of a binding may cost, in steps by name.
+/// The largest cost of one use of a binding, in steps by name.
 pub(super) const DEAREST: u64 = 250;
 
 impl Generator {
-    /// How few nodes an expression of the type can have here.
+    /// The fewest nodes of an expression of the type here.
     pub(super) fn cheapest(&self, ty: Ground) -> u32 {
         let literal = literal_size(ty);
         let bound = |kind: &Kind| matches!(kind, Kind::Value(t, _, weight) if *t == ty && *weight <= DEAREST);
@@ -27,7 +27,7 @@ impl Generator {
         }
     }
 
-    /// A variable, if there is one of the type.
+    /// A variable of the type, if there is one.
     pub(super) fn variable(&mut self, ty: Ground) -> Option<Made> {
         let found = self.scope.visible(|kind| matches!(kind, Kind::Value(t, _, weight) if *t == ty && *weight <= DEAREST));
         if found.is_empty() {
@@ -37,14 +37,14 @@ impl Generator {
         Some(self.use_value(at))
     }
 
-    /// One of the bindings, more often one that was not used yet.
+    /// The index of one of the bindings. Unused bindings are preferred.
     pub(super) fn prefer_unused(&mut self, found: &[u16]) -> usize {
         let unused: SmallVec<[u16; 8]> = found.iter().copied().filter(|&i| self.scope.bindings[i as usize].uses == 0).collect();
         let among = if unused.is_empty() || self.random.percent(30) { found } else { &unused };
         self.random.pick(among) as usize
     }
 
-    /// The variable at a position of the scope, which is bound to a value.
+    /// A use of the variable at this position of the scope. It must be bound to a value.
     pub(super) fn use_value(&mut self, at: usize) -> Made {
         let binding = &mut self.scope.bindings[at];
         binding.uses += 1;
@@ -88,12 +88,12 @@ impl Generator {
         Some(Made { id: self.call(component, &[vector.id]), range: vector.range })
     }
 
-    /// `(frag-coord)`, which must not be hidden.
+    /// `(frag-coord)`. The name must not be hidden.
     pub(super) fn frag_coord(&mut self) -> Made {
         Made { id: self.call(self.known().frag_coord, &[]), range: Range::FRAG_COORD }
     }
 
-    /// The pixel's x or y, if it can be named here.
+    /// The pixel's x or y, if the names are not hidden here.
     pub(super) fn pixel(&mut self) -> Option<Made> {
         let component = self.known().components[self.random.below(2) as usize];
         if !self.scope.has(component) || !self.scope.has(self.known().frag_coord) {
@@ -103,7 +103,7 @@ impl Generator {
         Some(Made { id: self.call(component, &[whole.id]), range: Range::FRAG_COORD })
     }
 
-    /// A number, or a construction from numbers and variables.
+    /// A number, or a constructor applied to numbers and variables.
     pub(super) fn literal(&mut self, ty: Ground) -> Made {
         self.work += 1;
         match ty {
@@ -138,8 +138,8 @@ impl Generator {
         Made { id: self.call(constructor, &ids), range }
     }
 
-    /// Whoever hides a constructor binds its name to a value of its type, so there always is an
-    /// expression of each type.
+    /// A name that hides a constructor is bound to a value of the constructor's type, so every type
+    /// has an expression.
     fn by_constructor_name(&mut self, ty: Ground) -> Made {
         let constructor = self.known().constructors[slot(ty)].expect("only vectors and matrices have constructors that can be hidden");
         let name = Name::builtin(constructor);
@@ -147,7 +147,7 @@ impl Generator {
         self.use_value(at)
     }
 
-    /// A number of the mix.
+    /// A random number that the mix allows.
     pub(super) fn number(&mut self) -> f32 {
         const SPECIAL: [f32; 16] = [
             -0.0,
@@ -175,7 +175,7 @@ impl Generator {
         let magnitude = match self.random.below(if self.mix.numbers == Numbers::Rounded { 14 } else { 10 }) {
             0..5 => self.random.below(5) as f32,
             5 => self.random.below(33) as f32,
-            // Halves are the ties of round-even.
+            // Halves are ties of round-even.
             6..8 => self.random.below(10) as f32 + 0.5,
             8 => self.random.between(1, 15) as f32 * 0.25,
             9 => self.random.between(1, 31) as f32 * 0.125,

@@ -1,28 +1,28 @@
-//! What a program is made of: its size and how often it uses each feature, drawn anew for each
-//! program, so that a campaign sees programs full of loops, programs full of matrices and programs
-//! of nothing but sums.
+//! The composition of a program: its size, and how often it uses each feature. It is drawn anew for
+//! each program, so a campaign has programs full of loops, programs full of matrices, and programs
+//! of sums only.
 
 use crate::random::Random;
 
-/// What the programs of a campaign may be.
+/// The bounds for the programs of a campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The fewest nodes to aim at.
+    /// The smallest target size, in nodes.
     pub smallest: u32,
-    /// The nodes to aim at on average.
+    /// The mean target size, in nodes.
     pub mean: u32,
-    /// The most nodes to aim at; a program may go a few beyond.
+    /// The largest target size, in nodes. A program may be a few nodes larger.
     pub largest: u32,
-    /// How many of a hundred programs may use, wherever their result is seen, builtins whose result
-    /// no specification fixes (such as sin) and special numbers. In the others such builtins stand
-    /// only where they cannot be seen.
+    /// The percentage of programs that may use special numbers, and builtins whose result no
+    /// specification fixes (such as sin), in places where the result is observed. In the other
+    /// programs these stand only where they cannot be observed.
     pub rough_percent: u32,
-    /// How many of a hundred programs are written with [`Numbers::Grid`] only.
+    /// The percentage of programs whose numbers are all of [`Numbers::Grid`].
     pub grid_percent: u32,
-    /// How many of a hundred uses of functions that are bounded on a part of the floats only draw
-    /// their operands into that part.
+    /// Some functions have bounded results only on a part of the floats. This is the percentage of
+    /// their uses that map the operands into that part.
     pub tame_percent: u32,
-    /// How many of a thousand programs hold a loop that diverges at some pixels.
+    /// The number of programs, per thousand, with a loop that diverges at some pixels.
     pub divergent_permille: u32,
 }
 
@@ -32,16 +32,16 @@ impl Default for Limits {
     }
 }
 
-/// How far the programs of a campaign keep to what all devices must compute alike.
+/// How far the programs of a campaign keep to operations that all devices must compute alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// Most programs do, some do not.
+    /// Most programs keep to them, some do not.
     #[default]
     Mixed,
-    /// Numbers that are exactly represented, and operations whose result is fixed: nearly every
+    /// Numbers that are exactly represented, and operations whose result is fixed. Nearly every
     /// lane has one answer.
     Decided,
-    /// Every builtin and any number, wherever they are seen: most lanes have a set of answers.
+    /// Any builtin and any number in places that are observed. Most lanes have a set of answers.
     Rough,
 }
 
@@ -49,7 +49,7 @@ impl Mode {
     /// Every mode with its name.
     pub const ALL: [(&'static str, Mode); 3] = [("mixed", Mode::Mixed), ("decided", Mode::Decided), ("rough", Mode::Rough)];
 
-    /// The limits of its programs.
+    /// The limits of the mode's programs.
     pub fn limits(self) -> Limits {
         match self {
             Mode::Mixed => Limits::default(),
@@ -64,28 +64,28 @@ impl Mode {
     }
 }
 
-/// Which numbers a program is written with.
+/// The kind of numbers in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
-    /// Integers, halves, quarters: results are exact for some steps.
+    /// Integers, halves and quarters. Results are exact for some steps.
     Grid,
-    /// Any decimal as well: sums and products are rounded.
+    /// Any decimal number as well. Sums and products are rounded.
     Rounded,
 }
 
-/// The size and the features of one program. Features are relative weights where
-/// nothing else is said.
+/// The size and the features of one program. Numbers of features are relative weights unless their
+/// comment says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mix {
-    /// The nodes to aim at.
+    /// The target size, in nodes.
     pub size: u32,
-    /// The numbers.
+    /// The kind of numbers.
     pub numbers: Numbers,
-    /// Whether builtins without a fixed result may be seen.
+    /// Whether builtins without a fixed result may be observed.
     pub rough: bool,
-    /// Whether numbers may be subnormal, huge or zeros of either sign, and be seen.
+    /// Whether subnormal and huge numbers and zeros of either sign may be observed.
     pub special: bool,
-    /// In percent: uses of a function that draw its operands into its domain.
+    /// The percentage of uses of a function that map the operands into its domain.
     pub tame: u32,
     /// Whether a loop may diverge at some pixels.
     pub divergent: bool,
@@ -95,17 +95,18 @@ pub struct Mix {
     pub lets: u32,
     /// Applications of functions.
     pub functions: u32,
-    /// In percent: functions whose parameters or results are functions.
+    /// The percentage of functions whose parameters or results are functions.
     pub higher_order: u32,
-    /// rec-func.
+    /// `rec-func`.
     pub loops: u32,
-    /// In percent: operands that are vectors where they need not be.
+    /// The percentage of operands that are vectors although scalars would do.
     pub vectors: u32,
-    /// In percent: operands that are matrices where they need not be.
+    /// The percentage of operands that are matrices although other types would do.
     pub matrices: u32,
-    /// In percent: binders that hide a predefined identifier or one in scope.
+    /// The percentage of binders that hide a predefined name or a name in scope.
     pub shadowing: u32,
-    /// In percent: bindings, arguments and branches that are never used, and hold what they like.
+    /// The percentage of bindings, arguments and branches that are never used. They may hold
+    /// any expression.
     pub unused: u32,
     /// The number of outputs, 1 to 4.
     pub outputs: u32,
@@ -141,7 +142,7 @@ impl Mix {
     }
 }
 
-/// A size about the mean: many somewhat smaller, some much larger.
+/// A random size around the mean. Many sizes are somewhat smaller, some are much larger.
 fn size(random: &mut Random, limits: &Limits) -> u32 {
     let (low, mean, high) = (limits.smallest, limits.mean.max(limits.smallest), limits.largest.max(limits.smallest));
     let percent = |percent: u32| mean * percent / 100;

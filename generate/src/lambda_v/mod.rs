@@ -1,15 +1,16 @@
-//! Programs for campaigns: λV programs that are well typed by construction, near-misses that one
-//! named rule must reject, and the shrinking of either to what matters.
+//! λV programs for campaigns. They are well typed by construction, or near-misses that one named
+//! rule must reject. Also the shrinking of both.
 //!
-//! A program is a function of its seed alone, on every platform. It is made from the root down,
-//! each expression for a type that its place asks for, out of everything that can make that type
-//! there: every overload of the table of builtins, `if`, let, functions (applied where they stand,
-//! named, passed, returned, chosen by a condition, curried), loops. [`Mix`] says how much of what.
+//! A program is a function of its seed alone, on every platform. It is generated from the root
+//! down. Each expression is generated for the type that its place needs, from everything that can
+//! yield that type there: every overload in the table of builtins, `if`, let, functions (applied
+//! where they stand, named, passed, returned, chosen by a condition, curried), and loops. [`Mix`]
+//! determines the proportions.
 //!
-//! Two things are watched on the way. A rough range of each expression's values (`range`) keeps
-//! most programs where arithmetic is exact, so that nearly every lane has one answer that all
-//! devices must give; and an estimate of the cost by name keeps the reference relation, which
-//! evaluates an argument at each use, from running for long.
+//! The generator keeps two estimates. The range of each expression's values (`range`) keeps most
+//! programs where arithmetic is exact. So nearly every lane has one answer that all devices must
+//! give. The cost by name keeps the runs of the reference relation short, since it evaluates an
+//! argument at each use.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -51,18 +52,18 @@ use smallstep_semantics::lambda_v::syntax::Tree;
 use smallstep_semantics::lambda_v::types::{Elem, Ground};
 use smallvec::SmallVec;
 
-/// Raised whenever some seed's program changes: journals and vectors of another version are of
-/// other programs.
+/// The version of the generator. It is raised whenever the program of some seed changes. Journals
+/// and vectors of another version belong to other programs.
 pub const VERSION: u32 = 2;
 
-/// The program of a seed, its mix drawn within the limits.
+/// The program of a seed. Its mix is drawn within the limits.
 pub fn well_typed(seed: u64, limits: &Limits) -> Tree {
     let mut random = Random::new(seed);
     let mix = Mix::draw(&mut random, limits);
     program(&mix, random)
 }
 
-/// A program of a mix.
+/// A program with this mix.
 pub fn program(mix: &Mix, random: Random) -> Tree {
     let mut generator = Generator::new(random, *mix);
     let roots = generator.roots();
@@ -70,7 +71,7 @@ pub fn program(mix: &Mix, random: Random) -> Tree {
 }
 
 impl Generator {
-    /// The top-level expressions.
+    /// Generates the top-level expressions.
     fn roots(&mut self) -> SmallVec<[Id; 4]> {
         let Mix { size, outputs, defines, .. } = self.mix;
         let mut roots = SmallVec::new();
@@ -98,8 +99,8 @@ impl Generator {
         roots
     }
 
-    /// An expression that a fragment shader can write. Most programs name the pixel's coordinate at
-    /// the outset.
+    /// An expression that a fragment shader can write. Most programs start with a name for the
+    /// pixel's coordinate.
     fn output_value(&mut self, size: u32) -> Id {
         let n = self.random.pick(&[1, 1, 2, 2, 3, 3, 3, 4, 4, 4, 4, 4]);
         let ty = Ground::Vec(n, Elem::F);
@@ -112,7 +113,7 @@ impl Generator {
         self.close_let(head.0, body)
     }
 
-    /// An expression of the type, often built around the instance that the program prefers.
+    /// An expression of the type. Often it contains the instance that the program prefers.
     fn shown(&mut self, ty: Ground, size: u32) -> Id {
         if size >= 16 && self.breach.is_none() && self.random.percent(35) {
             if !self.focus.rough || self.mix.rough {

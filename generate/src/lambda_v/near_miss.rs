@@ -1,9 +1,9 @@
-//! Near-misses: programs that are well typed but for one change, which breaks one named rule at a
-//! place that typing is certain to reach.
+//! Near-misses: programs that are well typed except for one change. The change breaks one named
+//! rule at a place that typing is certain to reach.
 //!
-//! A well-typed program is made as always; at one expression, drawn among those that typing must
-//! reach, something is made instead that the rule under test must reject. What is never typed (a
-//! binding or argument that nothing uses) is no place for that.
+//! The generator makes a well-typed program as usual. At one random expression that typing must
+//! reach, it makes something that the rule under test must reject. Bindings and arguments that
+//! nothing uses are never typed, so they are no such places.
 
 use super::draft::{Id, Name};
 use super::expr::{Generator, Made};
@@ -15,18 +15,18 @@ use smallstep_semantics::lambda_v::syntax::Tree;
 use smallstep_semantics::lambda_v::types::{Elem, Ground};
 use smallvec::SmallVec;
 
-/// What must become of a near-miss.
+/// The expected result of a near-miss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expectation {
-    /// The code of the error, of resolving or of typing: the rule that is broken.
+    /// The code of the resolving or typing error: the rule that is broken.
     pub code: &'static str,
-    /// The change, in a few words.
+    /// A description of the change in a few words.
     pub change: &'static str,
 }
 
 macro_rules! breaches {
     ($($breach:ident $code:literal $change:literal;)*) => {
-        /// One change.
+        /// A change that breaks a rule.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Breach {
             $($breach,)*
@@ -99,7 +99,7 @@ breaches! {
     NoOutput "lv/program-output" "defines without an output";
 }
 
-/// The near-miss of a seed, and what must become of it.
+/// The near-miss of a seed, and its expected result.
 pub fn near_miss(seed: u64, limits: &Limits) -> (Tree, Expectation) {
     let mut random = Random::new(seed ^ 0x6e65_6172);
     let breach = random.pick(ALL);
@@ -126,17 +126,18 @@ pub fn near_miss(seed: u64, limits: &Limits) -> (Tree, Expectation) {
         let roots = generator.breach_program(breach, roots);
         return (generator.draft.finish(&roots), breach.expectation());
     }
-    // At a place drawn on the way; at the first one if none was drawn.
+    // First the change goes to a random place. If none is chosen, it goes to the first
+    // suitable place.
     for percent in [30, 100] {
         let mut generator = Generator::new(random.clone(), mix);
         generator.breach = Some((breach, percent));
         let roots = generator.roots();
-        // An expression that was made may have been dropped for another.
+        // A generated expression may have been discarded for another one.
         if generator.broken.is_some_and(|id| generator.draft.contains(&roots, id)) {
             return (generator.draft.finish(&roots), breach.expectation());
         }
     }
-    // Nothing is hidden at the root of a program of one expression.
+    // In a program of one expression, no name is hidden at the root.
     let mut generator = Generator::new(random, Mix { outputs: 1, defines: 0, ..mix });
     let made = (0..1000).find_map(|_| generator.breaking(breach, Ground::Vec(4, Elem::F), 20));
     let made = made.expect("every change can be made where no name is hidden");
@@ -144,13 +145,13 @@ pub fn near_miss(seed: u64, limits: &Limits) -> (Tree, Expectation) {
 }
 
 impl Generator {
-    /// The change instead of an expression of the type, if it is to be made here.
+    /// The change in place of an expression of the type, if it is to be made here.
     pub(super) fn breached(&mut self, ty: Ground, size: u32) -> Option<Made> {
         let (breach, percent) = self.breach?;
         if !self.random.percent(percent) {
             return None;
         }
-        // While the change is made, nothing else is.
+        // No second change is made inside of the first.
         self.breach = None;
         match self.breaking(breach, ty, size.max(6)) {
             Some(id) => {
@@ -164,7 +165,7 @@ impl Generator {
         }
     }
 
-    /// Another type than this one.
+    /// A type other than this one.
     fn other_type(&mut self, ty: Ground) -> Ground {
         loop {
             let other = self.random.pick(&Ground::ALL[..9]);
@@ -178,8 +179,8 @@ impl Generator {
         self.expr(ty, (size / 3).max(2)).id
     }
 
-    /// What the change makes in the place of an expression of the type; `None` if a name that it
-    /// needs is hidden here.
+    /// The expression that the change puts in the place of an expression of the type. `None` if a
+    /// name that it needs is hidden here.
     fn breaking(&mut self, breach: Breach, ty: Ground, size: u32) -> Option<Id> {
         let needs: &[Name] = match breach {
             Breach::FunctionArity | Breach::FunctionAsValue | Breach::DuplicateInFunc | Breach::FuncShape | Breach::SelfApplication => {
@@ -336,7 +337,7 @@ impl Generator {
         })
     }
 
-    /// A builtin with the wrong operands, or whose result is applied.
+    /// A builtin with wrong operands, or a builtin whose result is applied.
     fn broken_builtin(&mut self, breach: Breach, ty: Ground, size: u32) -> Option<Id> {
         for _ in 0..20 {
             let instance = &self.catalog.all[self.random.below(self.catalog.all.len() as u32) as usize];
@@ -368,7 +369,7 @@ impl Generator {
         None
     }
 
-    /// `(column i m)` with an i that is none.
+    /// `(column i m)` with an invalid index i.
     fn broken_column(&mut self, breach: Breach, ty: Ground) -> Option<Id> {
         let n = match ty {
             Ground::Vec(n @ 2.., Elem::F) => n,
@@ -394,7 +395,8 @@ impl Generator {
         Some(self.call(instance.builtin, &[index, matrix]))
     }
 
-    /// The report's sumup: (let ((f (func (s n) (if (eq n 0) 0 (+ n (s s (- n 1))))))) (f f 10)).
+    /// Sum-up from the report: (let ((f (func (s n) (if (eq n 0) 0 (+ n (s s (- n 1))))))) (f
+    /// f 10)).
     fn sum_up(&mut self) -> Option<Id> {
         let (f, s, n) = (Name::of_function(0), Name::of_value(7), Name::of_counter(0));
         let known = self.known();
@@ -429,7 +431,7 @@ impl Generator {
         }
         let known = self.known();
         let start = self.small(ty, size);
-        // A literal, since a variable might be taken for one of the loop's.
+        // A literal, since a variable could be one of the loop's variables.
         let wrong = if ty == Ground::NUM { self.draft.bool(true) } else { self.draft.num(1.0) };
         let (n, acc, again, i) = (Name::of_counter(0), Name::of_accumulator(0), Name::of_rec(0), Name::of_counter(1));
         let d = &mut self.draft;
@@ -537,7 +539,7 @@ impl Generator {
         })
     }
 
-    /// The top-level expressions with a change to one of them, or to their number.
+    /// Changes one of the top-level expressions, or their number.
     fn breach_program(&mut self, breach: Breach, mut roots: SmallVec<[Id; 4]>) -> SmallVec<[Id; 4]> {
         let bare = self.mix.outputs == 1 && self.mix.defines == 0;
         if bare {
@@ -601,7 +603,7 @@ impl Generator {
         roots
     }
 
-    /// The builtin on leaves, if it is not hidden.
+    /// The builtin applied to leaves. `None` if its name is hidden.
     fn plain_call(&mut self, builtin: Builtin, params: &[Ground], index: bool) -> Option<Id> {
         if !self.scope.has(builtin) {
             return None;

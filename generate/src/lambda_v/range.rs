@@ -1,8 +1,8 @@
-//! A guess at how large and how finely divided the numbers of an expression are, so that most
-//! programs stay where arithmetic is exact.
+//! An estimate of the magnitude and the granularity of an expression's numbers. It keeps most
+//! programs where arithmetic is exact.
 //!
-//! It steers and promises nothing: what a lane is really worth the semantics says
-//! when the program runs.
+//! The estimate only steers the generator and guarantees nothing. The semantics computes the
+//! actual values.
 
 use smallstep_semantics::lambda_v::builtin::Emit;
 use smallstep_semantics::number::Op;
@@ -15,17 +15,17 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// Booleans, 0 and 1.
+    /// The range of Booleans, 0 and 1.
     pub(super) const UNIT: Range = Range { mag: 0, frac: 0 };
-    /// The fragment's coordinate, up to 128 pixels.
+    /// The range of the fragment's coordinate, up to 128 pixels.
     pub(super) const FRAG_COORD: Range = Range { mag: 7, frac: 1 };
-    /// What a function's parameters are taken to be.
+    /// The assumed range of a function's parameters.
     pub(super) const PARAMETER: Range = Range { mag: 7, frac: 2 };
-    /// What a function's results are made to be.
+    /// The range that a function's results are forced into.
     pub(super) const RESULT: Range = Range { mag: 15, frac: 5 };
-    /// What a loop's accumulators are kept to.
+    /// The range that a loop's accumulators are forced into.
     pub(super) const ACCUMULATOR: Range = Range { mag: 8, frac: 3 };
-    /// Nothing known.
+    /// The range of an expression about which nothing is known.
     pub(super) const UNKNOWN: Range = Range { mag: 30, frac: 60 };
 
     /// The range of one number.
@@ -41,17 +41,17 @@ impl Range {
         Range { mag: (biased - 126).max(0), frac: (150 - biased - trailing).max(0) }
     }
 
-    /// Both.
+    /// The smallest range that contains both.
     pub(super) fn join(self, other: Range) -> Range {
         Range { mag: self.mag.max(other.mag), frac: self.frac.max(other.frac) }
     }
 
-    /// Whether each number of the range is a float.
+    /// Whether each number in the range is exactly a float.
     pub(super) fn is_exact(self) -> bool {
         self.mag + self.frac <= 22
     }
 
-    /// Whether this lies within the other.
+    /// Whether this range lies inside the other.
     pub(super) fn fits(self, other: Range) -> bool {
         self.mag <= other.mag && self.frac <= other.frac
     }
@@ -65,7 +65,7 @@ impl Range {
     }
 }
 
-/// What an instruction makes of its operands' ranges.
+/// The range of an instruction's result, from the ranges of its operands.
 pub(super) fn result(emit: Emit, operands: &[Range]) -> Range {
     let all = operands.iter().copied().reduce(Range::join).unwrap_or(Range::UNIT);
     let op = match emit {
@@ -103,7 +103,7 @@ pub(super) fn result(emit: Emit, operands: &[Range]) -> Range {
     }
 }
 
-/// Whether the instruction's result is fixed only where it is exact.
+/// Whether the instruction has a fixed result only if that is exact.
 pub(super) fn needs_exact(emit: Emit) -> bool {
     let (Emit::Compute(op) | Emit::Swapped(op)) = emit else { return false };
     matches!(

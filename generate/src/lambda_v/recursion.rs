@@ -1,5 +1,5 @@
-//! Loops: rec-func with a counter that ends it after a few rounds, accumulators, and `rec` in every
-//! tail position that §5 allows.
+//! Loops: rec-func with a counter that ends it after a few iterations, accumulators, and `rec` in
+//! every tail position that §5 allows.
 
 use super::binding::For;
 use super::catalog::literal_size;
@@ -11,16 +11,16 @@ use smallstep_semantics::lambda_v::builtin::Builtin;
 use smallstep_semantics::lambda_v::types::Ground;
 use smallvec::SmallVec;
 
-/// How a loop counts its rounds.
+/// How a loop counts its iterations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Count {
-    /// From some number down to 0.
+    /// Down to 0 from some number.
     Down,
-    /// From 0 up to this.
+    /// Up to this number from 0.
     Up(f32),
-    /// Halved until it is below 1.
+    /// A number is halved until it is below 1.
     Halve,
-    /// A Boolean that is true in the first round only.
+    /// A Boolean that is true only in the first iteration.
     Once,
 }
 
@@ -30,27 +30,28 @@ impl Count {
     }
 }
 
-/// A loop in the making.
+/// A loop under construction.
 pub(super) struct Loop {
     number: u32,
     count: Count,
     ty: Ground,
-    /// The parameters with the ranges that they are kept to; the counter's position; and where they
-    /// stand in the scope.
+    /// The types of the parameters, with the ranges that they are forced into. `counter` is
+    /// the index of the counter among them. `first` is the position of the first parameter in
+    /// the scope.
     params: SmallVec<[(Ground, Range); 4]>,
     counter: usize,
     first: usize,
-    /// Whether some branch calls rec already.
+    /// Whether some branch calls `rec` already.
     called: bool,
 }
 
 impl Generator {
-    /// Whether the names that every loop needs mean themselves here.
+    /// Whether the names that every loop needs are not hidden here.
     pub(super) fn can_loop(&self) -> bool {
         self.scope.means_itself(Name::REC_FUNC) && self.loop_names()[1..].iter().all(|&name| self.scope.means_itself(name))
     }
 
-    /// The names that a loop's own binders must not hide: `rec`, then what counting needs.
+    /// The names that a loop's own binders must not hide: `rec`, and the names for counting.
     fn loop_names(&self) -> [Name; 10] {
         let k = self.known();
         let b = Name::builtin;
@@ -68,7 +69,7 @@ impl Generator {
             8 => Count::Halve,
             _ => Count::Once,
         };
-        // The counter, what is gathered, and perhaps more.
+        // The parameters are the counter, usually an accumulator, and perhaps more.
         let mut params: SmallVec<[(Ground, Range); 4]> = SmallVec::new();
         if self.random.percent(85) {
             params.push((ty, Range::ACCUMULATOR));
@@ -78,7 +79,7 @@ impl Generator {
         }
         let counter = self.random.below(params.len() as u32 + 1) as usize;
         params.insert(counter, (count.ty(), Range { mag: 3, frac: 0 }));
-        // Now and then one argument has room for a loop of its own.
+        // Now and then one argument is large enough for a loop of its own.
         let share = (size / 5 / params.len() as u32).max(1);
         let roomy = if size >= 36 && self.random.percent(25) { self.random.below(params.len() as u32) as usize } else { counter };
         let share_of = |i: usize| if i == roomy && i != counter { size / 2 } else { share };
@@ -121,7 +122,7 @@ impl Generator {
         Made { id: self.draft.apply(head, &arguments), range: body.range }
     }
 
-    /// The counter's first value. Sometimes the pixel has a say in it.
+    /// The initial value of the counter. Sometimes it depends on the pixel.
     fn start(&mut self, count: Count, rounds: u32) -> Id {
         let known = self.known();
         match count {
@@ -146,7 +147,7 @@ impl Generator {
         }
     }
 
-    /// The body: ends if the counter says so, otherwise goes on.
+    /// The body. It ends the loop or goes on, depending on the counter.
     fn round(&mut self, inside: &mut Loop, size: u32) -> Made {
         if size >= 24 {
             match self.random.below(10) {
@@ -156,7 +157,7 @@ impl Generator {
                         let body = self.round(inside, (size * 3 / 4).saturating_sub(5));
                         return Made { id: self.close_let(head, body.id), ..body };
                     }
-                    // The counter is hidden: this let can hold a result only, so the loop goes on
+                    // The let hides the counter, so it can hold only a result. The loop goes on
                     // around it.
                     let body = self.expr(inside.ty, 4);
                     let result = self.close_let(head, body.id);
@@ -174,7 +175,7 @@ impl Generator {
         self.branch(inside, result, size * 2 / 3)
     }
 
-    /// `(if done result step)`, or the other way round.
+    /// `(if done result step)`, or with the branches exchanged.
     fn branch(&mut self, inside: &mut Loop, result: Made, size: u32) -> Made {
         let swapped = self.random.percent(35);
         let condition = self.done(inside, swapped);
@@ -190,7 +191,7 @@ impl Generator {
         self.scope.bindings[inside.first + inside.counter].visible && self.rec(inside).is_some() && self.can_loop()
     }
 
-    /// The loop's result in its last round: often an accumulator.
+    /// The loop's result in the last iteration. Often it is an accumulator.
     fn result(&mut self, inside: &Loop, size: u32) -> Made {
         let accumulators: SmallVec<[usize; 4]> = (0..inside.params.len())
             .filter(|&i| i != inside.counter && inside.params[i].0 == inside.ty && self.scope.bindings[inside.first + i].visible)
@@ -203,7 +204,7 @@ impl Generator {
         self.expr(inside.ty, size)
     }
 
-    /// Whether the counter is at its end, or the opposite.
+    /// The condition that the counter is at its end, or the opposite.
     fn done(&mut self, inside: &Loop, opposite: bool) -> Id {
         let known = self.known();
         let counter = self.use_value(inside.first + inside.counter).id;
@@ -228,8 +229,8 @@ impl Generator {
         }
     }
 
-    /// What the loop does when the counter is not at its end: calls rec on each way, or ends early
-    /// on some.
+    /// The step of the loop when the counter is not at its end. It calls `rec` on every path, or
+    /// ends early on some.
     fn step(&mut self, inside: &mut Loop, size: u32) -> Id {
         let needed: u32 = inside.params.iter().map(|&(ty, _)| literal_size(ty).min(4)).sum::<u32>() + 4;
         if inside.called && size < needed / 2 {
@@ -260,7 +261,7 @@ impl Generator {
                     let body = self.step(inside, (size * 2 / 3).saturating_sub(4));
                     return self.close_let(head, body);
                 }
-                // The loop cannot go on in here: take back what was begun.
+                // The loop cannot go on inside of this let, so its scope is removed.
                 self.scope.truncate(head.outside());
                 self.rec_call(inside, size)
             }
@@ -272,7 +273,7 @@ impl Generator {
                 }
             }
             14 | 15 if inside.params.len() <= 3 => {
-                // ((if c rec rec) e1 …), or a function that calls rec in the place of one.
+                // ((if c rec rec) e1 …). Instead of `rec` there may be a function that calls it.
                 let condition = self.condition(size / 4);
                 let (yes, no) = (self.rec_or_caller(inside), self.rec_or_caller(inside));
                 let head = self.if_list(condition.id, yes, no);
@@ -283,13 +284,13 @@ impl Generator {
         }
     }
 
-    /// A name for `rec` of this loop that can be seen here.
+    /// A visible name for `rec` of this loop.
     fn rec(&self, inside: &Loop) -> Option<Name> {
         let mut bindings = self.scope.bindings.iter().rev();
         bindings.find(|b| b.visible && matches!(b.kind, Kind::Rec(n) if n == inside.number)).map(|b| b.name)
     }
 
-    /// `rec` by any of its names here.
+    /// A use of `rec` of this loop, by a random visible name.
     fn rec_name(&mut self, inside: &Loop) -> Id {
         let found = self.scope.visible(|kind| matches!(kind, Kind::Rec(n) if *n == inside.number));
         let at = self.random.pick(&found) as usize;
@@ -306,8 +307,8 @@ impl Generator {
         self.draft.apply(head, &arguments)
     }
 
-    /// The arguments of the next round: the counter one further, the accumulators with something
-    /// done to them.
+    /// The arguments of the next iteration. The counter is advanced, and the accumulators
+    /// are updated.
     fn next_arguments(&mut self, inside: &mut Loop, size: u32) -> SmallVec<[Id; 4]> {
         inside.called = true;
         let known = self.known();
@@ -336,7 +337,8 @@ impl Generator {
         arguments
     }
 
-    /// What an accumulator becomes: itself with something more, where there is room.
+    /// The next value of an accumulator: its value, combined with another expression if there
+    /// is room.
     fn gathered(&mut self, inside: &Loop, i: usize, ty: Ground, range: Range, share: u32) -> Id {
         let known = self.known();
         let at = inside.first + i;
@@ -352,7 +354,7 @@ impl Generator {
         self.expr_within(ty, share, range).id
     }
 
-    /// A let or func that gives `rec` another name, with `then` inside.
+    /// A let or func that gives `rec` another name, and contains `then`.
     fn rec_by_another_name(
         &mut self,
         inside: &mut Loop,
@@ -371,7 +373,7 @@ impl Generator {
         if !self.scope.means_itself(Name::FUNC) {
             return None;
         }
-        // ((func (again) e) rec)
+        // The form ((func (again) e) rec).
         let param = self.draft.name(name);
         let params = self.draft.list(&[param]);
         let argument = self.rec_name(inside);
@@ -403,7 +405,7 @@ impl Generator {
         self.draft.call(Name::FUNC, &[params, body])
     }
 
-    /// `(if c (rec id …) on)`: at the pixels where c holds, the loop never ends.
+    /// `(if c (rec id …) on)`. At the pixels where c holds, the loop never ends.
     fn diverging(&mut self, inside: &mut Loop, on: Id) -> Id {
         let known = self.known();
         let all_visible = (0..inside.params.len()).all(|i| self.scope.bindings[inside.first + i].visible);

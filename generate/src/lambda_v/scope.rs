@@ -1,4 +1,4 @@
-//! What is bound where an expression is made.
+//! The bindings that are in scope.
 
 use super::draft::Name;
 use super::range::Range;
@@ -6,29 +6,29 @@ use smallstep_semantics::lambda_v::builtin::Builtin;
 use smallstep_semantics::lambda_v::types::Ground;
 use smallvec::SmallVec;
 
-/// The type of a parameter or result: of values, or of functions by the number of their signature.
+/// The type of a parameter or result: a value type, or the number of a function's signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ty {
     Value(Ground),
     Function(u16),
 }
 
-/// The type of a function. λV gives functions none; these are the generator's.
+/// The type of a function. λV has no function types. The generator uses its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Signature {
     pub(super) params: SmallVec<[Ty; 4]>,
     pub(super) result: Ty,
 }
 
-/// What an application of a function costs by name: its body, and how often
-/// it evaluates each argument.
+/// The cost by name of an application: the cost of the body, and how often it evaluates
+/// each argument.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cost {
     pub(super) body: u64,
     pub(super) uses: [u32; 4],
 }
 
-/// A function that fits any type.
+/// A function that works for any type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Combinator {
     /// `(func (a) a)`
@@ -50,14 +50,14 @@ impl Combinator {
         [Combinator::Identity, Combinator::First, Combinator::Apply, Combinator::Flip, Combinator::Compose, Combinator::Twice];
 }
 
-/// What a name is bound to.
+/// The kind of value that a name is bound to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
-    /// A value of this type, in this range, costing so much at each use.
+    /// A value, by its type, its range, and the cost of each use.
     Value(Ground, Range, u64),
-    /// A function of this signature.
+    /// A function, by the number of its signature.
     Function(u16, Cost),
-    /// A function that fits any type.
+    /// A function that works for any type.
     Combinator(Combinator),
     /// A builtin.
     Builtin(Builtin),
@@ -65,7 +65,7 @@ pub(super) enum Kind {
     If,
     /// `rec` of the loop with this number.
     Rec(u32),
-    /// Nothing that can be used.
+    /// A binding that cannot be used.
     Unused,
 }
 
@@ -74,17 +74,17 @@ pub(super) enum Kind {
 pub(super) struct Binding {
     pub(super) name: Name,
     pub(super) kind: Kind,
-    /// Whether no inner binding has the name.
+    /// Whether no inner binding has the same name.
     pub(super) visible: bool,
-    /// How often it was used.
+    /// The number of uses so far.
     pub(super) uses: u32,
 }
 
-/// The bindings in scope, innermost last.
+/// The bindings in scope. The innermost is last.
 #[derive(Clone, Debug)]
 pub(super) struct Scope {
     pub(super) bindings: Vec<Binding>,
-    /// How many bindings hide each predefined name.
+    /// The number of bindings that hide each predefined name.
     hiding: Vec<u8>,
 }
 
@@ -104,7 +104,7 @@ impl Scope {
         self.bindings.push(Binding { name, kind, visible: true, uses: 0 });
     }
 
-    /// Ends the scope of all bindings but the first `len`.
+    /// Removes all bindings except for the first `len`.
     pub(super) fn truncate(&mut self, len: usize) {
         while self.bindings.len() > len {
             let Some(ended) = self.bindings.pop() else { return };
@@ -121,12 +121,12 @@ impl Scope {
         self.bindings.len()
     }
 
-    /// Whether the predefined name has its own meaning here.
+    /// Whether the predefined name is not hidden here.
     pub(super) fn means_itself(&self, name: Name) -> bool {
         self.hiding[name.0 as usize] == 0
     }
 
-    /// Whether the builtin can be named here.
+    /// Whether the builtin's name is not hidden here.
     pub(super) fn has(&self, builtin: Builtin) -> bool {
         self.means_itself(Name::builtin(builtin))
     }

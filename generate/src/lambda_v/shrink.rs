@@ -1,11 +1,12 @@
-//! Shrinking: from a program that shows something to a small one that still does.
+//! Shrinking: from a program that shows something to a smaller one that still shows it.
 //!
-//! Each proposal is one change to the smallest program known to show it: an expression gives way to
-//! a part of itself or to a constant of its type, or to the shortest expression of its type that no
-//! compiler knows the value of; a vector that is shown gives way to one of its components; a
-//! binding, parameter, define or output goes; a number becomes rounder; of names and orders that do
-//! as well, the first is taken, so that different programs that show one thing come down to the
-//! same. Only programs that stay valid ([`Keep`]) and are smaller are proposed.
+//! Each proposal is one change to the smallest program that is known to show it. A change
+//! replaces an expression by a part of itself, by a constant of its type, or by the shortest
+//! expression of its type whose value no compiler knows. It may also replace an output vector by
+//! one of its components, remove a binding, parameter, define or output, or make a number
+//! rounder. Some names and orders are equally good. Then the first is taken, so that different
+//! programs that show one thing shrink to the same program. Only programs that stay valid
+//! ([`Keep`]) and are smaller are proposed.
 
 mod change;
 mod part;
@@ -23,8 +24,8 @@ use smallstep_semantics::lambda_v::types::{Ground, Type};
 use smallstep_semantics::lambda_v::typing::{self, StackId, infer};
 use std::hash::{Hash, Hasher};
 
-/// The part of a program that makes one component of one output; `None` if there is no such part,
-/// or it is the whole program.
+/// The part of a program that computes one component of one output. `None` if there is no such
+/// part, or it is the whole program.
 pub fn slice(tree: &Tree, location: u32, component: u32) -> Option<Tree> {
     let types = Keep::WellTyped.types(tree);
     let is_output = |root: ExprId| head(tree, root) == Some("output");
@@ -37,8 +38,8 @@ pub fn slice(tree: &Tree, location: u32, component: u32) -> Option<Tree> {
     };
     let component = *COMPONENTS.get(component as usize)?;
     let slices = match types.get(&tree.span(shown)) {
-        // The component of what it is made of; if that is not well typed, the
-        // component of the whole.
+        // First the component of the operands. If that is not well typed, the component of the
+        // whole expression.
         Some(Type::Ground(Ground::Vec(n @ 2.., _))) => [vectors(tree, &types, *n), FxHashSet::default()]
             .map(|vectors| {
                 let mut sketch = Sketch::of(&part);
@@ -52,7 +53,7 @@ pub fn slice(tree: &Tree, location: u32, component: u32) -> Option<Tree> {
     slices.into_iter().find(|slice| Keep::WellTyped.holds(slice)).filter(|slice| !slice.same(tree))
 }
 
-/// The expressions that are vectors of so many components, and the names that may be.
+/// The expressions that are vectors of this many components, and the names that may be.
 fn vectors(tree: &Tree, types: &FxHashMap<Span, Type>, components: u8) -> FxHashSet<ExprId> {
     let may_be = |&e: &ExprId| match types.get(&tree.span(e)) {
         Some(ty) => matches!(ty, Type::Ground(Ground::Vec(n, _)) if *n == components),
@@ -61,48 +62,49 @@ fn vectors(tree: &Tree, types: &FxHashMap<Span, Type>, components: u8) -> FxHash
     (0..tree.nodes.len() as u32).map(ExprId).filter(may_be).collect()
 }
 
-/// What proposals must be.
+/// The condition that all proposals must meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// Well typed.
+    /// Proposals are well typed.
     WellTyped,
-    /// Programs whose names and forms are in order: for programs that have no type.
+    /// Names and forms are correct. For programs that have no type.
     Resolved,
 }
 
-/// The bounds of typing a proposal; one that takes more is not proposed.
+/// The limits for typing a proposal. A proposal that exceeds them is dropped.
 const TYPING: typing::Limits = typing::Limits { nodes: 1 << 16, terms: 1 << 18, path: 5_000 };
 
-/// A program on its way to a smaller one.
+/// A search for a smaller program.
 #[derive(Clone)]
 pub struct Shrinking(Descent<Tree>);
 
-/// What shrinking makes less: first the nodes, then what is written in them.
+/// The size that shrinking reduces. Nodes are compared first, then the text in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Size {
     nodes: u32,
     text: u32,
-    /// Commutative operations with their one number last.
+    /// The number of commutative operations with a number as the last operand only.
     disorder: u32,
 }
 
 impl Shrinking {
-    /// The program, to be shrunk.
+    /// A search that starts with this program.
     pub fn new(tree: &Tree, keep: Keep) -> Shrinking {
         Shrinking(Descent::new(lay_out(tree), keep))
     }
 
-    /// The program proposed, or the smallest that is known.
+    /// The proposed program, or else the smallest known one.
     pub fn shown(&self) -> &Tree {
         self.0.shown()
     }
 
-    /// The program proposed shows it, or none was proposed. Whether there is another proposal.
+    /// Says that the proposed program shows it, or starts the search. Returns whether there is
+    /// another proposal.
     pub fn simplify(&mut self) -> bool {
         self.0.simplify()
     }
 
-    /// The program proposed does not show it. Whether there is another proposal.
+    /// Says that the proposed program does not show it. Returns whether there is another proposal.
     pub fn complicate(&mut self) -> bool {
         self.0.complicate()
     }
@@ -143,13 +145,13 @@ impl Shrinks for Tree {
     }
 }
 
-/// The smallest well-typed program found that `fails`, as `tree` does, with at most so many
-/// questions. If `tree` does not fail, it is given back as it is.
+/// The smallest well-typed program found that `fails`, with at most `questions` calls of it.
+/// Returns `tree` itself if that does not fail.
 pub fn minimal(tree: &Tree, fails: &mut dyn FnMut(&Tree) -> bool, questions: u32) -> Tree {
     minimal_that_keeps(Keep::WellTyped, tree, fails, questions)
 }
 
-/// [`minimal`], among programs of which less is asked.
+/// Like [`minimal`], but with another condition for the proposals.
 pub fn minimal_that_keeps(keep: Keep, tree: &Tree, fails: &mut dyn FnMut(&Tree) -> bool, questions: u32) -> Tree {
     if questions == 0 || !fails(tree) {
         return tree.clone();
@@ -163,7 +165,7 @@ impl Keep {
         self == Keep::Resolved || infer(&program, TYPING).is_ok()
     }
 
-    /// The types of expressions by place, where they are typed as operands are.
+    /// The types of expressions by span, for expressions that are typed in the way of operands.
     fn types(self, tree: &Tree) -> FxHashMap<Span, Type> {
         let mut types = FxHashMap::default();
         let derivation = Program::resolve(tree).ok().and_then(|program| infer(&program, TYPING).ok());
@@ -197,11 +199,11 @@ fn size(tree: &Tree) -> Size {
     Size { nodes: tree.nodes.len() as u32, text, disorder }
 }
 
-/// Of names that often do as well as each other, which comes first.
+/// The rank of a name among names that are often interchangeable. The smallest is preferred.
 fn rank(name: &str) -> u32 {
     let place = |names: &[&str]| names.iter().position(|n| *n == name).map(|place| place as u32);
     let comparisons = ["less-than", "less-equal", "greater-than", "greater-equal", "eq", "neq"];
-    // One Boolean of a vector comes after all of them together.
+    // A single Boolean of a vector comes after `any-of` and `all-of`.
     place(&["any-of", "all-of"]).or_else(|| Some(2 + place(&COMPONENTS)?)).or_else(|| place(&comparisons)).unwrap_or(0)
 }
 

@@ -1,10 +1,10 @@
-//! Operands of functions that are bounded on a part of the floats only, drawn into that part.
+//! Mapping of operands into the domain of a function, for functions with bounded results only on a
+//! part of the floats.
 //!
-//! Most numbers that a program computes are outside of [-1, 1], and many are negative or zero: left
-//! alone, an inverse sine, a logarithm or a quotient is more often without a bound than with one,
-//! and so is all that is made of it. What is drawn into a domain is so with an operation more, and
-//! its set of answers is as wide as before; how often, the mix says, and the other operands stay as
-//! they are.
+//! Most numbers in a program lie outside of [-1, 1], and many are negative or zero. So an inverse
+//! sine, a logarithm or a quotient is usually unbounded, and so is everything computed from it. The
+//! mapping adds one operation, and the set of answers stays as wide as before. The mix determines
+//! how often operands are mapped. The other operands stay as they are.
 
 use super::catalog::{Instance, slot};
 use super::draft::Id;
@@ -18,21 +18,21 @@ use smallvec::SmallVec;
 /// A part of the floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Domain {
-    /// Within (-1, 1).
+    /// Numbers in (-1, 1).
     Unit,
-    /// Positive.
+    /// Positive numbers.
     Positive,
-    /// Greater than 1.
+    /// Numbers greater than 1.
     AboveOne,
-    /// Within (-π, π).
+    /// Numbers in (-π, π).
     Angle,
-    /// Small enough for an exponential to be far from an infinity.
+    /// Numbers whose exponential is far from infinity.
     Exponent,
-    /// These numbers, whatever was there.
+    /// Constants of this sign, whatever the operand was.
     Edge(i8),
 }
 
-/// The operands of an operation that are bounded on a part of the floats only.
+/// The operands of an operation, by index, that have a domain.
 fn domains(op: Op) -> &'static [(usize, Domain)] {
     match op {
         Op::Asin | Op::Acos | Op::Atanh => &[(0, Domain::Unit)],
@@ -49,9 +49,9 @@ fn domains(op: Op) -> &'static [(usize, Domain)] {
 }
 
 impl Generator {
-    /// Draws the operands of an instance into its domain, as often as the mix wants it.
+    /// Maps the operands of an instance into their domains, as often as the mix says.
     pub(super) fn tame(&mut self, instance: &Instance, operands: &mut [Made]) {
-        // A change that is still to be made, or was, stays where it is.
+        // A change of a near-miss stays as it is, whether it is pending or made.
         if self.mix.tame == 0 || self.breach.is_some() || self.broken.is_some() {
             return;
         }
@@ -66,7 +66,7 @@ impl Generator {
         }
     }
 
-    /// An expression drawn into a domain; `None` where the names that this takes are hidden.
+    /// An expression mapped into a domain. `None` if a name that this needs is hidden.
     fn drawn_into(&mut self, domain: Domain, ty: Ground, id: Id) -> Option<Id> {
         let known = self.known();
         let within = |g: &mut Generator, bound: f32| {
@@ -102,12 +102,12 @@ impl Generator {
         }
     }
 
-    /// `(builtin items…)`, unless the name is hidden.
+    /// `(builtin items…)`. `None` if the name is hidden.
     fn named(&mut self, builtin: Builtin, items: &[Id]) -> Option<Id> {
         self.scope.has(builtin).then(|| self.call(builtin, items))
     }
 
-    /// The number, or the vector of it.
+    /// The number, or the vector with this number in each component.
     pub(super) fn constant_of(&mut self, ty: Ground, x: f32) -> Option<Id> {
         match ty {
             Ground::Vec(1, Elem::F) => Some(self.draft.num(x)),

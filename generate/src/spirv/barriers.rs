@@ -1,19 +1,19 @@
-//! Modules for the analysis of uniformity: generated modules, with barriers put anywhere, and with
-//! fewer sources of what differs between invocations.
+//! Modules for the analysis of uniformity. They are generated modules with barriers at arbitrary
+//! places, and with fewer values that differ between invocations.
 //!
-//! In so many of a hundred places, drawn for each module, a built-in input that differs within a
-//! workgroup gives way to one that does not. So whole chains of values, through variables, phis and
-//! calls, mostly do not differ, but for a few. Memory is used as before, so nothing races: a
-//! barrier more orders more.
+//! In a percentage of places, drawn for each module, a built-in input that differs within a
+//! workgroup is replaced by one that does not. So most chains of values, through variables, phis
+//! and calls, do not differ within a workgroup. Memory is used as before. An additional barrier
+//! only orders more accesses, so nothing races.
 
 use super::mix::{Limits, Mix};
 use super::tree::{Builtin, Compare, Expr, Function, Module, Op, Stmt, Trip, Type};
 use super::{BufferContents, ComputeCase, Random, drawn};
 
-/// The version of these modules: another one may make another module of a seed.
+/// The version of this generator. Another version may make another module of the same seed.
 pub const VERSION: u32 = 1;
 
-/// What the input buffer holds: this binding.
+/// The binding of the input buffer.
 const INPUT: u32 = 0;
 
 /// The module of a seed.
@@ -45,7 +45,7 @@ pub fn module(seed: u64) -> Module {
     module
 }
 
-/// Built-in inputs that differ within a workgroup give way to the workgroup's number.
+/// Replaces built-in inputs that differ within a workgroup by a component of WorkgroupId.
 fn make_alike(module: &mut Module, random: &mut Random, percent: u32) {
     module.each_expr(&mut |e| {
         if let Op::Builtin(builtin @ (Builtin::LocalIndex | Builtin::Global(_) | Builtin::Local(_))) = &mut e.op
@@ -56,8 +56,8 @@ fn make_alike(module: &mut Module, random: &mut Random, percent: u32) {
     });
 }
 
-/// What decides selections and the numbers of turns gives way to a word of the input, in so many of
-/// a hundred places, or to the number of the invocation, in so many.
+/// Replaces the conditions of selections and the iteration counts of loops. In `alike` of a hundred
+/// places it takes a word of the input, in `apart` of a hundred the index of the invocation.
 fn decide(module: &mut Module, random: &mut Random, alike: u32, apart: u32) {
     let words = module.input.len().max(1) as u32;
     let other = |random: &mut Random| {
@@ -95,15 +95,15 @@ fn decide(module: &mut Module, random: &mut Random, alike: u32, apart: u32) {
     });
 }
 
-/// Puts a barrier into one of the lists of statements, before what leaves it: mostly not into the
-/// entry point's own, where it is late.
+/// Puts a barrier into one of the lists of statements, before the jump that ends the list. Usually
+/// it avoids the entry point's own list, where it is late.
 fn put_barrier(module: &mut Module, random: &mut Random) {
     let mut blocks = 0u32;
     module.each_block(&mut |_| blocks += 1);
     let mut own = 0;
     let mut functions = Module { main: Function::default(), ..module.clone() };
     functions.each_block(&mut |_| own += 1);
-    // The empty entry point was counted last.
+    // The last list is that of the empty entry point.
     let own = own - 1;
     let late = random.percent(25);
     let (chosen, mut number) = (random.below(blocks), 0);
@@ -118,8 +118,8 @@ fn put_barrier(module: &mut Module, random: &mut Random) {
     });
 }
 
-/// The buffers of a case in a run, by its number: what the input holds changes. In run 0 it is as
-/// the case says.
+/// The buffers of a case in run number `run`. The contents of the input differ from run to run. In
+/// run 0 they are as in the case.
 pub fn contents(case: &ComputeCase, seed: u64, run: u32) -> Vec<BufferContents> {
     let mut random = Random::new(seed ^ 0x696e_7075_7473 ^ u64::from(run) << 40);
     let mut buffers = case.buffers.clone();

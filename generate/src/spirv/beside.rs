@@ -1,5 +1,5 @@
-//! The lockstep machine beside the relation on one draw: in what they differ. For tests and
-//! campaigns; neither engine knows of it.
+//! Comparison of the lockstep machine with the relation, on one draw or dispatch. For tests and
+//! campaigns. Neither engine depends on it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,25 +11,26 @@ use smallstep_semantics::spirv::environment::Observation;
 use smallstep_semantics::spirv::grid::Acceptance;
 use smallstep_semantics::undefined::Ub;
 
-/// What was compared of draws over sets: components, by what the relation knows of them.
+/// Counts of compared components over sets, by the relation's result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Components {
-    /// One code.
+    /// The relation knows one code.
     pub exactly: u64,
-    /// Several codes, or a set of floats.
+    /// The relation knows several codes, or a set of floats.
     pub sets: u64,
-    /// Nothing is decided.
+    /// Both engines leave the component open.
     pub open: u64,
-    /// The machine decides what the relation leaves open.
+    /// The machine decides a component that the relation leaves open.
     pub more: u64,
-    /// The machine leaves open what the relation decides: not all ways were followed beside it.
+    /// The machine leaves open a component that the relation decides, because it did not follow
+    /// all ways.
     pub unfollowed: u64,
-    /// Any value.
+    /// The component is any value.
     pub undefined: u64,
 }
 
 impl Components {
-    /// Adds those of another draw.
+    /// Adds the counts of another draw.
     pub fn add(&mut self, other: Components) {
         self.exactly += other.exactly;
         self.sets += other.sets;
@@ -45,18 +46,19 @@ fn pixels(target: &ObservedTarget) -> impl Iterator<Item = (u32, u32)> + use<> {
     (0..height).flat_map(move |y| (0..width).map(move |x| (x, y)))
 }
 
-/// Whether a device may have a triangle anywhere, so that nothing is known of the pixel.
+/// Whether the device decides the coverage of this pixel, so that nothing is known of it.
 fn is_anywhere(target: &ObservedTarget, x: u32, y: u32) -> bool {
     (0..target.image.format().channels().len()).all(|c| matches!(target.component(x, y, c), Some(Component::Undecided(Why::Coverage))))
 }
 
-/// In what definite values differ, or how both end, if in anything. A triangle that a device may
-/// have anywhere is drawn by the machine at its definite place: such pixels are not compared.
+/// The first difference of definite values, or of the ways in which both end. `None` if they agree.
+/// A device may place some triangles differently, while the machine draws them at their definite
+/// place. Pixels of such triangles are not compared.
 pub fn definite(relation: &Outcome<DrawObservation>, machine: &Outcome<Picture>) -> Option<String> {
     let (one, other) = match (relation, machine) {
         (Outcome::Observed(one), Outcome::Observed(other)) => (one, other),
         (Outcome::Undefined(one), Outcome::Undefined(other)) => {
-            // Of two accesses that race, the order of turns says which is found by the other.
+            // The order of turns decides which of two racing accesses is reported.
             let same = one == other || one.ub == Ub::DataRace && other.ub == Ub::DataRace;
             return (!same).then(|| format!("{other:?}, not {one:?}"));
         }
@@ -98,15 +100,16 @@ pub fn definite(relation: &Outcome<DrawObservation>, machine: &Outcome<Picture>)
     (one.instructions != other.instructions).then(|| format!("{} instructions, not {}", other.instructions, one.instructions))
 }
 
-/// Whether two fragments of one pixel have left undefined values, one of them perhaps over the
-/// other's: where only the machine knows that the later one is there, it names that one.
+/// Whether the undefined values come from two fragments of one pixel. One may lie over the other.
+/// If only the machine knows that the later fragment is there, it names that fragment.
 fn of_one_pixel(one: MadeBy, other: MadeBy) -> bool {
     let (Some((_, one)), Some((_, other))) = (one.instruction, other.instruction) else { return false };
     one.workgroup != other.workgroup && one.local == other.local
 }
 
-/// Where the draw over sets with its fragments on the machine shows something else than the
-/// relation alone, if that is not only more precise. Counts what is compared.
+/// The first difference between the relation alone and a draw over sets whose fragments run on the
+/// machine. A result of the machine that is only more precise is no difference. Counts the
+/// compared components.
 pub fn over_sets(relation: &DrawObservation, machine: &DrawObservation, counts: &mut Components) -> Option<String> {
     for (target, found) in relation.targets.iter().zip(&machine.targets) {
         if target.image != found.image {
@@ -117,7 +120,8 @@ pub fn over_sets(relation: &DrawObservation, machine: &DrawObservation, counts: 
             let count = match (&one, &other) {
                 (Component::Undecided(_), Component::Undecided(_)) => &mut counts.open,
                 (Component::Undecided(_), _) => &mut counts.more,
-                // Beside the machine the relation has fewer instructions for them than alone.
+                // The relation has fewer instructions for sets when it runs together with
+                // the machine.
                 (_, Component::Undecided(Why::Unfollowed)) => &mut counts.unfollowed,
                 (Component::Within(one), Component::Within(other)) if one.is_alike(other) => &mut counts.sets,
                 (Component::OneOf(one), Component::OneOf(other)) if one.is_alike(other) => &mut counts.sets,
@@ -133,8 +137,8 @@ pub fn over_sets(relation: &DrawObservation, machine: &DrawObservation, counts: 
     None
 }
 
-/// What an acceptance leaves open of an observation: words with what they may be, and bytes of
-/// which nothing is known.
+/// The open parts of an observation: words with their allowed values, and bytes of which nothing
+/// is known.
 type Open = (BTreeMap<(usize, u64), Expected>, BTreeSet<(usize, u64)>);
 
 fn open(shown: &Observation, acceptance: &Acceptance) -> Open {
@@ -147,15 +151,15 @@ fn open(shown: &Observation, acceptance: &Acceptance) -> Open {
     (words.collect(), acceptance.doubtful.iter().flat_map(|d| (d.start..d.end).map(|at| (d.buffer, at))).collect())
 }
 
-/// Where the machine shows something else of a dispatch over sets than the relation, if that is not
-/// only more precise: both with what was observed. Counts what is compared, bytes that are open and
-/// words that are not.
+/// The first difference between the machine and the relation on a dispatch over sets. Each comes
+/// with its observation. A result of the machine that is only more precise is no difference. Counts
+/// open bytes and the other words as compared.
 pub fn dispatched(relation: (&Observation, &Acceptance), machine: (&Observation, &Acceptance), counts: &mut Components) -> Option<String> {
     if relation.0.buffers != machine.0.buffers || relation.0.images != machine.0.images {
         return Some("other definite bytes".into());
     }
-    // A bound of ways or cells the machine may keep to. Anything else that the relation meets is
-    // there for it too.
+    // The machine may stay within a bound of ways or cells that the relation exceeds. Any other
+    // obstacle of the relation is an obstacle for the machine too.
     if let (Some(Unsettled::Reached(why)), None) = (&relation.1.unsettled, &machine.1.unsettled) {
         return Some(format!("all, and the relation nothing: {why}"));
     }
@@ -193,8 +197,8 @@ mod tests {
 
     use super::*;
 
-    /// Where the relation settles nothing, since a way ends as undefined, the machine must not
-    /// settle anything. Where ways were too many for the relation it may.
+    /// The relation settles nothing if a way ends as undefined. Then the machine must not settle
+    /// anything. If the relation has too many ways, the machine may settle something.
     #[test]
     fn what_the_relation_does_not_settle_the_machine_does_not() {
         let observation = Observation { buffers: Vec::new(), images: Vec::new(), instructions: 1 };

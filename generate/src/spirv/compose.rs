@@ -1,9 +1,9 @@
-//! Expressions of a type, out of what is in scope.
+//! The random generation of expressions of a given type, from values in scope.
 
 use super::draw::Draw;
 use super::tree::*;
 
-/// Numbers that bring out the corners of integer operations.
+/// Constants that are corner cases of integer operations.
 const CORNERS: &[u64] = &[0, 1, 1, 2, 3, 5, 7, 8, 15, 16, 31, 32, 33, 63, 100, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0xffff, 0x7fff_ffff];
 
 impl Draw {
@@ -58,7 +58,7 @@ impl Draw {
         scalars
     }
 
-    /// Something that stands there already.
+    /// An expression that reads an existing value.
     pub fn leaf(&mut self, ty: &Type) -> Expr {
         for _ in 0..3 {
             let found = match self.random.below(10) {
@@ -83,7 +83,7 @@ impl Draw {
         }
     }
 
-    /// A word that differs from invocation to invocation, mostly.
+    /// A word that usually differs between invocations.
     fn word(&mut self) -> Expr {
         let [x, y, z] = self.module.groups;
         let builtin = |builtin: Builtin| Expr::new(Type::UINT, Op::Builtin(builtin), Vec::new());
@@ -126,11 +126,11 @@ impl Draw {
         Expr::new(ty.clone(), Op::Convert, vec![arg])
     }
 
-    /// A local in scope, or a part of one.
+    /// A local in scope, or a part of it.
     fn known(&mut self, ty: &Type) -> Option<Expr> {
         let same: Vec<Local> = self.scope.iter().copied().filter(|&local| self.module.locals[local as usize] == *ty).collect();
         if !same.is_empty() {
-            // The latest are the most telling.
+            // The latest locals depend on most of the program.
             let recent = same.len().saturating_sub(6);
             let local = same[recent + self.random.below((same.len() - recent) as u32) as usize];
             return Some(Expr::local(local, ty.clone()));
@@ -151,7 +151,7 @@ impl Draw {
         Some(Expr::new(ty.clone(), Op::Extract(vec![i]), vec![whole]))
     }
 
-    /// A path into the type that leads to another type, if some tries find one.
+    /// A path from a type to a part of another type, if one is found in a few tries.
     fn path(&mut self, from: &Type, to: &Type) -> Option<Vec<Step>> {
         for _ in 0..4 {
             let (mut at, mut path) = (from.clone(), Vec::new());
@@ -182,7 +182,7 @@ impl Draw {
             .collect()
     }
 
-    /// A place in a variable that holds the type.
+    /// A place of that type in a variable.
     pub fn place(&mut self, ty: &Type) -> Option<Place> {
         let mut roots = self.roots();
         while !roots.is_empty() {
@@ -203,8 +203,7 @@ impl Draw {
     }
 
     fn table(&mut self, ty: &Type) -> Option<Expr> {
-        // Whole arrays and structures must be copied from one layout to another,
-        // which needs SPIR-V 1.4.
+        // Whole arrays and structures must be copied between layouts, which needs SPIR-V 1.4.
         if !self.mix.table || (ty.scalar().is_none() && self.mix.minor < 4) {
             return None;
         }
@@ -260,7 +259,7 @@ impl Draw {
                 let args = vec![self.expr(&of, fuel - 1), self.expr(&of, fuel - 1)];
                 Expr::new(ty, Op::Compare(compare), args)
             }
-            // A bit of a word is true about as often as not.
+            // One of the low bits of a word is about as often true as false.
             5 | 6 if lanes == 1 => {
                 let word = self.expr(&Type::UINT, fuel - 1);
                 let bit = Expr::uint(1 << self.random.below(4));
@@ -285,13 +284,13 @@ impl Draw {
         }
     }
 
-    /// What any scalar or vector may be made by.
+    /// An operation that makes any scalar or vector type.
     fn either(&mut self, ty: &Type, fuel: u32) -> Expr {
         let Some((scalar, lanes)) = ty.scalar() else { return self.leaf(ty) };
         let part = Type::Scalar(scalar);
         match self.random.below(8) {
             0 | 1 => {
-                // A vector is selected lane by lane.
+                // A vector is selected component by component.
                 let condition = Type::lanes(Scalar::Bool, lanes);
                 let args = vec![self.expr(&condition, fuel - 1), self.expr(ty, fuel - 1), self.expr(ty, fuel - 1)];
                 Expr::new(ty.clone(), Op::Select, args)
@@ -405,8 +404,8 @@ impl Draw {
             Binary::ShiftLeftLogical,
             Binary::ShiftRightLogical,
         ];
-        // Where signedness is no part of the rule, an instruction now and then has operands of the
-        // other one.
+        // Some instructions accept operands of either signedness. Now and then they get the
+        // other signedness.
         let signed = scalar.signed() != self.random.percent(10);
         let word = scalar.width() == 32;
         match self.random.below(14) {
@@ -420,7 +419,7 @@ impl Draw {
         }
     }
 
-    /// A value as a word: its first scalar, or one drawn from it.
+    /// A value as a word: its first scalar, or a word computed from it.
     pub fn as_word(&mut self, e: Expr) -> Expr {
         let ty = e.ty.clone();
         match ty.scalar() {
@@ -436,7 +435,7 @@ impl Draw {
     }
 }
 
-/// About how many instructions an expression is.
+/// An estimate of the number of instructions of an expression.
 pub(super) fn cost(e: &Expr) -> f64 {
     let own = match &e.op {
         Op::Const(_) | Op::Local(_) => 0.0,

@@ -1,4 +1,5 @@
-//! Modules: functions, variables and statements, drawn with an eye on what an invocation will run.
+//! The random generation of modules: functions, variables and statements. It estimates the
+//! instructions that an invocation will run.
 
 mod control;
 
@@ -10,30 +11,30 @@ use super::tree::*;
 use crate::random::Random;
 use control::Nest;
 
-/// The most lists of statements within one another.
+/// The maximum nesting depth of lists of statements.
 const DEEPEST: u32 = 4;
 
-/// A module being drawn.
+/// A module under construction.
 pub(super) struct Draw {
     pub random: Random,
     pub mix: Mix,
     pub module: Module,
-    /// The values in scope.
+    /// The locals in scope.
     pub scope: Vec<Local>,
     function: u32,
     nest: Vec<Nest>,
-    /// Whether all invocations of a workgroup are here together.
+    /// Whether all invocations of a workgroup reach this place together.
     uniform: bool,
-    /// Whether jumps out of a function may stand here.
+    /// The result type of the returns that may stand here. `None` if no return may.
     returns: Option<Option<Type>>,
-    /// The instructions that a call of each function runs, about.
+    /// An estimate of the instructions that a call of each function runs.
     costs: Vec<f64>,
-    /// Private variables that are passed by pointers, so that functions do not access them by name:
+    /// Private variables that are passed by pointer. Functions do not access them by name, because
     /// SPIR-V §2.18.2 forbids aliases.
     lent: Vec<u32>,
 }
 
-/// The module of a seed, its mix drawn within the limits.
+/// The module of a seed. Its mix is drawn within the limits.
 pub fn module(seed: u64, limits: &Limits) -> Module {
     let mut random = Random::new(seed ^ 0x7370_6972_765f_6373);
     let mix = Mix::draw(&mut random, limits);
@@ -42,7 +43,7 @@ pub fn module(seed: u64, limits: &Limits) -> Module {
     module
 }
 
-/// A module of a mix.
+/// A module with this mix.
 pub fn drawn(mix: &Mix, random: Random) -> Module {
     let module = Module {
         minor: mix.minor,
@@ -76,7 +77,7 @@ pub fn drawn(mix: &Mix, random: Random) -> Module {
         draw.draw_function(i);
     }
     draw.entry();
-    // What nothing uses goes: functions that are never called, variables that are never read.
+    // Removes unused items: functions that are never called, variables that are never read.
     repair(&mut draw.module);
     draw.module
 }
@@ -98,7 +99,8 @@ impl Draw {
         if self.mix.table {
             self.module.table = self.mix.table_type(&mut self.random);
             self.module.table_words = (0..self.module.table.scalars()).map(|_| self.word_pattern()).collect();
-            // Values of an array or structure of the table, so that one is copied as a whole.
+            // Values may have the type of an array or structure of the table, so that it is copied
+            // as a whole.
             if let Type::Struct(members) = &self.module.table {
                 let whole = members.iter().find(|member| member.scalar().is_none()).cloned();
                 self.mix.shapes.extend(whole);
@@ -132,7 +134,8 @@ impl Draw {
         self.module.variables.len() as u32 - 1
     }
 
-    /// What the function that is being drawn may access by name: root, type, whether it is Private.
+    /// The pointers that the current function may access: root, pointee type, and whether it
+    /// is Private.
     pub fn roots(&self) -> Vec<(Root, Type, bool)> {
         let entry = self.function == ENTRY;
         let variables = self.module.variables.iter().enumerate().filter_map(|(i, variable)| {
@@ -199,12 +202,12 @@ impl Draw {
         self.function = ENTRY;
         self.scope.clear();
         self.uniform = true;
-        // A return before a barrier would be divergence.
+        // If invocations could return before a barrier, the barrier would be divergent.
         let barriers = self.mix.exchange || self.mix.group_counters;
         self.returns = (!barriers).then_some(None);
         self.function_variables();
-        // The last statement mostly goes beyond the budget, and finding the words to write and
-        // writing them comes on top.
+        // The last statement usually exceeds the budget. Computing and writing the output words
+        // adds more instructions.
         let overhead = 12.0 + 7.0 * f64::from(self.mix.output_words);
         let (mut body, _) = self.block((f64::from(self.mix.executed) * 0.9 - overhead).max(8.0), 0, true);
         for i in 0..self.module.counters.len() as u32 {
@@ -220,7 +223,7 @@ impl Draw {
         self.module.main.body = body;
     }
 
-    /// Writes every word of the output, from what is in scope at the end.
+    /// Writes every word of the output, from values in scope at the end.
     fn show(&mut self, body: &mut Vec<Stmt>) {
         let scope = self.scope.clone();
         let roots = self.roots();
@@ -252,8 +255,8 @@ impl Draw {
         }
     }
 
-    /// Statements that run about so many instructions, and how many they run. With `keep`, what
-    /// they name stays in scope.
+    /// Statements that run about `budget` instructions, and the number that they run. With `keep`,
+    /// their locals stay in scope.
     fn block(&mut self, budget: f64, depth: u32, keep: bool) -> (Vec<Stmt>, f64) {
         let outer = self.scope.len();
         let (mut body, mut spent) = (Vec::new(), 0.0);
@@ -266,7 +269,7 @@ impl Draw {
         (body, spent)
     }
 
-    /// One statement; what it costs.
+    /// Adds one statement. Returns its cost.
     fn statement(&mut self, body: &mut Vec<Stmt>, budget: f64, depth: u32) -> f64 {
         let deep = depth >= DEEPEST || budget < 8.0;
         let entry = self.function == ENTRY;
@@ -349,7 +352,7 @@ impl Draw {
             return 0.2;
         }
         let (_, ty, _) = &roots[self.random.below(roots.len() as u32) as usize];
-        // Mostly a part of it.
+        // Usually the store writes only a part of the variable.
         let mut part = ty.clone();
         while part.parts() > 0 && self.random.percent(75) {
             part = part.part(self.random.below(part.parts())).unwrap_or(part);
@@ -405,7 +408,7 @@ impl Draw {
         spent
     }
 
-    /// A variable to pass by pointer, none of those that the same call passes already.
+    /// A variable to pass by pointer. It is none that the same call passes already.
     fn pointer(&mut self, ty: &Type, private: bool, taken: &[Root]) -> Option<Root> {
         let entry = self.function == ENTRY;
         let fits = |(root, holds, class): &(Root, Type, bool)| {
@@ -430,7 +433,7 @@ impl Draw {
         }
     }
 
-    /// Whether there is a counter to count in.
+    /// Whether the module has a counter.
     fn counted(&self) -> bool {
         !self.module.counters.is_empty()
     }

@@ -1,5 +1,5 @@
-//! The sections of a module, and what is declared in them: types, constants and variables, each
-//! once and only if it is used.
+//! The sections of a module and its declarations: types, constants and variables. Each is declared
+//! once, and only if it is used.
 
 use super::layout::{align, offsets, size, stride};
 use super::tree::{Builtin, Module, Scalar, Type};
@@ -8,47 +8,48 @@ use rustc_hash::FxHashMap;
 use smallstep_semantics::spirv::write::{Code, Id, string};
 use std::collections::BTreeSet;
 
-/// The words of a header, SPIR-V §2.3.
+/// The number of words in a module's header, SPIR-V §2.3.
 pub(super) const HEADER: usize = 5;
 
-/// The buffers, by their binding in set 0.
+/// The buffers. Their order gives their bindings in set 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Buffer {
-    /// Words to read.
+    /// Words that the module reads.
     Input,
-    /// Words to write.
+    /// Words that the module writes.
     Output,
-    /// A structure to read.
+    /// A structure that the module reads.
     Table,
-    /// Words to count in.
+    /// Words that the counters use.
     Counters,
 }
 
-/// A type that only lowering uses, or one of the tree's.
+/// The key of a declared type: a type of the tree, or one that only lowering uses.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Key {
     Void,
     Float,
-    /// Of a value; true: with explicit layout.
+    /// A type of values. True if it has explicit layout.
     Value(Type, bool),
-    /// Two members of one type: the result of OpIAddCarry and its like.
+    /// A structure with two members of one type: the result of OpIAddCarry and
+    /// similar instructions.
     Pair(Type),
-    /// The block around a runtime array of words.
+    /// The Block structure around a runtime array of words.
     Words,
     Pointer(u32, Id),
     Function(Vec<Id>),
-    /// An array of so many, without layout.
+    /// An array of this element type and length, without layout.
     Several(Id, u32),
 }
 
-/// A module on its way to words.
+/// A module under construction.
 pub(super) struct Emit {
     next: Id,
     capabilities: BTreeSet<u32>,
     glsl: Option<Id>,
     decorations: Code,
     globals: Code,
-    /// The functions, as far as they are written.
+    /// The functions written so far.
     pub code: Code,
     types: FxHashMap<Key, Id>,
     constants: FxHashMap<(Id, Vec<u32>), Id>,
@@ -57,10 +58,9 @@ pub(super) struct Emit {
     interface: Vec<(Id, StorageClass)>,
     minor: u8,
     table: Type,
-    /// How often an invocation is expected to run what is being written.
+    /// How often an invocation is expected to run the current code.
     pub weight: f64,
-    /// The instructions that an invocation is expected to run of the function
-    /// that is being written.
+    /// The number of instructions of the current function that an invocation is expected to run.
     pub executed: f64,
 }
 
@@ -91,7 +91,7 @@ impl Emit {
         self.next - 1
     }
 
-    /// An instruction with a result.
+    /// Emits an instruction with a result.
     pub fn op(&mut self, op: spirv::Op, ty: Id, operands: &[u32]) -> Id {
         let id = self.id();
         self.executed += self.weight;
@@ -99,13 +99,13 @@ impl Emit {
         id
     }
 
-    /// An instruction without.
+    /// Emits an instruction without a result.
     pub fn act(&mut self, op: spirv::Op, operands: &[u32]) {
         self.executed += self.weight;
         self.code.push(op, operands);
     }
 
-    /// An instruction of GLSL.std.450.
+    /// Emits an instruction of GLSL.std.450.
     pub fn ext(&mut self, ty: Id, instruction: spirv::GlslStd450Op, operands: &[Id]) -> Id {
         let set = self.glsl();
         let words: Vec<u32> = [set, instruction as u32].into_iter().chain(operands.iter().copied()).collect();
@@ -138,12 +138,12 @@ impl Emit {
         known.unwrap_or_else(|| self.declare(Key::Float, spirv::Op::TypeFloat, &[32]))
     }
 
-    /// A type of values.
+    /// The id of a type of values, without explicit layout.
     pub fn ty(&mut self, ty: &Type) -> Id {
         self.laid_out(ty, false)
     }
 
-    /// A type of values, with decorations for its layout or without.
+    /// The id of a type of values, with explicit layout or without.
     fn laid_out(&mut self, ty: &Type, explicit: bool) -> Id {
         // Scalars and vectors have no layout of their own.
         let explicit = explicit && ty.scalar().is_none();
@@ -196,7 +196,7 @@ impl Emit {
         self.decorations.push_with(spirv::Op::Decorate, &[id, decoration as u32], operands);
     }
 
-    /// A structure of two members of one type.
+    /// A structure with two members of one type.
     pub fn pair(&mut self, ty: &Type) -> Id {
         let key = Key::Pair(ty.clone());
         if let Some(&id) = self.types.get(&key) {
@@ -206,7 +206,7 @@ impl Emit {
         self.declare(key, spirv::Op::TypeStruct, &[of, of])
     }
 
-    /// An array of so many, without layout.
+    /// An array of `n` values, without layout.
     pub fn several(&mut self, ty: &Type, n: u32) -> Id {
         let of = self.ty(ty);
         let key = Key::Several(of, n);
@@ -217,14 +217,14 @@ impl Emit {
         self.declare(key, spirv::Op::TypeArray, &[of, length])
     }
 
-    /// A pointer to a type.
+    /// The pointer type of a storage class and a pointee type.
     pub fn pointer(&mut self, class: StorageClass, to: Id) -> Id {
         let key = Key::Pointer(class as u32, to);
         let known = self.types.get(&key).copied();
         known.unwrap_or_else(|| self.declare(key, spirv::Op::TypePointer, &[class as u32, to]))
     }
 
-    /// A function type: the result, then the parameters.
+    /// The function type with this result (first) and these parameters.
     pub fn function_type(&mut self, types: &[Id]) -> Id {
         let key = Key::Function(types.to_vec());
         let known = self.types.get(&key).copied();
@@ -242,18 +242,19 @@ impl Emit {
         self.constant_words(spirv::Op::Constant, ty, &[bits])
     }
 
-    /// A constant of a type whose scalars all have these bits, as far as they fit.
+    /// A constant whose scalars all have these bits, truncated to their width.
     pub fn splat(&mut self, ty: &Type, bits: u64) -> Id {
         self.constant(ty, &vec![bits; ty.scalars()])
     }
 
-    /// A constant, by its scalars in order.
+    /// A constant, given by its scalars in order.
     pub fn constant(&mut self, ty: &Type, scalars: &[u64]) -> Id {
         let id = self.ty(ty);
         match ty {
             Type::Scalar(Scalar::Bool) => {
                 let op = if scalars[0] & 1 == 1 { spirv::Op::ConstantTrue } else { spirv::Op::ConstantFalse };
-                // True and false are told apart by an operand that no constant has.
+                // This operand, which no other constant has, distinguishes the keys of true
+                // and false.
                 self.constant_as(op, id, &[], &[op as u32, u32::MAX])
             }
             Type::Scalar(scalar) => {
@@ -293,7 +294,7 @@ impl Emit {
         id
     }
 
-    /// A variable outside functions.
+    /// Declares a variable outside of functions.
     pub fn global(&mut self, class: StorageClass, ty: Id, first: Option<Id>) -> Id {
         let pointer = self.pointer(class, ty);
         let id = self.id();
@@ -348,7 +349,7 @@ impl Emit {
         id
     }
 
-    /// Whether anything uses a buffer.
+    /// Whether the module uses a buffer.
     pub fn uses(&self, buffer: Buffer) -> bool {
         self.buffers.contains_key(&buffer)
     }
@@ -377,7 +378,7 @@ impl Emit {
         id
     }
 
-    /// A pointer to a word of a buffer of words.
+    /// A pointer to a word of a buffer, at this index.
     pub fn word(&mut self, buffer: Buffer, index: Id) -> Id {
         let variable = self.buffer(buffer);
         let uint = self.ty(&Type::UINT);
@@ -386,7 +387,7 @@ impl Emit {
         self.op(spirv::Op::AccessChain, pointer, &[variable, zero, index])
     }
 
-    /// The value at the end of a chain into the table, of a type.
+    /// Loads a value of type `ty` from the table, at the end of an access chain.
     pub fn table(&mut self, ty: &Type, indices: &[Id]) -> Id {
         let variable = self.buffer(Buffer::Table);
         let of = self.laid_out(ty, true);
@@ -401,7 +402,7 @@ impl Emit {
         self.op(spirv::Op::CopyLogical, plain, &[value])
     }
 
-    /// The module: its words, and how many instructions come before the functions.
+    /// The words of the finished module, and the number of instructions before the functions.
     pub fn finish(mut self, entry: Id, name: &str, local_size: [u32; 3]) -> (Vec<u32>, usize) {
         let mut head = Code::default();
         for &capability in &self.capabilities {
@@ -428,8 +429,7 @@ impl Emit {
     }
 }
 
-/// The words of an integer literal: SPIR-V §2.2.1, sign-extended to a word where
-/// the type is narrower.
+/// The words of an integer literal: SPIR-V §2.2.1. Narrower types are sign-extended to a word.
 pub(super) fn literal(scalar: Scalar, bits: u64) -> Vec<u32> {
     let width = scalar.width();
     match width {
@@ -440,8 +440,8 @@ pub(super) fn literal(scalar: Scalar, bits: u64) -> Vec<u32> {
     }
 }
 
-/// The contents of the table's buffer: the scalars in their places, and a pattern between them that
-/// nothing reads.
+/// The contents of the table's buffer. The scalars are at their offsets. The padding, which nothing
+/// reads, has a fixed pattern.
 pub(super) fn table_buffer(module: &Module) -> Vec<u32> {
     let bytes = size(&module.table).next_multiple_of(align(&module.table));
     let mut words = vec![0xA5A5_5A5A; bytes as usize / 4];

@@ -1,5 +1,5 @@
-//! Expressions, lowered. This is where guards are: whatever the operands are, no instruction here
-//! is undefined.
+//! The lowering of expressions, with all guards. No instruction here is undefined, whatever its
+//! operands are.
 
 use super::emit::Buffer;
 use super::lower::Lower;
@@ -8,7 +8,7 @@ use rspirv::spirv::{self, GlslStd450Op as Glsl, StorageClass};
 use smallstep_semantics::spirv::write::Id;
 
 impl Lower<'_> {
-    /// The id of an expression's value, computed here.
+    /// Computes the value of an expression in the current block. Returns its id.
     pub fn value(&mut self, e: &Expr) -> Id {
         match &e.op {
             Op::Const(scalars) => return self.emit.constant(&e.ty, scalars),
@@ -120,7 +120,7 @@ impl Lower<'_> {
         result
     }
 
-    /// An index below `n` from any.
+    /// An index below `n`, computed from any index.
     pub fn bounded(&mut self, index: Id, n: u32, guard: bool) -> Id {
         let uint = self.emit.ty(&Type::UINT);
         let last = self.emit.uint(n - 1);
@@ -169,7 +169,7 @@ impl Lower<'_> {
         (self.emit.op(op, pointer, &operands), class)
     }
 
-    /// Offset and count that stay within 32 bits.
+    /// An offset and a count of a bit field, changed so that the field stays within 32 bits.
     fn field(&mut self, offset: Id, count: Id, guard: bool) -> (Id, Id) {
         let uint = self.emit.ty(&Type::UINT);
         if guard {
@@ -192,7 +192,8 @@ impl Lower<'_> {
             Unary::LogicalNot => self.emit.op(spirv::Op::LogicalNot, ty, &[x]),
             Unary::CopyObject => self.emit.op(spirv::Op::CopyObject, ty, &[x]),
             Unary::SAbs => {
-                // The least number has no absolute value, and no odd number is the least.
+                // The least integer has no absolute value. It is even, so an odd number is never
+                // the least.
                 let one = self.emit.splat(of, 1);
                 let odd = self.emit.op(spirv::Op::BitwiseOr, ty, &[x, one]);
                 self.emit.ext(ty, Glsl::SAbs, &[odd])
@@ -229,7 +230,7 @@ impl Lower<'_> {
                 return self.emit.op(op, ty, &[a, divisor]);
             }
             Binary::SDiv if e.guard => {
-                // 0 and -1 give way to 3.
+                // Divisors 0 and -1 are replaced by 3.
                 let boolean = self.emit.ty(&Type::lanes(Scalar::Bool, lanes));
                 let (one, two, three) = (self.emit.splat(of, 1), self.emit.splat(of, 2), self.emit.splat(of, 3));
                 let above = self.emit.op(spirv::Op::IAdd, ty, &[b, one]);
@@ -262,8 +263,8 @@ impl Lower<'_> {
         self.emit.op(op, ty, &[a, b])
     }
 
-    /// From one scalar type to another, lane by lane. Widening follows the operand's signedness, or
-    /// the result's with the other guard.
+    /// Converts from one scalar type to another, component by component. Widening follows the
+    /// operand's signedness with one guard, and the opposite with the other.
     fn convert(&mut self, to: &Type, from: &Type, x: Id, guard: bool) -> Id {
         let (Some((target, lanes)), Some((source, _))) = (to.scalar(), from.scalar()) else {
             unreachable!("scalars and vectors are converted")

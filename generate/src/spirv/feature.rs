@@ -1,9 +1,9 @@
-//! What generated modules use that a compiler may lack, by name; modules that have one of these and
-//! little else; and modules without some.
+//! Features of generated modules that a compiler may lack, by name. Also small modules that have
+//! one feature and little else, and modules without given features.
 //!
-//! A feature is an instruction with the kind of values that it is of, as `SNegate of unsigned`: a
-//! compiler may take it for some kinds only. What guards operands is no feature, for hardly a
-//! module goes without.
+//! A feature is an instruction with the kind of its values, such as `SNegate of unsigned`, since a
+//! compiler may accept it for some kinds only. The guards of operands are no features, because
+//! hardly any module lacks them.
 
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,12 +13,12 @@ use std::str::FromStr;
 use super::repair::repair;
 use super::tree::*;
 
-/// The kinds of values, by their names.
+/// The names of the kinds of values.
 const KINDS: [&str; 7] = ["bool", "signed", "unsigned", "bool vector", "signed vector", "unsigned vector", "composite"];
-/// The instructions of statements and declarations.
+/// Features of statements and declarations.
 const OTHERS: [&str; 5] = ["CopyMemory", "ControlBarrier", "Switch that falls through", "SPIR-V 1.5", "SPIR-V 1.6"];
 
-/// Something that a compiler may lack.
+/// A feature: something that a compiler may lack.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Feature(String);
 
@@ -49,7 +49,7 @@ impl FromStr for Feature {
     }
 }
 
-/// Features, by name.
+/// A set of features, in the order of their names.
 pub type Features = BTreeSet<Feature>;
 
 fn kind(ty: &Type) -> &'static str {
@@ -109,8 +109,8 @@ fn of_stmt(stmt: &Stmt, counters: &[Counter]) -> Option<Feature> {
     }
 }
 
-/// Whether a case goes on in the next one after it has done something: where nothing is done, it is
-/// another literal of the next.
+/// Whether a case with statements falls through to the next case. A case without statements is only
+/// another literal of the next case.
 fn falls_through(cases: &[Case]) -> bool {
     let falls = |case: &Case| case.falls && !matches!(case.arm.body.last(), None | Some(Stmt::Exit(..) | Stmt::Return(_)));
     cases.split_last().is_some_and(|(_, cases)| cases.iter().any(falls))
@@ -120,11 +120,11 @@ fn of_version(minor: u8) -> Option<Feature> {
     (minor > 3).then(|| Feature(format!("SPIR-V 1.{minor}")))
 }
 
-/// The features of a module, each with a module that has it and little else.
+/// The features of a module. Each has a module with this feature and little else.
 pub fn probes(module: &Module) -> BTreeMap<Feature, Module> {
     let mut found = BTreeMap::new();
     let (mut walked, source) = (module.clone(), module);
-    // What falls through has no use for values.
+    // Cases that fall through do not use their values.
     walked.each_block(&mut |block| {
         for stmt in block {
             if let Stmt::Switch(_, cases, ..) = stmt {
@@ -150,8 +150,8 @@ pub fn probes(module: &Module) -> BTreeMap<Feature, Module> {
     found
 }
 
-/// The same operation on vectors for one on scalars, and the other way round, with a module that
-/// has it; none where the operands are of other types than the result.
+/// The feature for the same operation on vectors instead of scalars, or the other way round, and a
+/// module that has it. `None` if the operands have other types than the result.
 pub fn other_shape(probe: &Module, feature: &Feature) -> Option<(Feature, Module)> {
     let mut found = None;
     probe.clone().each_expr(&mut |e| {
@@ -173,7 +173,7 @@ pub fn features(module: &Module) -> Features {
     probes(module).into_keys().collect()
 }
 
-/// A module that writes a word, of the version and with the table of another.
+/// A module that writes one word. It has the version and the table of `source`.
 pub fn base(source: &Module) -> Module {
     let mut module = Module {
         minor: source.minor,
@@ -194,7 +194,7 @@ pub fn base(source: &Module) -> Module {
     module
 }
 
-/// A variable of that type, loaded: what no compiler knows.
+/// A load from a variable of that type, whose value a compiler does not know.
 fn loaded(module: &mut Module, ty: &Type) -> Expr {
     let root = variable(module, ty);
     Expr::new(ty.clone(), Op::Load(root, Vec::new()), Vec::new())
@@ -206,7 +206,7 @@ fn variable(module: &mut Module, ty: &Type) -> Root {
     Root::Variable(module.variables.len() as u32 - 1)
 }
 
-/// One scalar of a value, as a word.
+/// One scalar of a value, converted to a word.
 fn word(e: Expr) -> Expr {
     match e.ty.scalar() {
         Some((UINT, 1)) => e,
@@ -253,14 +253,14 @@ fn probe_of_stmt(source: &Module, stmt: &Stmt) -> Module {
         }
         _ => Expr::uint(1),
     };
-    // Output comes first where what is counted in is the output.
+    // The output comes first, in case the statement counts in the output.
     module.main.body = vec![stmt, Stmt::Output(Expr::uint(0), shown)];
     repair(&mut module);
     module
 }
 
-/// Changes a module so that it has none of these features: an operation gives way to one of its
-/// operands, another operation or zero, and a statement goes.
+/// Changes a module so that it has none of these features. An operation becomes one of its
+/// operands, another operation or zero. A statement is removed.
 pub(super) fn leave_out(module: &mut Module, features: &Features) {
     if features.is_empty() {
         return;
@@ -269,7 +269,7 @@ pub(super) fn leave_out(module: &mut Module, features: &Features) {
     while has(of_version(module.minor)) {
         module.minor = if module.minor == 6 { 5 } else { 3 };
     }
-    // Before SPIR-V 1.4 nothing copies from one layout to another or selects composites.
+    // Before SPIR-V 1.4, no instruction copies between layouts or selects composites.
     let old = module.minor < 4;
     let needs_newer = |e: &Expr| e.ty.scalar().is_none() && matches!(e.op, Op::Select | Op::Table(_));
     let counters = module.counters.clone();
@@ -325,8 +325,8 @@ mod tests {
         }
     }
 
-    /// What is left out is gone, every module that is left is still clean, and so is every probe,
-    /// which has its feature.
+    /// Modules have none of the features that are left out. Every module stays clean. Every probe
+    /// is clean and has its feature.
     #[test]
     fn what_is_left_out_is_gone_and_modules_stay_clean() {
         let loads = |module: &Module, what: &dyn fmt::Display| {

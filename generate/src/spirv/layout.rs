@@ -1,5 +1,5 @@
-//! Where the parts of the table stand in its buffer: the rules of Vulkan §15.8.4 for storage
-//! buffers ("base alignment"), 32-bit scalars only.
+//! The layout of the table in its buffer: the rules of Vulkan §15.8.4 for storage buffers ("base
+//! alignment"), for 32-bit scalars only.
 
 use super::tree::Type;
 
@@ -14,7 +14,7 @@ pub(super) fn align(ty: &Type) -> u32 {
     }
 }
 
-/// The size in bytes, without what follows the last part.
+/// The size in bytes, without padding after the last part.
 pub(super) fn size(ty: &Type) -> u32 {
     match ty {
         Type::Scalar(_) => 4,
@@ -27,7 +27,7 @@ pub(super) fn size(ty: &Type) -> u32 {
     }
 }
 
-/// The bytes from one element of an array to the next.
+/// The stride of an array in bytes.
 pub(super) fn stride(element: &Type) -> u32 {
     size(element).next_multiple_of(align(element))
 }
@@ -40,7 +40,8 @@ pub(super) fn offsets(members: &[Type]) -> Vec<u32> {
         .map(|member| {
             let offset = at.next_multiple_of(align(member));
             at = offset + size(member);
-            // What follows an array or a structure begins at a multiple of its alignment.
+            // The member after an array or structure starts at a multiple of the alignment of that
+            // array or structure.
             if member.scalar().is_none() {
                 at = at.next_multiple_of(align(member));
             }

@@ -1,5 +1,5 @@
-//! Statements and functions, lowered: each block ends in one place that knows
-//! whether it is reached.
+//! The lowering of statements and functions. Each function that writes statements returns whether
+//! control reaches their end.
 
 mod control;
 
@@ -11,25 +11,25 @@ use rspirv::spirv::{self, FunctionControl, SelectionControl, StorageClass};
 use rustc_hash::FxHashMap;
 use smallstep_semantics::spirv::write::Id;
 
-/// Scope Device.
+/// The scope Device.
 pub(super) const DEVICE: u32 = spirv::Scope::Device as u32;
-/// Scope Workgroup.
+/// The scope Workgroup.
 pub(super) const WORKGROUP: u32 = spirv::Scope::Workgroup as u32;
-/// AcquireRelease on Workgroup memory.
+/// The semantics AcquireRelease with WorkgroupMemory.
 pub(super) const WORKGROUP_ORDER: u32 = 0x108;
-/// AcquireRelease on storage buffers.
+/// The semantics AcquireRelease with UniformMemory, for storage buffers.
 const BUFFER_ORDER: u32 = 0x48;
 
-/// A module being lowered.
+/// A module under construction.
 pub(super) struct Lower<'m> {
     pub module: &'m Module,
     pub emit: Emit,
     /// The id of each local.
     locals: Vec<Id>,
-    /// The block that is being written.
+    /// The label of the current block.
     pub label: Id,
     frames: Vec<Frame>,
-    /// The index of the function that is being written.
+    /// The index of the current function.
     pub function: u32,
     functions: Vec<(Id, f64)>,
     parameters: Vec<Id>,
@@ -38,13 +38,13 @@ pub(super) struct Lower<'m> {
     counters: FxHashMap<u32, Id>,
     /// The index of the first word of this invocation's part of the output.
     pub base: Id,
-    /// What the plant of this function needs, declared at its start.
+    /// The variable that the plant of this function needs, declared at the function's start.
     pub plant_variable: Id,
-    /// What has been planted.
+    /// The planted defect, once it is written.
     pub planted: Option<Planted>,
-    /// The words of each invocation in the output buffer.
+    /// The number of words that each invocation has in the output buffer.
     pub words_each: u32,
-    /// The function that calls itself, if one was planted.
+    /// The function that calls itself, if that defect was planted.
     pub recursive: Option<Id>,
 }
 
@@ -71,7 +71,7 @@ impl<'m> Lower<'m> {
         }
     }
 
-    /// Writes all functions; the id of the entry point.
+    /// Writes all functions. Returns the id of the entry point.
     pub fn functions(&mut self) -> Id {
         let module = self.module;
         for (i, function) in module.functions.iter().enumerate() {
@@ -118,7 +118,7 @@ impl<'m> Lower<'m> {
         let entry = self.emit.id();
         self.begin(entry);
         self.function_variables(index, function);
-        // What declares a function is not executed.
+        // The declarations of a function are not executed.
         self.emit.executed = 0.0;
         if index == ENTRY {
             self.entry_values();
@@ -160,8 +160,8 @@ impl<'m> Lower<'m> {
         }
     }
 
-    /// The place of this invocation in the output, and counters in Workgroup memory set to what
-    /// they start as.
+    /// Computes the index of this invocation's part of the output, and initializes the counters in
+    /// Workgroup memory.
     fn entry_values(&mut self) {
         let module = self.module;
         let uint = self.emit.ty(&Type::UINT);
@@ -211,7 +211,7 @@ impl<'m> Lower<'m> {
         }
     }
 
-    /// Statements that run only if the Boolean is true.
+    /// Writes statements that run only if the Boolean is true.
     pub fn when(&mut self, condition: Id, body: impl FnOnce(&mut Self)) {
         let (then, merge) = (self.emit.id(), self.emit.id());
         self.emit.act(spirv::Op::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
@@ -227,7 +227,7 @@ impl<'m> Lower<'m> {
         self.label = label;
     }
 
-    /// OpControlBarrier of the workgroup with these semantics.
+    /// An OpControlBarrier of the workgroup with these semantics.
     pub fn barrier(&mut self, semantics: u32) {
         let scope = self.emit.uint(WORKGROUP);
         let semantics = self.emit.uint(semantics);
@@ -268,7 +268,7 @@ impl<'m> Lower<'m> {
         }
     }
 
-    /// The array that is shared by a workgroup.
+    /// The variable of a shared array.
     pub fn shared(&mut self, array: u32) -> Id {
         if let Some(&id) = self.shared.get(&array) {
             return id;
@@ -279,7 +279,7 @@ impl<'m> Lower<'m> {
         id
     }
 
-    /// A pointer to one element of it.
+    /// A pointer to one element of a shared array.
     pub fn shared_element(&mut self, array: u32, index: Id) -> Id {
         let variable = self.shared(array);
         let of = self.emit.ty(&self.module.shared[array as usize]);
@@ -314,7 +314,7 @@ impl<'m> Lower<'m> {
         self.emit.op(spirv::Op::AccessChain, pointer, &[variable, index])
     }
 
-    /// Lowers statements; whether control goes on after them.
+    /// Lowers statements. Returns whether control reaches their end.
     fn block(&mut self, block: &[Stmt]) -> bool {
         block.iter().all(|stmt| self.stmt(stmt))
     }
@@ -416,7 +416,7 @@ impl<'m> Lower<'m> {
         true
     }
 
-    /// A pointer to a word of this invocation's part of the output.
+    /// A pointer to a word of this invocation's part of the output. The expression is its index.
     fn slot(&mut self, slot: &Expr) -> Id {
         let at = self.value(slot);
         let at = self.bounded(at, self.module.output_words.max(1), slot.guard);
@@ -448,7 +448,7 @@ impl<'m> Lower<'m> {
     }
 }
 
-/// Whether a statement counts in a counter, or reads it.
+/// Whether a statement changes or reads a counter.
 pub(super) fn counts(module: &Module, counter: u32) -> bool {
     let mut found = false;
     module.clone().each_block(&mut |block| {
@@ -459,7 +459,7 @@ pub(super) fn counts(module: &Module, counter: u32) -> bool {
     found
 }
 
-/// The value that an operation leaves any other unchanged by.
+/// The neutral element of an operation.
 pub(super) fn neutral(atomic: Atomic) -> u32 {
     match atomic {
         Atomic::IAdd | Atomic::Or | Atomic::Xor | Atomic::UMax => 0,

@@ -1,17 +1,17 @@
-//! What a module is made of: its size, its grid and how often it uses each feature, drawn anew for
-//! each module.
+//! The composition of a module: its size, its grid, and how often it uses each feature. It is drawn
+//! anew for each module.
 
 use super::feature::Features;
 use super::tree::{INT, Scalar, Type, UINT};
 use crate::random::Random;
 
-/// What the modules of a campaign may be.
+/// The bounds for the modules of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The instructions that an invocation is to run in the median module,
-    /// by the generator's estimate.
+    /// The number of instructions that an invocation runs in the median module, by the
+    /// generator's estimate.
     pub executed: u32,
-    /// How many of a hundred modules use shared memory with barriers, or atomics.
+    /// The percentage of modules with atomics, or with shared memory and barriers.
     pub shared_percent: u32,
     /// Whether modules may use 8-bit integers (capability Int8).
     pub int8: bool,
@@ -21,7 +21,7 @@ pub struct Limits {
     pub int64: bool,
     /// The newest minor version of SPIR-V, 3 to 6.
     pub newest: u8,
-    /// What modules do not use.
+    /// The features that modules do not use.
     pub left_out: Features,
 }
 
@@ -31,31 +31,31 @@ impl Default for Limits {
     }
 }
 
-/// The size and the features of one module. Features are relative weights where
-/// nothing else is said.
+/// The size and the features of one module. Numbers of features are relative weights unless their
+/// comment says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mix {
-    /// The instructions that an invocation is to run.
+    /// The number of instructions that an invocation runs, by the generator's estimate.
     pub executed: u32,
-    /// LocalSize.
+    /// The LocalSize execution mode.
     pub local_size: [u32; 3],
-    /// Workgroups.
+    /// The number of workgroups.
     pub groups: [u32; 3],
-    /// The minor version of SPIR-V.
+    /// The minor version of SPIR-V 1.x.
     pub minor: u8,
     /// Whether invocations exchange values through Workgroup memory.
     pub exchange: bool,
-    /// Whether they count together in Workgroup memory.
+    /// Whether invocations change counters in Workgroup memory.
     pub group_counters: bool,
-    /// Whether they count together in a buffer.
+    /// Whether invocations change counters in a buffer.
     pub buffer_counters: bool,
-    /// Whether they use atomics on words of their own.
+    /// Whether invocations use atomics on words of their own.
     pub own_atomics: bool,
-    /// How many functions there are beside the entry point.
+    /// The number of functions beside the entry point.
     pub functions: u32,
-    /// In percent: functions that take a pointer.
+    /// The percentage of functions that take a pointer.
     pub pointers: u32,
-    /// Named values.
+    /// Values with a name.
     pub lets: u32,
     /// Stores to variables.
     pub stores: u32,
@@ -67,27 +67,28 @@ pub struct Mix {
     pub switches: u32,
     /// Calls.
     pub calls: u32,
-    /// In percent: arms in a loop or switch that end in a jump.
+    /// The percentage of arms inside of a loop or switch that end in a jump.
     pub exits: u32,
-    /// In percent: arms that end in a return.
+    /// The percentage of arms that end in a return.
     pub returns: u32,
-    /// In percent: values that are vectors.
+    /// The percentage of values that are vectors.
     pub vectors: u32,
-    /// In percent: values that are arrays or structures.
+    /// The percentage of values that are arrays or structures.
     pub aggregates: u32,
-    /// How deep expressions go.
+    /// The depth of expressions.
     pub fuel: u32,
-    /// Words of each invocation in the output.
+    /// The number of output words of each invocation.
     pub output_words: u32,
-    /// The scalar types of integers.
+    /// The scalar types that integers may have.
     pub integers: Vec<Scalar>,
-    /// The types of arrays and structures.
+    /// The types that arrays and structures may have.
     pub shapes: Vec<Type>,
-    /// Whether functions return what they compute of structures read from a table buffer.
+    /// Whether functions read structures from a table buffer and return results that depend
+    /// on them.
     pub table: bool,
 }
 
-/// Grids: LocalSize and workgroups. The median dispatch has 64 invocations.
+/// The possible grids: LocalSize and workgroups. The median dispatch has 64 invocations.
 const GRIDS: &[([u32; 3], [u32; 3])] = &[
     ([1, 1, 1], [1, 1, 1]),
     ([4, 1, 1], [1, 1, 1]),
@@ -159,19 +160,19 @@ impl Mix {
         mix
     }
 
-    /// A scalar of integers.
+    /// A random integer type.
     pub fn integer(&self, random: &mut Random) -> Scalar {
         self.integers[random.below(self.integers.len() as u32) as usize]
     }
 
-    /// A type of scalars or vectors.
+    /// A random scalar or vector type.
     pub fn flat(&self, random: &mut Random) -> Type {
         let scalar = if random.percent(10) { Scalar::Bool } else { self.integer(random) };
         let lanes = if random.percent(self.vectors) { random.between(2, 4) as u8 } else { 1 };
         Type::lanes(scalar, lanes)
     }
 
-    /// A type of values.
+    /// A random type of values.
     pub fn value(&self, random: &mut Random) -> Type {
         if random.percent(self.aggregates) {
             return self.shapes[random.below(self.shapes.len() as u32) as usize].clone();
@@ -179,7 +180,7 @@ impl Mix {
         self.flat(random)
     }
 
-    /// An array or structure.
+    /// A random array or structure type.
     fn shape(&self, random: &mut Random, depth: u32) -> Type {
         let part = |random: &mut Random| match depth > 1 && random.percent(30) {
             true => self.shape(random, depth - 1),
@@ -193,7 +194,7 @@ impl Mix {
         Type::Struct((0..members).map(|_| part(random)).collect())
     }
 
-    /// The type of a table: a structure of 32-bit integers.
+    /// A random table type: a structure of 32-bit integers.
     pub fn table_type(&self, random: &mut Random) -> Type {
         let members = random.between(2, 4);
         Type::Struct((0..members).map(|_| table_part(random, 2)).collect())

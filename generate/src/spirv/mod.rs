@@ -1,13 +1,13 @@
 //! Structured random SPIR-V: compute modules without undefined behaviour, twins of them with
 //! exactly one defect, and the shrinking of either.
 //!
-//! A module is a function of its seed alone, on every platform. It is drawn as a tree
-//! ([`tree::Module`]): counted loops, selections, switches with fall-through, calls, phis,
-//! variables of all kinds, exchange through Workgroup memory, atomics. Lowering the tree to words
-//! guards every divisor, count and index, so a tree cannot say anything undefined; all buffers are
-//! only read or belong to one invocation word by word, or are counted in by atomics that commute.
-//! So every device must show the same words, whatever the order of invocations. All loops are
-//! counted and no function calls itself, so every run ends.
+//! A module is a function of its seed alone, on every platform. It is generated as a tree
+//! ([`tree::Module`]). The tree has counted loops, selections, switches with fall-through, calls,
+//! phis, variables of all kinds, exchange through Workgroup memory, and atomics. Lowering the tree
+//! to words guards every divisor, count and index, so a tree has no undefined values. Some buffers
+//! are only read. In others, each word belongs to one invocation. The counters are changed only by
+//! atomics that commute. So every device must show the same words, whatever the order of
+//! invocations. All loops are counted and no function calls itself, so every run ends.
 //!
 //! Resources, all in descriptor set 0:
 //!
@@ -65,14 +65,14 @@ use emit::{Buffer, table_buffer};
 use lower::{Lower, neutral};
 use tree::{Module, Stmt};
 
-/// Raised whenever some seed's module changes: journals and vectors of another version
-/// are of other modules.
+/// The version of the generator. It is raised whenever the module of some seed changes. Journals
+/// and vectors of another version belong to other modules.
 pub const VERSION: u32 = 1;
 
 /// The name of the entry point.
 pub const ENTRY_POINT: &str = "main";
 
-/// What output words hold before the dispatch.
+/// The initial contents of each output word.
 pub const OUTPUT_BEFORE: u32 = 0x5EED_0000;
 
 /// A storage buffer of a dispatch.
@@ -82,13 +82,13 @@ pub struct BufferContents {
     pub set: u32,
     /// The binding.
     pub binding: u32,
-    /// What it holds before the dispatch.
+    /// The contents before the dispatch.
     pub words: Vec<u32>,
-    /// Whether the module may write it: then its contents after the dispatch are an observation.
+    /// Whether the module may write it. If so, its contents after the dispatch are an observation.
     pub written: bool,
 }
 
-/// A dispatch: a module and everything that its run depends on.
+/// A dispatch: a module and all inputs of its run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComputeCase {
     /// The SPIR-V module, in host order.
@@ -103,27 +103,27 @@ pub struct ComputeCase {
     pub buffers: Vec<BufferContents>,
     /// The words that each invocation owns in the buffer at binding 1.
     pub words_each: u32,
-    /// How many instructions an invocation runs, estimated: selections are taken one way as often
-    /// as the other, and nothing leaves early.
+    /// An estimate of the instructions that an invocation runs. It assumes that both branches of a
+    /// selection are equally likely, and that no jump leaves a construct early.
     pub executed: f64,
     /// The defect, if this is a twin.
     pub twin: Option<Twin>,
-    /// What the buffer at binding 1 holds in the end, where the generator knows.
+    /// The contents of the buffer at binding 1 after the dispatch, if the generator knows them.
     pub shown: Option<Vec<u32>>,
-    /// How many invocations a subgroup must have, if that counts.
+    /// The subgroup size that the module needs, if it needs one.
     pub subgroup_size: Option<u32>,
 }
 
-/// Modules that come with what they must show, by a model of what they are for.
+/// Generators whose modules come with a model of the expected output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modeled {
-    /// Those of [`pointers`].
+    /// The modules of [`pointers`].
     Pointers,
-    /// Those of [`subgroups`].
+    /// The modules of [`subgroups`].
     Subgroups,
 }
 
-/// A dispatch that a model draws.
+/// A dispatch that a model generates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawn {
     /// The dispatch.
@@ -133,14 +133,14 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// The words of a text that a generator writes.
+    /// Assembles a text that a generator wrote.
     fn words(text: &str) -> Vec<u32> {
         assemble(text, Options::default()).unwrap_or_else(|e| panic!("the generator writes what the assembler reads: {e}\n{text}"))
     }
 }
 
 impl Modeled {
-    /// How many steps a dispatch has, if it is not to be small.
+    /// The usual number of steps of a dispatch. Small dispatches have fewer.
     pub fn steps(self) -> u32 {
         match self {
             Modeled::Pointers => pointers::STEPS,
@@ -148,7 +148,7 @@ impl Modeled {
         }
     }
 
-    /// The dispatch of a seed. One of fewer steps begins as one of more.
+    /// The dispatch of a seed. A dispatch with fewer steps has the same beginning.
     pub fn drawn(self, seed: u64, steps: u32) -> Drawn {
         match self {
             Modeled::Pointers => pointers::drawn(seed, steps),
@@ -158,7 +158,7 @@ impl Modeled {
 }
 
 impl ComputeCase {
-    /// The invocations of the dispatch.
+    /// The number of invocations in the dispatch.
     pub fn invocations(&self) -> u32 {
         self.local_size.iter().chain(&self.groups).product()
     }
@@ -169,8 +169,8 @@ pub fn case(seed: u64, limits: &Limits) -> ComputeCase {
     module(seed, limits).case()
 }
 
-/// The twins of a seed's module: one for each of so many defects, drawn among those that the module
-/// has a place for.
+/// Twins of a seed's module, up to `count`. Each has another defect, drawn from the defects that
+/// the module has a place for.
 pub fn twins(seed: u64, limits: &Limits, count: u32) -> Vec<Module> {
     let clean = module(seed, limits);
     let mut random = Random::new(seed ^ 0x7477_696e);
@@ -196,7 +196,7 @@ fn instructions(words: &[u32]) -> impl Iterator<Item = u32> + '_ {
 }
 
 impl Module {
-    /// The module as words, with its resources and what is to be said about it.
+    /// The module as words, with its resources and, for a twin, the expected report.
     pub fn case(&self) -> ComputeCase {
         let mut lower = Lower::new(self);
         let main = lower.functions();
@@ -226,7 +226,7 @@ impl Module {
             .collect();
         let twin = self.plant().zip(planted).map(|(plant, mut planted)| {
             if plant.defect == Defect::DivergentBarrier {
-                // Where no invocation can go on, the others may wait at another barrier.
+                // If no invocation can go on, the others may wait at another barrier.
                 let others =
                     instructions(&words).enumerate().filter(|(at, op)| *op == CONTROL_BARRIER && *at != before + planted.instruction);
                 planted.also.extend(others.map(|(at, _)| at - before));

@@ -1,4 +1,4 @@
-//! Defects, lowered: the only instructions of a generated module that no guard stands before.
+//! The lowering of defects. Only these instructions of a generated module have no guards.
 
 use super::emit::Buffer;
 use super::lower::{DEVICE, Lower, WORKGROUP_ORDER};
@@ -7,7 +7,8 @@ use super::twin::{Defect, Kind, Plant, Reach};
 use rspirv::spirv::{self, Decoration, FunctionControl, GlslStd450Op as Glsl, SelectionControl, StorageClass};
 use smallstep_semantics::spirv::write::Id;
 
-/// A defect in the code, its instructions counted from the first of the functions.
+/// A planted defect in the code. Instructions are counted from the first instruction of
+/// the functions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Planted {
     pub instruction: usize,
@@ -16,7 +17,7 @@ pub(super) struct Planted {
     pub reached: Option<usize>,
 }
 
-/// The plant in the statements, if there is one.
+/// The plant in these statements, if there is one.
 fn find(block: &[Stmt]) -> Option<Plant> {
     let mut found = None;
     for stmt in block {
@@ -56,7 +57,7 @@ impl Lower<'_> {
         self.plant_variable = self.emit.op(spirv::Op::Variable, pointer, &operands);
     }
 
-    /// Lowers a plant.
+    /// Lowers a plant. Returns true, since control always goes on after it.
     pub fn plant(&mut self, plant: &Plant) -> bool {
         let count = self.module.local_count();
         let only = match plant.defect {
@@ -81,7 +82,7 @@ impl Lower<'_> {
         self.emit.code.instructions
     }
 
-    /// The planted instruction, of type `ty`.
+    /// Emits the planted instruction, with a result of type `ty`.
     fn culprit(&mut self, op: spirv::Op, ty: Id, operands: &[u32]) -> Id {
         let instruction = self.here();
         let result = self.emit.op(op, ty, operands);
@@ -89,7 +90,7 @@ impl Lower<'_> {
         result
     }
 
-    /// The planted instruction, without a result.
+    /// Emits the planted instruction, without a result.
     fn culprit_act(&mut self, op: spirv::Op, operands: &[u32]) {
         self.planted = Some(Planted { instruction: self.here(), ..Planted::default() });
         self.emit.act(op, operands);
@@ -209,7 +210,7 @@ impl Lower<'_> {
                         let by = self.emit.constant(&SINT, &[7]);
                         self.culprit(spirv::Op::SRem, int, &[negative, by])
                     }
-                    // The dividend is not the least integer, so a divisor of -1 is no overflow.
+                    // The dividend is not the least integer, so a divisor of -1 does not overflow.
                     _ => self.culprit(spirv::Op::SMod, int, &[positive, negative]),
                 };
                 self.emit.op(spirv::Op::Bitcast, uint, &[value])
@@ -258,7 +259,7 @@ impl Lower<'_> {
                 self.culprit(if defect == Defect::UDivZero { spirv::Op::UDiv } else { spirv::Op::UMod }, uint, &[x, zero]);
             }
             Defect::SDivZero | Defect::SRemZero | Defect::SModZero => {
-                // Not negative, so that nothing else is the matter.
+                // The dividend is not negative, so division by zero is the only defect.
                 let half = self.emit.uint(i32::MAX as u32);
                 let x = self.emit.op(spirv::Op::BitwiseAnd, uint, &[x, half]);
                 let x = self.emit.op(spirv::Op::Bitcast, int, &[x]);
@@ -316,8 +317,7 @@ impl Lower<'_> {
                 let length = self.emit.uint(self.module.input.len().max(1) as u32);
                 let inside = self.emit.op(spirv::Op::BitwiseAnd, uint, &[x, three]);
                 let outside = self.emit.op(spirv::Op::IAdd, uint, &[inside, length]);
-                // What the chain needs is declared, not executed, so the chain
-                // is the next instruction.
+                // The operands of the chain are declarations, so the chain is the next instruction.
                 let instruction = self.here();
                 let result = self.emit.word(Buffer::Input, outside);
                 self.planted = Some(Planted { instruction, result, also: vec![self.here()], reached: None });
@@ -344,8 +344,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Each invocation writes its element and reads its neighbour's, which
-    /// was written properly before.
+    /// Each invocation writes its element and reads its neighbour's element. An earlier,
+    /// synchronized store has initialized the elements.
     fn race_in_workgroup(&mut self, defect: Defect, x: Id) {
         let uint = self.emit.ty(&Type::UINT);
         let count = self.module.local_count();
@@ -370,7 +370,7 @@ impl Lower<'_> {
         self.barrier(WORKGROUP_ORDER);
     }
 
-    /// Several invocations write the last word of the first invocation.
+    /// Several invocations write the last word of the first invocation's part.
     fn race_in_buffer(&mut self, defect: Defect, x: Id) {
         let uint = self.emit.ty(&Type::UINT);
         let last = self.emit.uint(self.words_each - 1);
@@ -414,7 +414,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The function that calls itself.
+    /// Writes the function that calls itself.
     pub fn recursion(&mut self, id: Id) {
         let void = self.emit.void();
         let ty = self.emit.function_type(&[void]);

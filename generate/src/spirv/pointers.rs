@@ -1,31 +1,33 @@
-//! Dispatches whose pointers are chosen at run time, by OpSelect, OpPhi, calls and variables that
-//! hold them; moved by OpPtrAccessChain; and compared. Each comes with the words that it must show,
-//! by a model that knows memory as cells, and pointers as an array and an element.
+//! Dispatches whose pointers are chosen at run time: by OpSelect, OpPhi, calls, and variables that
+//! hold pointers. Pointers are also moved by OpPtrAccessChain and compared. A model, which treats
+//! memory as cells and a pointer as an array and an element, computes the words that the dispatch
+//! must show.
 //!
-//! Four invocations point into two arrays of each of two storage buffers, and into Workgroup
-//! memory: either two arrays, or the two of a Block beside the one array of another Block upon the
-//! same bytes, into which no pointer is chosen. No pointer goes further than one past the end of
-//! its array, and none there is accessed; invocations store to cells of their own, between
-//! barriers. So nothing is undefined.
+//! There are four invocations. They point into two arrays of each of two storage buffers, and
+//! into Workgroup memory. Workgroup memory is either two separate arrays, or one Block with two
+//! arrays that aliases another Block with one array. No choice at run time yields a pointer into
+//! such a Block. Pointers go at most one past the end of their array, and no access uses a
+//! pointer that is past the end. Between barriers, invocations store to cells of their own. So
+//! nothing is undefined.
 
 use super::{BufferContents, ComputeCase, Drawn, ENTRY_POINT, OUTPUT_BEFORE};
 use crate::random::Random;
 
-/// How many steps a dispatch has, if it is not to be small.
+/// The usual number of steps of a dispatch. Small dispatches have fewer.
 pub const STEPS: u32 = 14;
 
-/// The invocations, of one workgroup.
+/// The number of invocations. They form one workgroup.
 const INVOCATIONS: usize = 4;
 
 /// An array that pointers point into.
 struct Array {
-    /// The pointer to it, as an access chain has it: a variable, and a member.
+    /// The variable and the member, as operands of an access chain.
     base: &'static str,
     in_buffer: bool,
-    /// The cell of its first element.
+    /// The index of the cell that holds its first element.
     cell: i64,
     length: i64,
-    /// Whether what lies beside it is known.
+    /// Whether the array has an explicit layout, so that the adjacent memory is known.
     has_layout: bool,
 }
 
@@ -52,7 +54,7 @@ const LAID_OUT: &[Array] = &[
     array("%more %u1", true, 20, 4, true),
 ];
 
-/// A pointer by its name, and in each invocation the array and the element.
+/// A pointer: its id, and its array and element in each invocation.
 #[derive(Clone)]
 struct Pointer {
     name: String,
@@ -65,11 +67,11 @@ struct Program {
     body: Vec<String>,
     pointers: Vec<Pointer>,
     cells: [u32; 24],
-    /// The name of the sum so far, and what it is.
+    /// The id of the sum so far, and its value in each invocation.
     sum: (String, [u32; INVOCATIONS]),
 }
 
-/// The dispatch of a seed. One of fewer steps begins as one of more.
+/// The dispatch of a seed. A dispatch with fewer steps has the same beginning.
 pub fn drawn(seed: u64, steps: u32) -> Drawn {
     let mut random = Random::new(seed ^ 0x0070_6f69_6e74_6572);
     let has_layout = random.percent(50);
@@ -102,7 +104,7 @@ pub fn drawn(seed: u64, steps: u32) -> Drawn {
 }
 
 impl Program {
-    /// Fills Workgroup memory, and makes a pointer into each array.
+    /// Fills Workgroup memory, and adds a pointer into each array.
     fn begin(&mut self) {
         self.body.push("OpSelectionMerge %ready None OpBranchConditional %first %fill %ready %fill = OpLabel".into());
         for cell in 8..16i64 {
@@ -141,7 +143,7 @@ impl Program {
         }
     }
 
-    /// A pointer; of the same storage class as another, if one is given.
+    /// A random pointer. If `like` is given, it has the same storage class.
     fn pointer(&mut self, like: Option<&Pointer>) -> Pointer {
         let alike: Vec<&Pointer> =
             self.pointers.iter().filter(|one| like.is_none_or(|like| self.in_buffer(one) == self.in_buffer(like))).collect();
@@ -152,7 +154,7 @@ impl Program {
         self.arrays[pointer.at[0].0].in_buffer
     }
 
-    /// Whether it points to elements, none of it one past the end.
+    /// Whether it points to an element in each invocation, never one past the end.
     fn is_inside(&self, pointer: &Pointer) -> bool {
         pointer.at.iter().all(|&(array, element)| element < self.arrays[array].length)
     }
@@ -161,8 +163,8 @@ impl Program {
         self.arrays[array].cell + element
     }
 
-    /// A pointer into a Block in Workgroup memory. Such are not chosen, moved or compared: what a
-    /// variable pointer into one is, is not modeled.
+    /// A pointer into a Block in Workgroup memory. Such pointers are not chosen at run time, moved
+    /// or compared, since the model has no variable pointers into them.
     fn aim(&mut self, name: &str) {
         let blocks: Vec<usize> = (0..self.arrays.len()).filter(|&array| !self.arrays[array].in_buffer).collect();
         let array = self.random.pick(&blocks);
@@ -174,8 +176,8 @@ impl Program {
         self.pointers.push(Pointer { name: name.into(), at: std::array::from_fn(|i| (array, element(i as i64))) });
     }
 
-    /// What is pointed at, by elements on, perhaps to one past the end; by as many in all
-    /// invocations, or by the number of each.
+    /// Moves a pointer by some elements, perhaps to one past the end. The distance is the same in
+    /// all invocations, or it is the number of the invocation.
     fn advance(&mut self, name: &str, from: &Pointer) {
         let lengths = from.at.map(|(array, _)| self.arrays[array].length);
         let by_number = self.random.percent(25);
@@ -194,7 +196,8 @@ impl Program {
         self.pointers.push(Pointer { name: name.into(), at: std::array::from_fn(|i| (from.at[i].0, from.at[i].1 + by[i])) });
     }
 
-    /// One of two pointers, by what an invocation is; or a pointer through a variable.
+    /// A choice between two pointers, by a property of the invocation. Or a pointer that is stored
+    /// in a variable and loaded again.
     fn choose(&mut self, name: &str, from: &Pointer) {
         let other = self.pointer(Some(from));
         let in_buffer = self.in_buffer(from);
@@ -220,7 +223,7 @@ impl Program {
         self.pointers.push(Pointer { name: name.into(), at });
     }
 
-    /// Adds what each invocation has in `value` to its sum.
+    /// Adds the value of each invocation to its sum.
     fn add(&mut self, name: &str, value: &str, of_each: [u32; INVOCATIONS]) {
         let (sum, sums) = &mut self.sum;
         self.body.push(format!("{name} = OpIAdd %uint {sum} {value}"));
@@ -241,8 +244,8 @@ impl Program {
         let other = self.random.percent(75).then(|| self.pointer(Some(from)));
         let mut equal = [false; INVOCATIONS];
         if let Some(other) = &other {
-            // Where one past the end is without a layout, or among other memory, the device
-            // chooses.
+            // Without a layout, or with other memory behind the array, the device decides whether a
+            // pointer one past the end equals another.
             let object = |at: (usize, i64)| self.arrays[at.0].base.split(' ').next();
             let has_layout = |i: usize| self.arrays[from.at[i].0].has_layout && object(from.at[i]) == object(other.at[i]);
             let is_known = |i: usize| from.at[i].0 == other.at[i].0 || has_layout(i);
@@ -266,7 +269,7 @@ impl Program {
         }
     }
 
-    /// Stores the sum, where each invocation has a cell of its own.
+    /// Stores the sum, if each invocation has another cell.
     fn store(&mut self, name: &str, to: &Pointer) {
         let cells = to.at.map(|at| self.cell(at));
         let is_apart = (1..INVOCATIONS).all(|i| !cells[..i].contains(&cells[i]));
@@ -349,7 +352,7 @@ impl Program {
     }
 }
 
-/// The type of pointers to elements.
+/// The id of the type of pointers to elements.
 fn step_of(in_buffer: bool) -> &'static str {
     if in_buffer { "%bstep" } else { "%wstep" }
 }

@@ -1,12 +1,12 @@
-//! Draws whose fragment stages do what quads are for: branches, loops, calls and discards by the
-//! pixel's place, derivatives, textures, helper invocations, sample masks, atomics, group
+//! Draws whose fragment stages exercise quads. They have branches, loops, calls and discards that
+//! depend on the pixel, derivatives, textures, helper invocations, sample masks, atomics, group
 //! instructions, samples and depths. A draw is a function of its seed.
 //!
-//! Half of the stages compute floats from what is interpolated and sampled, and write nothing but
-//! colours: these run over sets, and on the lockstep machine beside the relation. The other half
-//! may write what invocations share, see helper invocations, and write masks and depths. Some of
-//! both have group instructions or are shaded once for each sample. Undefined values are among what
-//! they compute with, and a few draws have undefined behaviour.
+//! Half of the stages compute floats from interpolated and sampled values, and write only colours.
+//! These run over sets, and also on the lockstep machine and the relation. The other half may write
+//! memory that invocations share, observe helper invocations, and write masks and depths. Some
+//! stages of both halves have group instructions or are shaded once for each sample. The stages
+//! also compute with undefined values, and a few draws have undefined behaviour.
 
 use std::fmt::Write as _;
 
@@ -15,31 +15,31 @@ use smallstep_semantics::spirv::{Options, assemble};
 
 use crate::random::Random;
 
-/// Lists of statements of a stage, if it is not to be small.
+/// The usual number of lists of statements in a stage. Small draws have fewer.
 pub const LISTS: u32 = 4;
-/// Width and height of the attachments, in pixels.
+/// The width and height of the attachments, in pixels.
 pub const SIDE: u32 = 8;
 
-/// What the fragment stage of a draw may do, and what it is drawn to.
+/// The features of a draw's fragment stage and of its attachments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mix {
-    /// It may see helper invocations, write what invocations share, discard by demotion, and write
-    /// masks.
+    /// The stage may observe helper invocations, write memory that invocations share, discard by
+    /// demotion, and write masks.
     pub sees: bool,
-    /// It has group instructions.
+    /// The stage has group instructions.
     pub groups: bool,
-    /// Samples of a pixel.
+    /// The number of samples of a pixel.
     pub samples: u32,
-    /// It has SampleId, so that it is shaded once for each sample.
+    /// The stage reads SampleId, so it is shaded once for each sample.
     pub each_sample: bool,
-    /// There is a depth attachment.
+    /// The draw has a depth attachment.
     pub depth: bool,
-    /// It writes FragDepth.
+    /// The stage writes FragDepth.
     pub writes_depth: bool,
 }
 
 impl Mix {
-    /// Of floats and nothing else.
+    /// Floats only, with none of the other features.
     pub const FLOATS: Mix = Mix { sees: false, groups: false, samples: 1, each_sample: false, depth: false, writes_depth: false };
 
     fn drawn(random: &mut Random) -> Mix {
@@ -57,9 +57,9 @@ impl Mix {
     }
 }
 
-/// A drawn draw: a list of triangles by two modules, over attachments of [`SIDE`] by [`SIDE`]
-/// pixels. The vertex stage passes on its attributes: the position of location 0, and the four
-/// floats of location 1. Binding 0 of set 0 is a storage buffer, 1 a texture, 2 a sampler.
+/// A generated draw: a list of triangles by two modules, over attachments of [`SIDE`] by [`SIDE`]
+/// pixels. The vertex stage copies its attributes: the position from location 0, and four floats
+/// from location 1. In set 0, binding 0 is a storage buffer, 1 a texture, and 2 a sampler.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// The vertex stage, whose entry point is "vs".
@@ -68,17 +68,18 @@ pub struct Drawn {
     pub fragment: Vec<u32>,
     /// The fragment stage as text.
     pub text: String,
-    /// What it may do.
+    /// The features of the draw.
     pub mix: Mix,
-    /// The positions, three of a triangle.
+    /// The positions of the vertices, three for each triangle.
     pub positions: Vec<[f32; 4]>,
-    /// What is interpolated, by vertex.
+    /// The interpolated floats of each vertex.
     pub given: Vec<[f32; 4]>,
-    /// The format of the colour attachments, one for each sample, of zeros before.
+    /// The format of the colour attachments. There is one for each sample, cleared to zeros.
     pub format: Format,
-    /// The format of the depth attachments, one for each sample, of ones before.
+    /// The format of the depth attachments, if there are any. There is one for each sample, cleared
+    /// to ones.
     pub depth: Option<Format>,
-    /// The storage buffer's bytes.
+    /// The initial bytes of the storage buffer.
     pub buffer: Vec<u8>,
     /// The texture.
     pub texture: Image,
@@ -86,14 +87,14 @@ pub struct Drawn {
     pub sampler: Sampler,
 }
 
-/// The draw of a seed. One of fewer lists of statements begins as one of more.
+/// The draw of a seed. A draw with fewer lists of statements has the same beginning.
 pub fn drawn(seed: u64, lists: u32) -> Drawn {
     let mut random = Random::new(seed ^ 0x7175_6164_7300);
     let mix = Mix::drawn(&mut random);
     of_mix(mix, random, lists)
 }
 
-/// A draw of that mix.
+/// A draw with these features.
 pub fn of_mix(mix: Mix, mut random: Random, lists: u32) -> Drawn {
     let exact = random.percent(50);
     let format = if exact { Format::Rgba32Sfloat } else { Format::Rgba8Unorm };
@@ -103,7 +104,7 @@ pub fn of_mix(mix: Mix, mut random: Random, lists: u32) -> Drawn {
     let given = corners.into_iter().cycle().take(positions.len()).collect();
     let (texture, sampler) = texture(exact);
     let mut body = Body { random, mix, next: 1000, text: String::new(), inner: None };
-    // A mask that some way does not store is undefined there.
+    // On a path that does not store a mask, the mask is undefined.
     if mix.sees && body.random.percent(70) {
         body.emit("OpStore %maskw %u3");
     }
@@ -121,14 +122,14 @@ pub fn of_mix(mix: Mix, mut random: Random, lists: u32) -> Drawn {
     Drawn { vertex, fragment, text, mix, positions, given, format, depth, buffer: vec![0; 16], texture, sampler }
 }
 
-/// A position by pixels, with z.
+/// A clip-space position from pixel coordinates, with its z.
 fn at(x: f32, y: f32, z: f32) -> [f32; 4] {
     let side = SIDE as f32 / 2.0;
     [(x - side) / side, (y - side) / side, z, 1.0]
 }
 
-/// One triangle or two: over everything, over a half whose long edge passes through centres, small
-/// ones, and one that is drawn over another at other depths.
+/// One or two triangles. They cover everything, or a half whose long edge passes through pixel
+/// centres, or a few pixels, or one triangle covers another at other depths.
 fn scene(random: &mut Random) -> Vec<[f32; 4]> {
     let all = [at(0.0, 0.0, 0.5), at(20.0, 0.0, 0.5), at(0.0, 20.0, 0.5)];
     let half = [at(0.0, 0.0, 0.5), at(8.0, 0.0, 0.5), at(0.0, 8.0, 0.5)];
@@ -146,7 +147,8 @@ fn scene(random: &mut Random) -> Vec<[f32; 4]> {
     }
 }
 
-/// Floats that are fetched exactly, or codes that are filtered.
+/// A texture and its sampler. It holds floats that are fetched exactly, or 8-bit codes that
+/// are filtered.
 fn texture(exact: bool) -> (Image, Sampler) {
     let (format, filter) = if exact { (Format::Rgba32Sfloat, Filter::Nearest) } else { (Format::Rgba8Unorm, Filter::Linear) };
     let mut image = Image::new(format, 4, 4, 1).expect("a small image");
@@ -158,14 +160,14 @@ fn texture(exact: bool) -> (Image, Sampler) {
     (image, Sampler { mag: filter, min: filter, ..Sampler::default() })
 }
 
-/// A body under way. Floats are in the variables %f_0 to %f_3, integers in %n_0 and %n_1, Booleans
-/// in %b_0 and %b_1, and %cells is an array of four floats.
+/// A body under construction. Floats are in the variables %f_0 to %f_3, integers in %n_0 and %n_1,
+/// Booleans in %b_0 and %b_1. %cells is an array of four floats.
 struct Body {
     random: Random,
     mix: Mix,
     next: u32,
     text: String,
-    /// The loop that it is in.
+    /// The number of the innermost enclosing loop, if there is one.
     inner: Option<u32>,
 }
 
@@ -190,13 +192,13 @@ impl Body {
         self.random.below(bound as u32) as usize
     }
 
-    /// A fresh id.
+    /// A new id.
     fn id(&mut self) -> String {
         self.next += 1;
         format!("%x{}", self.next)
     }
 
-    /// An instruction with a result.
+    /// Emits an instruction and returns its result id.
     fn make(&mut self, instruction: &str) -> String {
         let id = self.id();
         let _ = writeln!(self.text, "{id} = {instruction}");
@@ -219,7 +221,7 @@ impl Body {
         }
     }
 
-    /// A pointer to an element of the array.
+    /// A pointer to an element of `%cells`.
     fn cell(&mut self) -> String {
         let index = self.integer();
         let index = self.make(&format!("OpBitwiseAnd %int {index} %i3"));
@@ -253,7 +255,7 @@ impl Body {
                 let a = self.compared();
                 self.make(&format!("OpLogicalNot %bool {a}"))
             }
-            // What every device knows: the parity of the pixel.
+            // The parity of the pixel, which is the same on every device.
             4 => {
                 let along = ["%xi", "%yi"][self.below(2)];
                 let index = self.make(&format!("OpBitwiseAnd %int {along} %i1"));
@@ -458,7 +460,9 @@ impl Body {
         self.inner = outer;
     }
 
-    /// What tells helper invocations, writes memory, masks and depths.
+    /// Emits an operation of a stage with `sees`: it observes helper invocations or the sample
+    /// mask, adds to a word of the buffer, demotes, uses an undefined value, or writes a mask or
+    /// a depth.
     fn seeing(&mut self) {
         match self.below(if self.mix.writes_depth { 7 } else { 6 }) {
             0 => {
@@ -479,7 +483,7 @@ impl Body {
             }
             3 => _ = self.make("OpAtomicIAdd %uint %q %u1 %u0 %u1"),
             4 => self.branch(0, |body, merge| body.emit(&format!("OpDemoteToHelperInvocation OpBranch %merge{merge}"))),
-            // Undefined: one word of what is nowhere defined.
+            // An undefined value.
             5 => {
                 let x = self.make("OpUndef %float");
                 self.keep(&x);
@@ -492,7 +496,7 @@ impl Body {
         }
     }
 
-    /// Group instructions: those of quads, which every device does alike, and others.
+    /// Emits group instructions: quad instructions, which are the same on every device, and others.
     fn group(&mut self) {
         match self.below(15) {
             0..=2 => {
@@ -606,7 +610,7 @@ const AFTER: &str = "%r0 = OpLoad %float %f_0 %r1 = OpLoad %float %f_1 %r2 = OpL
     %along = OpFunction %float None %gt %de = OpLabel %dc = OpLoad %v4 %coord %dx = OpCompositeExtract %float %dc 0
     %dd = OpDPdx %float %dx OpReturnValue %dd OpFunctionEnd";
 
-/// What is in a module if its stage may do something.
+/// The parts of a module that a feature adds.
 struct Part {
     capabilities: &'static str,
     interface: &'static str,
@@ -644,7 +648,7 @@ const GROUPS: Part = Part {
     before: "",
 };
 
-/// Not every device that has the others has clusters.
+/// Some devices have the other group instructions but not clusters.
 const CLUSTERS: Part = Part { capabilities: "OpCapability GroupNonUniformClustered", declarations: "", ..GROUPS };
 
 const EACH_SAMPLE: Part = Part {
@@ -665,7 +669,7 @@ const WRITES_DEPTH: Part = Part {
     before: "",
 };
 
-/// The fragment stage with this body, before what it shows.
+/// The text of the fragment stage with this body.
 fn fragment(mix: Mix, body: &str) -> String {
     let parts = [
         (mix.sees, SEES),

@@ -1,24 +1,24 @@
-//! Modules without one construct: what shows whether a driver's fault needs it.
+//! Modules without one construct, which show whether a driver's fault needs that construct.
 //!
-//! If a device is wrong about a module and right about the same module without a construct, then
-//! the fault needs the construct. That is less than knowing the fault, and it is an experiment on
-//! this very module.
+//! Assume that a device is wrong about a module, and right about the same module without a
+//! construct. Then the fault needs the construct. That does not explain the fault, and the
+//! experiment says nothing about other modules.
 
 use super::repair::repair;
 use super::shrink::unphi;
 use super::tree::*;
 
-/// A construct, and how a module goes without it.
+/// A construct that can be removed from a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Remedy {
-    /// Every loop turns so often as a constant says, and nothing jumps out of it.
+    /// Every loop has a constant number of iterations, and nothing jumps out of it.
     FixedLoops,
-    /// No OpPhi is of Booleans: each gives way to false.
+    /// No OpPhi has Boolean type. Each is replaced by false.
     NoBooleanPhi,
-    /// No OpPhi is of a vector, or of what holds one: each gives way to zeros.
+    /// No OpPhi has a vector type, or a type that contains a vector. Each is replaced by zeros.
     NoVectorPhi,
-    /// Integers that are written in the module, and how often loops turn, are not known before the
-    /// run: each is combined with a zero that only the dispatch makes one.
+    /// Integer constants and iteration counts are not known before the run. Each is combined with a
+    /// zero that only the dispatch determines.
     HiddenConstants,
 }
 
@@ -36,7 +36,7 @@ impl Remedy {
         Remedy::ALL.iter().find(|(_, remedy)| *remedy == self).map_or("", |(name, _)| name)
     }
 
-    /// The module without the construct; `None` if it has none of it.
+    /// The module without the construct. `None` if the module does not have it.
     pub fn applied(self, module: &Module) -> Option<Module> {
         let mut remedied = module.clone();
         let locals = module.locals.clone();
@@ -91,7 +91,8 @@ fn drop_returns(block: &mut Vec<Stmt>) {
     block.iter_mut().for_each(|stmt| stmt.each_block(&mut drop_returns));
 }
 
-/// Zero, by a right shift of the number of workgroups, which is far less: only the dispatch knows.
+/// A zero that a compiler does not know: NumWorkgroups, which is far below 2^20, shifted right by
+/// 20 bits.
 fn unknown_zero(ty: &Type) -> Option<Expr> {
     let (scalar, lanes) = ty.scalar()?;
     let groups = Expr::new(Type::UINT, Op::Builtin(Builtin::Groups(0)), Vec::new());
@@ -104,7 +105,7 @@ fn unknown_zero(ty: &Type) -> Option<Expr> {
     Some(if lanes == 1 { zero } else { Expr::new(ty.clone(), Op::Construct, vec![zero; lanes.into()]) })
 }
 
-/// Hides the constants of an expression; those that are hidden stay as they are.
+/// Hides the constants of an expression. Constants that are hidden already stay as they are.
 fn hide(e: &mut Expr) {
     let Some(zero) = unknown_zero(&e.ty).filter(|_| matches!(e.op, Op::Const(_))) else {
         let hidden = e.op == Op::Binary(Binary::BitwiseXor) && e.args.get(1) == unknown_zero(&e.ty).as_ref();

@@ -1,11 +1,11 @@
-//! After a change: what refers to nothing any more gives way to zeros or goes, and so does what
-//! nothing refers to.
+//! The repair of a tree after a change. It replaces or removes items that refer to something that
+//! is gone, and removes unused items.
 
 use super::tree::*;
 
-/// Makes a changed tree well formed: locals out of scope become zeros, jumps that leave nothing and
-/// statements after jumps go, values of jumps and arms fit what takes them, and what is unused
-/// (functions, variables, shared arrays, counters) is removed.
+/// Makes a changed tree well formed. Locals out of scope become zeros. Jumps without a target, and
+/// statements after jumps, are removed. Jumps and arms get values of the types that their targets
+/// need. Unused functions, variables, shared arrays and counters are removed.
 pub(super) fn repair(module: &mut Module) {
     let snapshot = module.clone();
     for index in (0..module.functions.len() as u32).chain([ENTRY]) {
@@ -24,7 +24,8 @@ pub(super) fn repair(module: &mut Module) {
     collect(module);
 }
 
-/// What a jump may leave: the types that a loop carries, with its locals, or that a switch merges.
+/// A construct that jumps may leave: a loop with the types that it carries, or a switch with the
+/// types of its phis.
 enum Nest {
     Loop(Vec<Type>),
     Switch(Vec<Type>),
@@ -54,7 +55,7 @@ impl Fix<'_> {
         }
     }
 
-    /// Whether a function takes these pointers.
+    /// Whether the parameters of a function accept these pointers.
     fn takes(&self, called: u32, pointers: &[Root]) -> bool {
         let Some(function) = self.module.functions.get(called as usize) else { return false };
         let wanted = function.parameters.iter().filter_map(|parameter| match parameter {
@@ -68,7 +69,8 @@ impl Fix<'_> {
         wanted.map(Some).eq(given)
     }
 
-    /// A list of statements whose names end with it.
+    /// Repairs a list of statements whose locals go out of scope at its end, and the values
+    /// after it.
     fn block(&mut self, block: &mut Vec<Stmt>, values: &mut Vec<Expr>, types: &[Type]) {
         let outer = self.scope.clone();
         self.open_block(block);
@@ -106,7 +108,7 @@ impl Fix<'_> {
         self.scope[local as usize] = true;
     }
 
-    /// Whether the statement stays.
+    /// Repairs a statement. Returns whether it stays.
     fn stmt(&mut self, stmt: &mut Stmt) -> bool {
         match stmt {
             Stmt::If(condition, arms, phis) => {
@@ -185,7 +187,7 @@ impl Fix<'_> {
     }
 }
 
-/// Every root that is mentioned.
+/// Visits every root in the module.
 pub(super) fn each_root(module: &mut Module, f: &mut dyn FnMut(&mut Root)) {
     module.each_expr(&mut |e| match &mut e.op {
         Op::Load(root, _) => f(root),
@@ -206,7 +208,7 @@ pub(super) fn each_root(module: &mut Module, f: &mut dyn FnMut(&mut Root)) {
     });
 }
 
-/// The new number of each of `n` things of which those marked stay.
+/// The new number of each item after the unused items are removed.
 fn renumber(used: &[bool]) -> Vec<u32> {
     used.iter()
         .scan(0, |next, &used| {
@@ -222,9 +224,9 @@ fn retain<T>(items: &mut Vec<T>, used: &[bool]) {
     items.retain(|_| used.next().copied().unwrap_or(true));
 }
 
-/// Removes what nothing refers to.
+/// Removes unused items.
 fn collect(module: &mut Module) {
-    // Functions: from the last to the first, since each calls only those before it.
+    // Functions are visited from the last to the first, since each calls only earlier functions.
     let count = module.functions.len();
     let mut used = vec![false; count];
     for i in (0..=count).rev() {
@@ -252,7 +254,7 @@ fn collect(module: &mut Module) {
         Class::Function(ENTRY) | Class::Private => true,
         Class::Function(i) => used[i as usize],
     };
-    // Variables: those of functions that went are mentioned nowhere.
+    // No code refers to the variables of removed functions.
     let mut mentioned = vec![false; module.variables.len()];
     each_root(module, &mut |root| {
         if let Root::Variable(i) = root {
@@ -296,7 +298,7 @@ fn collect(module: &mut Module) {
     });
 }
 
-/// Every shared array and every counter that is mentioned.
+/// Visits every reference to a shared array or a counter.
 fn each_shared(module: &mut Module, f: &mut dyn FnMut(Option<&mut u32>, Option<&mut u32>)) {
     module.each_block(&mut |block| {
         for stmt in block {

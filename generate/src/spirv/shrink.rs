@@ -1,10 +1,10 @@
-//! Shrinking: from a module that shows something to a small one that still does.
+//! Shrinking: from a module that shows something to a smaller one that still shows it.
 //!
-//! Each proposal is one change to the smallest module known to show it: statements go, a selection
-//! or loop gives way to what it holds, a call to the function's body, an expression to a part of
-//! itself or to zero; loops turn less often, invocations and words become fewer. Every proposal is
-//! well formed, so it is valid and says nothing undefined but what is planted. Whether a twin's
-//! plant is still run is for the one who asks to see.
+//! Each proposal is one change to the smallest module that is known to show it. A change drops
+//! statements, replaces a selection or loop by its contents, replaces a call by the function's
+//! body, or replaces an expression by one of its operands or zero. It may also reduce iterations,
+//! invocations or words. Every proposal is well formed, so it is valid and has nothing undefined
+//! but the plant. The caller checks whether a twin's plant still runs.
 
 use super::repair::{each_root, repair};
 use super::tree::*;
@@ -12,73 +12,74 @@ use crate::descent::{Descent, Shrinks};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
-/// What shrinking makes less: first the nodes, then the invocations, then what constants and
-/// buffers hold.
+/// The size that shrinking reduces. Nodes are compared first, then invocations, then the contents
+/// of constants and buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size {
-    /// Statements, expressions, variables, functions.
+    /// The number of statements, expressions, variables, functions and the like.
     pub nodes: u32,
-    /// Invocations of the dispatch.
+    /// The number of invocations in the dispatch.
     pub invocations: u32,
-    /// What is written in constants, loops and buffers.
+    /// The amount of contents: of constants, iteration counts and buffers.
     pub text: u32,
 }
 
-/// One change. Lists of statements and expressions are numbered as [`Module::each_block`] and
-/// [`Module::each_expr`] visit them.
+/// A change. Lists of statements are numbered in the order of [`Module::each_block`], expressions
+/// in the order of [`Module::each_expr`].
 #[derive(Clone, Debug)]
 pub(crate) enum Edit {
-    /// Statements from here to there.
+    /// Drops statements: the list, the first index, the end index.
     Drop(usize, usize, usize),
-    /// A selection or loop replaced by one of the lists in it.
+    /// Replaces a selection or loop by one of its lists: the list, the index, the arm.
     Splice(usize, usize, usize),
-    /// A selection without a phi, or a loop without something that it carries.
+    /// Drops a phi of a selection, or a carried value of a loop: the list, the index, the phi.
     Unphi(usize, usize, usize),
-    /// A switch without a case.
+    /// Drops a case of a switch: the list, the index, the case.
     Uncase(usize, usize, usize),
-    /// A loop of a fixed number of turns.
+    /// Gives a loop a fixed number of iterations: the list, the index, the number.
     Turns(usize, usize, u32),
-    /// A call replaced by the function's body.
+    /// Replaces a call by the function's body: the list, the index.
     Inline(usize, usize),
-    /// An expression replaced by zero.
+    /// Replaces an expression by zero.
     Zero(usize),
-    /// An expression replaced by one of its operands.
+    /// Replaces an expression by one of its operands.
     Hoist(usize, usize),
-    /// A function without a parameter.
+    /// Drops a parameter of a function.
     Unparam(usize, usize),
-    /// Another LocalSize and number of workgroups.
+    /// Sets LocalSize and the number of workgroups.
     Grid([u32; 3], [u32; 3]),
-    /// Fewer words of output.
+    /// Sets the number of output words.
     Output(u32),
-    /// The input's words: so many, zeros or not.
+    /// Truncates the input to this number of words, and perhaps sets them to zero.
     Input(usize, bool),
-    /// A variable that starts as zeros.
+    /// Sets the initial contents of a variable to zeros.
     First(usize),
 }
 
-/// A module on its way to a smaller one.
+/// A search for a smaller module.
 #[derive(Clone)]
 pub struct Shrinking(Descent<Module>);
 
 impl Shrinking {
-    /// The module, to be shrunk.
+    /// Starts with this module.
     pub fn new(module: &Module) -> Shrinking {
         let mut best = module.clone();
         repair(&mut best);
         Shrinking(Descent::new(best, ()))
     }
 
-    /// The module proposed, or the smallest that is known.
+    /// The proposed module, or else the smallest known one.
     pub fn shown(&self) -> &Module {
         self.0.shown()
     }
 
-    /// The module proposed shows it, or none was proposed. Whether there is another proposal.
+    /// Says that the proposed module shows it, or starts the search. Returns whether there is
+    /// another proposal.
     pub fn simplify(&mut self) -> bool {
         self.0.simplify()
     }
 
-    /// The module proposed does not show it. Whether there is another proposal.
+    /// Says that the proposed module does not show it. Returns whether there is another proposal.
     pub fn complicate(&mut self) -> bool {
         self.0.complicate()
     }
@@ -118,8 +119,8 @@ impl Shrinks for Module {
     }
 }
 
-/// The smallest module found that `fails`, as `module` does, with at most so many questions. If
-/// `module` does not fail, it is given back as it is.
+/// The smallest module found that `fails`, with at most `questions` calls of it. Returns `module`
+/// itself if that does not fail.
 pub fn minimal(module: &Module, fails: &mut dyn FnMut(&Module) -> bool, questions: u32) -> Module {
     if questions == 0 || !fails(module) {
         return module.clone();
@@ -131,7 +132,7 @@ pub fn minimal(module: &Module, fails: &mut dyn FnMut(&Module) -> bool, question
     descent.minimal(fails, questions)
 }
 
-/// How large a module is.
+/// The size of a module.
 pub fn size(module: &Module) -> Size {
     let (mut nodes, mut text) = (0u32, 0u32);
     let mut copy = module.clone();
@@ -175,14 +176,14 @@ fn stmt_size(stmt: &Stmt) -> u32 {
     nodes
 }
 
-/// The changes to a module, the greatest first.
+/// The changes to a module, each with about how many nodes it removes, the greatest first.
 fn changes_of(module: &Module) -> Vec<(u32, Edit)> {
     let mut changes: Vec<(u32, Edit)> = Vec::new();
     let mut copy = module.clone();
     let mut number = 0;
     copy.each_block(&mut |block| {
         let sizes: Vec<u32> = block.iter().map(stmt_size).collect();
-        // Runs of statements of halving lengths, down to single ones.
+        // Runs of statements: first the whole list, then halved lengths down to single statements.
         let mut length = block.len();
         while length > 0 {
             for from in (0..block.len()).step_by(length) {
@@ -310,7 +311,7 @@ fn at_expr(module: &mut Module, number: usize, edit: impl FnOnce(&mut Expr)) {
     });
 }
 
-/// What a selection or loop gives way to.
+/// The statements that replace a selection or loop. `arm` selects one of its lists.
 fn spliced(stmt: Stmt, arm: usize) -> Vec<Stmt> {
     match stmt {
         Stmt::If(_, arms, phis) => {
@@ -342,7 +343,7 @@ fn open(arm: Arm, phis: Vec<Phi>) -> Vec<Stmt> {
     arm.body.into_iter().chain(names.collect::<Vec<_>>()).collect()
 }
 
-/// Removes the jumps out of a switch, or out of a loop, that gives way to these statements.
+/// Removes the jumps out of a switch (or else out of a loop) that these statements replace.
 fn strip(block: &mut Vec<Stmt>, switch: bool) {
     block.retain(|stmt| match stmt {
         Stmt::Exit(exit, _) => (*exit == Exit::Leave) != switch,
@@ -386,7 +387,7 @@ pub(super) fn unphi(stmt: &mut Stmt, i: usize) {
     }
 }
 
-/// Jumps out of a switch or loop without one of their values.
+/// Removes value `i` from the jumps out of a switch (or else out of a loop).
 fn unjump(block: &mut [Stmt], i: usize, switch: bool) {
     for stmt in block {
         match stmt {
@@ -398,8 +399,8 @@ fn unjump(block: &mut [Stmt], i: usize, switch: bool) {
     }
 }
 
-/// A function and its calls without a parameter: its value becomes zero, its pointer a variable of
-/// the function's own.
+/// Removes a parameter from a function and its calls. A value parameter becomes zero. A pointer
+/// parameter becomes a variable of the function.
 fn unparam(module: &mut Module, function: usize, i: usize) {
     let parameter = module.functions[function].parameters.remove(i);
     let pointers = |parameter: &&Parameter| matches!(parameter, Parameter::Pointer(..));
@@ -430,7 +431,7 @@ fn unparam(module: &mut Module, function: usize, i: usize) {
     });
 }
 
-/// Every root in one function.
+/// Visits every root in one function.
 fn in_function(module: &mut Module, function: usize, f: &mut dyn FnMut(&mut Root)) {
     let body = std::mem::take(&mut module.functions[function]);
     let mut alone = Module { functions: vec![body], main: Function::default(), ..module.clone() };
@@ -438,7 +439,7 @@ fn in_function(module: &mut Module, function: usize, f: &mut dyn FnMut(&mut Root
     module.functions[function] = alone.functions.swap_remove(0);
 }
 
-/// A call replaced by the function's body, which must not return early.
+/// Replaces a call by the function's body, which must not return early.
 fn inline(module: &mut Module, block: usize, at: usize) -> Option<()> {
     let mut call = None;
     at_block(module, block, |block| call = Some(block[at].clone()));
@@ -448,7 +449,7 @@ fn inline(module: &mut Module, block: usize, at: usize) -> Option<()> {
         return None;
     }
     let owner = owner(module, block);
-    // Its variables begin anew with each call.
+    // The callee's variables are initialized again in each call.
     let mut made = Vec::new();
     let mut moved: Vec<(u32, u32)> = Vec::new();
     for i in 0..module.variables.len() as u32 {
@@ -463,7 +464,7 @@ fn inline(module: &mut Module, block: usize, at: usize) -> Option<()> {
         let place = Place { root: Root::Variable(new), path: Vec::new(), indices: Vec::new() };
         made.push(Stmt::Store(place, Expr::new(ty, Op::Const(first), Vec::new())));
     }
-    // Its names become new ones.
+    // The callee's locals get new numbers.
     let (mut values, mut roots) = (args.into_iter(), pointers.into_iter());
     let mut parameters: Vec<Option<Root>> = Vec::new();
     let mut names: Vec<(Local, Local)> = Vec::new();
@@ -508,7 +509,7 @@ fn rename(module: &mut Module, names: &mut Vec<(Local, Local)>, name: &mut Local
     *name = new;
 }
 
-/// Every name that a statement itself binds.
+/// Visits every local that the statement itself binds.
 fn each_name(stmt: &mut Stmt, f: &mut dyn FnMut(&mut Local)) {
     match stmt {
         Stmt::Let(local, _) => f(local),
@@ -534,14 +535,14 @@ fn returns(block: &[Stmt]) -> bool {
     found
 }
 
-/// The function that a list of statements stands in.
+/// The index of the function that contains a list of statements.
 fn owner(module: &Module, block: usize) -> u32 {
     let mut before = 0;
     for (i, function) in module.functions.iter().enumerate() {
         let mut alone = Module { functions: vec![function.clone()], main: Function::default(), ..module.clone() };
         let mut count = 0;
         alone.each_block(&mut |_| count += 1);
-        // One of them is the empty entry point's.
+        // One of the lists belongs to the empty entry point.
         before += count - 1;
         if block < before {
             return i as u32;

@@ -1,32 +1,33 @@
-//! Dispatches whose invocations work together in subgroups: votes, ballots, reductions and scans,
-//! broadcasts, shuffles and quads; by all of a subgroup, in either branch of a selection, in loops
-//! that each invocation leaves when it likes, and in a function; and an exchange through Workgroup
-//! memory behind a barrier of the subgroup. Each comes with the words that it must show, by a model
-//! that knows a subgroup as a list of invocations.
+//! Dispatches whose invocations work together in subgroups. They have votes, ballots, reductions,
+//! scans, broadcasts, shuffles and quads. These stand where the whole subgroup is, in either
+//! branch of a selection, in loops that invocations leave at different iterations, and in a
+//! function. There is also an exchange through Workgroup memory with a barrier of the subgroup. A
+//! model, which treats a subgroup as a list of invocations, computes the words that the dispatch
+//! must show.
 //!
-//! Which invocations execute an instruction together is certain everywhere: all of them came there
-//! by one path since the subgroup was last together ([`ComputeCase::subgroup_size`] says its size).
-//! No lane is named that does not take part. So nothing is undefined, and every device with
-//! subgroups of that size shows the same.
+//! It is certain which invocations execute an instruction together. They all came there by one path
+//! since the subgroup was last together ([`ComputeCase::subgroup_size`] is its size). No
+//! instruction names a lane that is not active. So nothing is undefined, and every device with
+//! subgroups of that size shows the same words.
 
 use super::{BufferContents, ComputeCase, Drawn, ENTRY_POINT, OUTPUT_BEFORE};
 use crate::random::Random;
 
-/// How many steps a dispatch has, if it is not to be small.
+/// The usual number of steps of a dispatch. Small dispatches have fewer.
 pub const STEPS: u32 = 10;
 
-/// The sizes of subgroups, and the least number of invocations.
+/// The possible subgroup sizes, and the least number of invocations.
 const SIZES: [u32; 4] = [4, 8, 16, 32];
 const LEAST: u32 = 8;
 
-/// A word of each invocation, by its name in the module.
+/// A word of each invocation, and its id in the module.
 #[derive(Clone)]
 struct Value {
     name: String,
     of: Vec<u32>,
 }
 
-/// How words are combined: the instruction, what changes nothing, and the function.
+/// A way to combine words: the suffix of the instruction, the neutral element, and the function.
 type Combine = (&'static str, u32, fn(u32, u32) -> u32);
 
 const COMBINED: &[Combine] = &[
@@ -43,23 +44,23 @@ const COMBINED: &[Combine] = &[
 
 struct Program {
     random: Random,
-    /// How many invocations a subgroup has, and the workgroup.
+    /// The number of invocations of a subgroup, and of the workgroup.
     size: usize,
     count: usize,
     body: Vec<String>,
     values: Vec<Value>,
-    /// The digest so far.
+    /// The digest of all values so far. The module shows it at the end.
     sum: Value,
-    /// Whether invocations of a subgroup have been at different places.
+    /// Whether invocations of a subgroup have diverged before.
     parted: bool,
     names: u32,
 }
 
-/// The dispatch of a seed. One of fewer steps begins as one of more.
+/// The dispatch of a seed. A dispatch with fewer steps has the same beginning.
 pub fn drawn(seed: u64, steps: u32) -> Drawn {
     let mut random = Random::new(seed ^ 0x7375_6267_726f_7570);
     let size = random.pick(&SIZES);
-    // Half of the workgroups are of whole subgroups.
+    // Half of the workgroups consist of whole subgroups.
     let count = if random.percent(50) { size.max(LEAST) * random.between(1, 2) } else { random.between(LEAST, 40) };
     let input: Vec<u32> = (0..count).map(|_| if random.percent(50) { random.below(8) } else { random.bits() as u32 }).collect();
     let (size, count) = (size as usize, count as usize);
@@ -114,7 +115,7 @@ impl Program {
                 self.together(&all, true)
             }
         };
-        // The order of steps counts.
+        // The digest depends on the order of the steps.
         let [tripled, sum] = [self.name(), self.name()];
         self.say(format!("{tripled} = OpIMul %uint {} %u3 {sum} = OpIAdd %uint {tripled} {}", self.sum.name, made.name));
         let of = self.sum.of.iter().zip(&made.of).map(|(sum, made)| sum.wrapping_mul(3).wrapping_add(*made)).collect();
@@ -130,14 +131,14 @@ impl Program {
         Value { name, of: a.of.iter().zip(&b.of).map(|(&a, &b)| function(a, b)).collect() }
     }
 
-    /// A Boolean of each invocation that is made of a value.
+    /// A Boolean of each invocation, computed from a value.
     fn truth(&mut self, of: &Value) -> (String, Vec<bool>) {
         let (bits, name) = (self.random.between(1, 7), self.name());
         self.say(format!("{name}a = OpBitwiseAnd %uint {} %u{bits} {name} = OpINotEqual %bool {name}a %u0", of.name));
         (name, of.of.iter().map(|word| word & bits != 0).collect())
     }
 
-    /// One branch or the other.
+    /// A selection with group instructions in its branches.
     fn selection(&mut self) -> Value {
         let of = self.value();
         let (condition, truths) = self.truth(&of);
@@ -165,7 +166,8 @@ impl Program {
         Value { name, of: (0..self.count).map(|i| if truths[i] { yes.of[i] } else { no.of[i] }).collect() }
     }
 
-    /// A loop of up to three iterations, each with those that are still in it.
+    /// A loop of up to three iterations. Each iteration has the invocations that have not left
+    /// the loop.
     fn each_iteration(&mut self) -> Value {
         let (of, name) = (self.value(), self.name());
         let trips: Vec<u32> = of.of.iter().map(|word| word & 3).collect();
@@ -178,7 +180,7 @@ impl Program {
             {name}c = OpLabel",
             of.name
         ));
-        // The same instruction in every iteration, of a value that no iteration changes.
+        // Every iteration has the same instruction, on a value that no iteration changes.
         let random = self.random.clone();
         let (start, names) = (self.body.len(), self.names);
         let mut sums = vec![0u32; self.count];
@@ -195,7 +197,7 @@ impl Program {
         Value { name, of: sums }
     }
 
-    /// What another invocation of the subgroup has put into Workgroup memory.
+    /// The value that another invocation of the subgroup stored in Workgroup memory.
     fn exchange(&mut self) -> Value {
         let (of, name, other) = (self.value(), self.name(), self.random.between(1, self.size as u32 - 1));
         let count = self.count;
@@ -210,18 +212,19 @@ impl Program {
         Value { name, of: (0..count).map(|i| of.of[partner(i)]).collect() }
     }
 
-    /// Those of the subgroup of an invocation that are active.
+    /// The active invocations of the subgroup of invocation `of`.
     fn members(&self, active: &[bool], of: usize) -> Vec<usize> {
         let first = of / self.size * self.size;
         (first..(first + self.size).min(self.count)).filter(|&i| active[i]).collect()
     }
 
-    /// What active invocations make by their members.
+    /// The result of each active invocation, computed from the active members of its subgroup. 0
+    /// for the others.
     fn made(&self, active: &[bool], make: impl Fn(usize, &[usize]) -> u32) -> Vec<u32> {
         (0..self.count).map(|i| if active[i] { make(i, &self.members(active, i)) } else { 0 }).collect()
     }
 
-    /// A group instruction of those that are active. It may name lanes if all are.
+    /// A group instruction of the active invocations. It may name lanes only if all are active.
     fn together(&mut self, active: &[bool], may_name: bool) -> Value {
         let all_there = may_name && active.iter().all(|&active| active) && self.count.is_multiple_of(self.size);
         match self.random.below(if all_there { 10 } else { 6 }) {
@@ -265,7 +268,7 @@ impl Program {
         Value { name, of: self.made(active, sum) }
     }
 
-    /// A Boolean as 0 or 1.
+    /// Emits the conversion of a Boolean to 0 or 1.
     fn word(&mut self, name: &str, truth: &str) {
         self.say(format!("{name} = OpSelect %uint {truth} %u1 %u0"));
     }
@@ -314,13 +317,13 @@ impl Program {
         Value { name, of: self.made(active, vote) }
     }
 
-    /// A ballot, and something that it says.
+    /// A ballot, and a value that is computed from it.
     fn ballot(&mut self, active: &[bool]) -> Value {
         let (of, at) = (self.value(), self.value());
         let ((truth, truths), name) = (self.truth(&of), self.name());
         let size = self.size as u32;
         let which = self.random.below(7);
-        // Where nobody may have voted yes, everybody does.
+        // If possibly nobody votes yes, the module lets everybody vote yes.
         let (vote, everybody) = if matches!(which, 4 | 5) { ("%yes".to_string(), true) } else { (truth, false) };
         self.say(format!("{name}w = OpGroupNonUniformBallot %four %u3 {vote}"));
         match which {
@@ -367,7 +370,7 @@ impl Program {
         Value { of: self.made(active, |_, members| of.of[members[0]]), name }
     }
 
-    /// The value of a lane that is named; all of them are there.
+    /// The value of a named lane. All lanes must be active.
     fn named(&mut self) -> Value {
         let (of, by, name) = (self.value(), self.value(), self.name());
         let (size, below) = (self.size, self.size as u32 - 1);
@@ -399,7 +402,7 @@ impl Program {
             }
         };
         self.say(format!("{name}r = OpGroupNonUniform{line}"));
-        // Where the lane is none, what it is given is not used.
+        // If the index is no lane, the module does not use the result.
         match which {
             3 => self.say(format!("{name}g = OpUGreaterThanEqual %bool %lane {name}x {name} = OpSelect %uint {name}g {name}r {a}")),
             4 => self.say(format!(

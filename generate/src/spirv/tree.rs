@@ -1,9 +1,11 @@
-//! The program that is drawn, shrunk and lowered: structured statements over typed expressions.
+//! The tree of a generated module: structured statements over typed expressions. It is generated at
+//! random, shrunk and lowered.
 //!
-//! Every tree that is well formed (types fit, locals are in scope, exits are in what they leave)
-//! means a module without undefined behaviour and without undefined values: the guards of divisors,
-//! counts and indices are no part of the tree but of its lowering, so no change to a tree can lose
-//! them. The only exception is [`Stmt::Plant`], which is what twins are made of.
+//! A tree is well formed if its types fit, locals are in scope, and each exit stands inside of the
+//! construct that it leaves. Every well-formed tree lowers to a module without undefined behaviour
+//! and without undefined values. Lowering adds the guards of divisors, counts and indices. They are
+//! no part of the tree, so no change to a tree can lose them. The only exception is
+//! [`Stmt::Plant`], the defect of a twin.
 
 mod expr;
 mod types;
@@ -15,33 +17,33 @@ pub use visit::each_expr_in;
 
 use super::twin::Plant;
 
-/// A value computed once (a result id), numbered through the whole module.
+/// A value that is computed once (a result id). Numbers are unique in a module.
 pub type Local = u32;
 
-/// What a pointer starts from.
+/// The base of a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Root {
     /// A variable of [`Module::variables`].
     Variable(u32),
-    /// A parameter of the function that this stands in, which is a pointer.
+    /// A parameter of the enclosing function, by its index. The parameter is a pointer.
     Parameter(u32),
 }
 
-/// Where something is stored.
+/// A memory location.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// The variable.
+    /// The variable or pointer that the access chain starts from.
     pub root: Root,
-    /// The chain.
+    /// The steps of the access chain.
     pub path: Vec<Step>,
-    /// The index of each [`Step::Index`].
+    /// The operands of the [`Step::Index`] steps, in order.
     pub indices: Vec<Expr>,
 }
 
-/// One way through a selection: what is done, and the values that the merge's phis take from it.
+/// One branch of a selection, with the values that the phis of the merge block take from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Arm {
-    /// What is done.
+    /// The statements of the branch.
     pub body: Vec<Stmt>,
     /// A value for each phi, computed at the end of the body.
     pub values: Vec<Expr>,
@@ -50,69 +52,69 @@ pub struct Arm {
 /// One target of a switch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Case {
-    /// The literals that lead here, at least one.
+    /// The literals that select this target, at least one.
     pub literals: Vec<u64>,
-    /// What is done.
+    /// The body, and the values for the phis.
     pub arm: Arm,
-    /// Whether the end of the body goes on with the next case.
+    /// Whether the end of the body falls through to the next case.
     pub falls: bool,
 }
 
-/// A value at the merge of a selection: its number and type.
+/// A phi of a merge block: its local and its type.
 pub type Phi = (Local, Type);
 
-/// Where a loop decides to go on.
+/// The block in which a loop decides whether to go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Style {
-    /// In its header.
+    /// The header.
     Header,
-    /// In a block after the header.
+    /// A block after the header.
     Block,
-    /// In its continue target, so that the body is run at least once.
+    /// The continue target. The body runs at least once.
     Bottom,
 }
 
-/// How often a loop's body is run, if nothing breaks.
+/// The number of iterations of a loop, unless an exit ends it earlier.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Trip {
-    /// So often in each invocation.
+    /// The same number in each invocation.
     Fixed(u32),
-    /// So often as the 32-bit unsigned value, of which only the bits of the mask count.
+    /// The value of a 32-bit unsigned expression, after a bitwise AND with the mask.
     Masked(Expr, u32),
 }
 
-/// A value that a loop carries from turn to turn.
+/// A value that a loop carries from one iteration to the next.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Carried {
-    /// The value in the loop: the phi of the header.
+    /// The value inside of the loop: the phi of the header.
     pub inside: Local,
-    /// The value after it.
+    /// The value after the loop.
     pub after: Local,
-    /// The first value.
+    /// The value in the first iteration.
     pub first: Expr,
-    /// The next, computed at the end of the body.
+    /// The value for the next iteration, computed at the end of the body.
     pub next: Expr,
 }
 
 /// A counted loop.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Loop {
-    /// Where it decides to go on.
+    /// The block that decides whether to go on.
     pub style: Style,
-    /// How often.
+    /// The number of iterations.
     pub trip: Trip,
-    /// The number of the turn, from 0, a 32-bit unsigned integer.
+    /// The index of the iteration, from 0: a 32-bit unsigned integer.
     pub counter: Local,
-    /// What it carries.
+    /// The values that the loop carries.
     pub carried: Vec<Carried>,
-    /// What it does.
+    /// The statements of the body.
     pub body: Vec<Stmt>,
 }
 
 /// A jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exit {
-    /// To the merge block of the innermost loop; not out of a switch in it.
+    /// To the merge block of the innermost loop. It must not leave a switch inside of that loop.
     Break,
     /// To the continue target of the innermost loop.
     Continue,
@@ -120,7 +122,7 @@ pub enum Exit {
     Leave,
 }
 
-/// An atomic operation whose effect does not depend on the order of several.
+/// An atomic operation that commutes with itself: the final contents do not depend on the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each is named as its instruction")]
 pub enum Atomic {
@@ -134,7 +136,7 @@ pub enum Atomic {
     UMax,
 }
 
-/// An atomic operation on a word that belongs to one invocation: its old value may be used.
+/// An atomic operation on a word that belongs to one invocation. Its old value may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each is named as its instruction")]
 pub enum OwnAtomic {
@@ -151,106 +153,109 @@ pub enum OwnAtomic {
 /// A statement.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Stmt {
-    /// Gives a value a name; calls stand here.
+    /// Computes a value and names it. Calls stand only here.
     Let(Local, Expr),
-    /// Writes a variable.
+    /// Writes a memory location.
     Store(Place, Expr),
-    /// OpCopyMemory from the second to the first, whole variables of one type.
+    /// OpCopyMemory to the first root from the second. Both are whole variables of one type.
     Copy(Root, Root),
-    /// A selection by a Boolean; the first arm is for true.
+    /// A selection by a Boolean. The first arm is for true.
     If(Expr, Box<[Arm; 2]>, Vec<Phi>),
-    /// A selection by an integer; the arm is the default.
+    /// A selection by an integer. The arm after the cases is the default.
     Switch(Expr, Vec<Case>, Arm, Vec<Phi>),
     /// A loop.
     Loop(Box<Loop>),
-    /// A jump, with a value for each that the loop carries or that the switch merges.
+    /// A jump, with a value for each local that the loop carries or each phi of the switch's
+    /// merge block.
     Exit(Exit, Vec<Expr>),
     /// A return, with the result if the function has one.
     Return(Option<Expr>),
-    /// Writes a word of this invocation's own part of the output buffer; in the entry point only.
-    /// The first is brought into bounds.
+    /// Writes a word of this invocation's own part of the output buffer. Only in the entry point.
+    /// The first expression is the index in that part, which lowering brings into bounds. The
+    /// second is the value.
     Output(Expr, Expr),
-    /// Each invocation of a workgroup writes its own element of the shared array, waits, reads the
-    /// element at the index, waits. In uniform control flow of the entry point only.
+    /// Each invocation of a workgroup writes its own element of a shared array, waits, reads the
+    /// element at the index, and waits again. Only in uniform control flow of the entry point.
     Exchange {
         /// Index in [`Module::shared`].
         array: u32,
-        /// What is written, of the array's type of elements.
+        /// The value to write. It has the array's element type.
         value: Expr,
-        /// What is read.
+        /// The index of the element to read.
         index: Expr,
-        /// The name of what was read.
+        /// The local for the value that was read.
         result: Local,
     },
     /// An atomic operation on an element of a counter.
     Count {
         /// Index in [`Module::counters`].
         counter: u32,
-        /// Which element; brought into bounds.
+        /// The index of the element. Lowering brings it into bounds.
         index: Expr,
         /// The operand, a 32-bit unsigned integer.
         value: Expr,
     },
-    /// Waits, reads an element of a counter in Workgroup memory, waits. In uniform control flow of
-    /// the entry point only.
+    /// Waits, reads an element of a counter in Workgroup memory, and waits again. Only in uniform
+    /// control flow of the entry point.
     ReadCounter {
         /// Index in [`Module::counters`].
         counter: u32,
-        /// Which element; brought into bounds.
+        /// The index of the element. Lowering brings it into bounds.
         index: Expr,
-        /// The name of what was read.
+        /// The local for the value that was read.
         result: Local,
     },
-    /// An atomic operation on a word of this invocation's own part of the output buffer; in the
-    /// entry point only.
+    /// An atomic operation on a word of this invocation's own part of the output buffer. Only in
+    /// the entry point.
     Own {
-        /// Which.
+        /// The operation.
         atomic: OwnAtomic,
-        /// The word; brought into bounds.
+        /// The index of the word. Lowering brings it into bounds.
         slot: Expr,
         /// The operand, and the comparator of a compare-exchange.
         values: [Expr; 2],
-        /// The name of the old value.
+        /// The local for the old value.
         result: Local,
     },
-    /// Waits for the workgroup. Only the modules of [`mod@super::barriers`] have it, and there it
-    /// stands anywhere.
+    /// Waits for the workgroup. Only the modules of [`mod@super::barriers`] have it. There it may
+    /// stand anywhere.
     Barrier,
-    /// One defect: see [`mod@super::twin`].
+    /// A defect: see [`mod@super::twin`].
     Plant(Box<Plant>),
 }
 
-/// Where a variable lives.
+/// The storage class of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// Storage class Function, in the function of this index ([`ENTRY`]: the entry point).
+    /// Function, in the function of this index ([`ENTRY`] for the entry point).
     Function(u32),
-    /// Storage class Private.
+    /// Private.
     Private,
 }
 
-/// The index that stands for the entry point where functions are numbered.
+/// The function index of the entry point.
 pub const ENTRY: u32 = u32::MAX;
 
-/// A variable, initialized.
+/// A variable with an initial value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Variable {
-    /// What it holds.
+    /// The type of its contents.
     pub ty: Type,
-    /// Where it lives.
+    /// The storage class.
     pub class: Class,
-    /// What it holds at first.
+    /// The initial contents, scalar by scalar.
     pub first: Vec<u64>,
-    /// Whether a store at the start of the function sets it, not the declaration (Function only).
+    /// Whether a store at the start of the function writes the initial contents, rather than the
+    /// initializer of the declaration. Only for Function variables.
     pub stored: bool,
 }
 
 /// A parameter of a function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Parameter {
-    /// A value, under this name.
+    /// A value, and the local that names it.
     Value(Local, Type),
-    /// A pointer to a whole variable; true for Private, false for Function.
+    /// A pointer to a whole variable. True for Private, false for Function.
     Pointer(Type, bool),
 }
 
@@ -259,73 +264,74 @@ pub enum Parameter {
 pub struct Function {
     /// Its parameters.
     pub parameters: Vec<Parameter>,
-    /// What it does.
+    /// The statements.
     pub body: Vec<Stmt>,
-    /// What it returns at the end; none for the entry point only.
+    /// The value that the function returns at its end. `None` only for the entry point.
     pub result: Option<Expr>,
 }
 
-/// Words that invocations count in together. Every element starts as the neutral
-/// element of the operation.
+/// An array of words that many invocations change by one operation. Every element starts as the
+/// neutral element of the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Counter {
-    /// In Workgroup memory, or else in the counters' buffer.
+    /// Whether it is in Workgroup memory, rather than in the counters' buffer.
     pub workgroup: bool,
-    /// The one operation.
+    /// The only operation on its elements.
     pub atomic: Atomic,
-    /// How many elements.
+    /// The number of elements.
     pub length: u32,
 }
 
 /// A program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Module {
-    /// The minor version of SPIR-V: 3 to 6.
+    /// The minor version of SPIR-V 1.x: 3 to 6.
     pub minor: u8,
-    /// LocalSize.
+    /// The LocalSize execution mode.
     pub local_size: [u32; 3],
-    /// Workgroups.
+    /// The number of workgroups in x, y and z.
     pub groups: [u32; 3],
-    /// The functions; each calls only those before it.
+    /// The functions. Each calls only functions before it.
     pub functions: Vec<Function>,
     /// The entry point.
     pub main: Function,
     /// The variables.
     pub variables: Vec<Variable>,
-    /// The types of the elements of shared arrays, one element for each invocation of a workgroup.
+    /// The element types of the shared arrays. Each array has one element for each invocation of
+    /// a workgroup.
     pub shared: Vec<Type>,
     /// The counters.
     pub counters: Vec<Counter>,
     /// The type of the table buffer: a structure without Booleans, all integers of 32 bits.
     pub table: Type,
-    /// The contents of the table, scalar after scalar.
+    /// The contents of the table, in the order of its scalars.
     pub table_words: Vec<u32>,
     /// The contents of the input buffer, at least one word.
     pub input: Vec<u32>,
-    /// The words of each invocation in the output buffer, at least 1. A plant that is observed has
-    /// one more.
+    /// The number of words that each invocation has in the output buffer, at least 1. An observed
+    /// plant adds one more.
     pub output_words: u32,
-    /// The type of each local.
+    /// The type of each local, by its number.
     pub locals: Vec<Type>,
 }
 
 impl Module {
-    /// The invocations of one workgroup.
+    /// The number of invocations in one workgroup.
     pub fn local_count(&self) -> u32 {
         self.local_size.iter().product()
     }
 
-    /// The invocations of the dispatch.
+    /// The number of invocations in the dispatch.
     pub fn invocations(&self) -> u32 {
         self.local_count() * self.groups.iter().product::<u32>()
     }
 
-    /// The function of an index.
+    /// The function with this index.
     pub fn function(&self, index: u32) -> Option<&Function> {
         if index == ENTRY { Some(&self.main) } else { self.functions.get(index as usize) }
     }
 
-    /// The type of what a root points to, in the function of an index.
+    /// The pointee type of a root, in the function with this index.
     pub fn root_type(&self, function: u32, root: Root) -> Option<&Type> {
         match root {
             Root::Variable(i) => self.variables.get(i as usize).map(|v| &v.ty),
@@ -336,7 +342,8 @@ impl Module {
         }
     }
 
-    /// Whether a root points to Private memory, not Function memory, in the function of an index.
+    /// Whether a root points to Private memory rather than Function memory, in the function with
+    /// this index.
     pub fn root_private(&self, function: u32, root: Root) -> Option<bool> {
         match root {
             Root::Variable(i) => self.variables.get(i as usize).map(|v| v.class == Class::Private),
@@ -347,7 +354,7 @@ impl Module {
         }
     }
 
-    /// A new local.
+    /// Adds a local of this type.
     pub fn local(&mut self, ty: Type) -> Local {
         self.locals.push(ty);
         self.locals.len() as Local - 1

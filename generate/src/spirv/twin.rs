@@ -1,27 +1,27 @@
-//! Twins: a clean program with exactly one defect, and what must be said about it.
+//! Twins: clean programs with exactly one planted defect, and the report that is expected of them.
 //!
-//! A defect is a statement, [`Stmt::Plant`], put where at least one invocation is certain to run
-//! it: a part of the entry point, a loop's first turn, or a function that is certainly called,
-//! before anything that might leave. An undefined value is made to reach control flow, an address,
-//! a divisor or the output.
+//! A defect is a statement, [`Stmt::Plant`]. It stands where at least one invocation is certain to
+//! run it: in the entry point, in the first iteration of a loop, or in a function that is certainly
+//! called. No statement that might leave comes before it. An undefined value is made to reach
+//! control flow, an address, a divisor or the output.
 
 use super::tree::*;
 use crate::random::Random;
 
-/// Which of the kinds of things that may be wrong.
+/// The kinds of defects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Undefined behaviour: it ends the run.
     Behaviour,
-    /// An undefined value: it is reported where it reaches something.
+    /// An undefined value. It is reported where it reaches one of [`Reach`].
     Value,
-    /// Refused before anything runs.
+    /// The module is refused before anything runs.
     Refused,
 }
 
 macro_rules! defects {
     ($($defect:ident $kind:ident $id:literal $what:literal;)*) => {
-        /// What is planted.
+        /// A defect that can be planted.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Defect {
             $(
@@ -34,7 +34,7 @@ macro_rules! defects {
             /// Every defect.
             pub const ALL: &'static [Defect] = &[$(Defect::$defect,)*];
 
-            /// The id in the registry of what is undefined.
+            /// The defect's id in the registry of undefined behaviour and undefined values.
             pub fn id(self) -> &'static str {
                 match self {
                     $(Defect::$defect => $id,)*
@@ -48,7 +48,7 @@ macro_rules! defects {
                 }
             }
 
-            /// The defect in a few words.
+            /// A description of the defect in a few words.
             pub fn what(self) -> &'static str {
                 match self {
                     $(Defect::$defect => $what,)*
@@ -101,10 +101,10 @@ defects! {
     Recursion Refused "spirv/recursion" "a function that calls itself";
 }
 
-/// What an undefined value is made to reach.
+/// The consumer of a planted undefined value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reach {
-    /// A store to the output buffer: the observation is any value.
+    /// A store to the output buffer. The observation is "any value".
     Output,
     /// The condition of OpBranchConditional.
     Branch,
@@ -117,10 +117,10 @@ pub enum Reach {
 }
 
 impl Reach {
-    /// All of them.
+    /// All consumers.
     pub const ALL: &'static [Reach] = &[Reach::Output, Reach::Branch, Reach::Switch, Reach::Address, Reach::Divisor];
 
-    /// The undefined behaviour that is reported there; none for an observation.
+    /// The id of the undefined behaviour that is reported there. `None` for an observation.
     pub fn id(self) -> Option<&'static str> {
         match self {
             Reach::Output => None,
@@ -132,7 +132,7 @@ impl Reach {
 }
 
 impl Defect {
-    /// Whether `spirv-val` accepts a module with it.
+    /// Whether `spirv-val` accepts a module with this defect.
     pub fn valid(self) -> bool {
         !matches!(self, Defect::MemberIndex | Defect::Recursion)
     }
@@ -158,65 +158,66 @@ impl Defect {
 /// A defect, as a statement.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Plant {
-    /// What.
+    /// The defect.
     pub defect: Defect,
-    /// The one invocation of each workgroup that runs it, modulo their number; all, if none. It
-    /// means nothing where several must take part.
+    /// The only invocation of each workgroup that runs it, modulo the size of the workgroup. `None`
+    /// for all invocations. It has no meaning if several invocations must take part.
     pub only: Option<u32>,
-    /// What an undefined value reaches.
+    /// The consumer of the undefined value.
     pub reach: Reach,
     /// An operand, a 32-bit unsigned integer of any value.
     pub value: Expr,
 }
 
 impl Plant {
-    /// Whether the output buffer has a word more for each invocation, which nothing
-    /// but the plant writes.
+    /// Whether the output buffer has one more word for each invocation. Only the plant writes
+    /// that word.
     pub fn needs_word(&self) -> bool {
         let race = matches!(self.defect, Defect::RaceOfStores | Defect::RaceWithAtomic);
         race || (self.defect.kind() == Kind::Value && self.reach == Reach::Output)
     }
 }
 
-/// What must be said about a twin. Instructions are counted from 0, the first after the header.
+/// The expected report of a twin. Instructions are counted from 0, starting after the header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Twin {
-    /// What was planted.
+    /// The planted defect.
     pub defect: Defect,
-    /// The id of the planted instruction's kind of undefinedness, as `spirv/shift-width`.
+    /// The registry id of the planted instruction's undefined behaviour or value, such
+    /// as `spirv/shift-width`.
     pub id: &'static str,
-    /// The kind.
+    /// The kind of the defect.
     pub kind: Kind,
-    /// The planted instruction.
+    /// The index of the planted instruction.
     pub instruction: usize,
     /// Its result id, or 0.
     pub result: u32,
-    /// Other instructions at which undefined behaviour may be reported instead: the other access of
-    /// a race, the load through a pointer, other barriers.
+    /// The indices of other instructions that may be reported instead: the other access of a race,
+    /// the load through a pointer, other barriers.
     pub also: Vec<usize>,
-    /// Where an undefined value is consumed.
+    /// The consumer of an undefined value, if the defect is one.
     pub reached: Option<Reached>,
     /// Whether `spirv-val` accepts the module.
     pub valid: bool,
 }
 
-/// Where an undefined value is consumed.
+/// The consumer of an undefined value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reached {
-    /// By what.
+    /// The kind of consumer.
     pub reach: Reach,
-    /// The instruction that consumes it.
+    /// The index of the consuming instruction.
     pub instruction: usize,
-    /// The undefined behaviour that is reported there; none for an observation,
-    /// which is "any value".
+    /// The id of the undefined behaviour that is reported there. `None` for an observation, which
+    /// is "any value".
     pub id: Option<&'static str>,
-    /// Of an observation: the first word of the output buffer that may hold the value. It is the
-    /// last of an invocation's words.
+    /// For an observation: the first word of the output buffer that may hold the value. It is the
+    /// last word of an invocation's part.
     pub word: Option<u32>,
 }
 
-/// A place for a plant: the number of a list of statements, as [`Module::each_block`] counts, and
-/// the position in it.
+/// A place for a plant: the number of a list of statements, in the order of [`Module::each_block`],
+/// and the position in that list.
 #[derive(Clone, Copy, Debug)]
 struct Spot {
     block: usize,
@@ -225,8 +226,8 @@ struct Spot {
     top: bool,
 }
 
-/// The twin with a defect, planted at a place drawn from all that will do. None if the module has
-/// no such place: too few invocations, or too old a version.
+/// The twin with this defect, planted at a random suitable place. `None` if the module has no such
+/// place, too few invocations, or too old a version.
 pub fn twin(module: &Module, defect: Defect, random: &mut Random) -> Option<Module> {
     // The decorations against wrapping are part of SPIR-V since 1.4.
     if (defect.several() && module.local_count() < 2) || (defect == Defect::Wrap && module.minor < 4) {
@@ -239,7 +240,7 @@ pub fn twin(module: &Module, defect: Defect, random: &mut Random) -> Option<Modu
     if spots.is_empty() {
         return None;
     }
-    // Half of the plants stand deep in the program, if it has such places.
+    // Half of the plants stand inside of other constructs, if there are such places.
     let deep: Vec<Spot> = spots.iter().copied().filter(|spot| !spot.top).collect();
     let spot = if !deep.is_empty() && random.percent(50) { random.pick(&deep) } else { random.pick(&spots) };
     let value = match random.below(3) {
@@ -260,11 +261,11 @@ pub fn twin(module: &Module, defect: Defect, random: &mut Random) -> Option<Modu
     Some(twin)
 }
 
-/// The places that at least one invocation, and if `top` all invocations together,
-/// are certain to run.
+/// The places that at least one invocation is certain to run. If `top` is set, all invocations run
+/// the place together.
 fn sure_spots(module: &Module) -> Vec<Spot> {
-    // Callers stand after what they call: who is certainly called is known once
-    // all callers are seen.
+    // Callers stand after their callees. It is known whether a function is certainly called once
+    // all its callers are seen.
     let functions = module.functions.len();
     let mut called = vec![false; functions];
     let mut made = Vec::new();
@@ -284,7 +285,7 @@ fn sure_spots(module: &Module) -> Vec<Spot> {
     made
 }
 
-/// The number of lists of statements, this one included.
+/// The number of lists of statements, this list included.
 fn blocks(block: &[Stmt]) -> usize {
     1 + block.iter().flat_map(inner).map(|inner| blocks(inner)).sum::<usize>()
 }
@@ -299,8 +300,7 @@ fn inner(stmt: &Stmt) -> Vec<&Vec<Stmt>> {
     }
 }
 
-/// Whether a statement may end the list that it stands in before its end: it jumps, returns
-/// or is a defect.
+/// Whether a statement may leave its list early: it jumps, returns or is a defect.
 fn may_leave(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Exit(..) | Stmt::Return(_) | Stmt::Plant(_)) || inner(stmt).into_iter().flatten().any(may_leave)
 }
@@ -312,14 +312,15 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Adds the places of a list that is certainly run; whether its end is certainly reached.
+    /// Adds the places of a list that certainly runs. Returns whether its end is certainly reached.
     fn block(&mut self, block: &[Stmt], number: usize, top: bool) -> bool {
         let spot = |at: usize, main: bool| Spot { block: number, at, main, top: top && main };
         let mut next = number + 1;
         for (at, stmt) in block.iter().enumerate() {
             self.made.push(spot(at, self.main));
             stmt.clone().each_expr(&mut |e| {
-                // The values of arms and jumps are not computed on every way; calls stand in lets.
+                // The values of arms and jumps are not computed on every path. Calls stand only
+                // in `Let`.
                 if matches!(stmt, Stmt::Let(..)) {
                     self.calls(e);
                 }

@@ -1,9 +1,10 @@
-//! Values, conditions, calls: each with whether it may differ between threads.
+//! Values, conditions and calls. Each comes with an estimate of whether it may differ
+//! between threads.
 
 use super::tree::{Expr, Kind};
 use super::{Generator, Parameter, Shape, Signature, Var};
 
-/// An expression, and whether it may differ.
+/// An expression, and whether its value may differ between threads.
 type Value = (Expr, bool);
 
 impl Generator {
@@ -12,7 +13,7 @@ impl Generator {
         Expr::text(Kind::Uint, format!("{n}u"))
     }
 
-    /// An expression of type `uint`, made so that it differs or does not.
+    /// An expression of type `uint`, uniform or not as requested.
     pub(super) fn uint(&mut self, depth: u32, uniform: bool) -> Value {
         if depth == 0 || self.percent(35) {
             return self.leaf(uniform);
@@ -49,7 +50,8 @@ impl Generator {
                 (Expr::new(Kind::Uint, &format!("{name}($, $)"), [a, b]), mixed || other)
             }
             7 => self.meeting(depth - 1, uniform).unwrap_or_else(|| self.leaf(uniform)),
-            // What differs is taken away from itself.
+            // A zero that is computed from a value that may differ. The estimate says that it
+            // differs too.
             _ => {
                 let (a, _) = self.leaf(false);
                 let zero = if self.percent(50) {
@@ -62,7 +64,7 @@ impl Generator {
         }
     }
 
-    /// A value that threads meet for, if they may here.
+    /// A value whose computation has a barrier or derivative, if that may stand here.
     fn meeting(&mut self, depth: u32, uniform: bool) -> Option<Value> {
         if self.mixed() && !self.slip() {
             return None;
@@ -85,7 +87,7 @@ impl Generator {
         })
     }
 
-    /// The call of a barrier.
+    /// A random call of a barrier.
     pub(super) fn barrier(&mut self) -> &'static str {
         self.random.pick(&[
             "AllMemoryBarrierWithGroupSync()",
@@ -95,7 +97,8 @@ impl Generator {
         ])
     }
 
-    /// What is made where threads may be apart.
+    /// Makes something under a condition. `mixed` says whether the condition may differ
+    /// between threads.
     fn apart<T>(&mut self, mixed: bool, make: impl FnOnce(&mut Self) -> T) -> T {
         let before: Vec<bool> = self.vars.iter().map(|v| v.mixed).collect();
         let branch = self.branch;
@@ -108,7 +111,7 @@ impl Generator {
         made
     }
 
-    /// What a variable, or a part of one, holds.
+    /// The value of a variable or of a part of it.
     fn leaf(&mut self, uniform: bool) -> Value {
         if uniform && self.percent(15) {
             return (self.literal(), false);
@@ -131,20 +134,20 @@ impl Generator {
         }
     }
 
-    /// An index below 4 or 8.
+    /// An index below 4 (mask 3) or 8 (mask 7).
     fn index(&mut self, mask: u32, uniform: bool) -> Value {
         if self.percent(50) && uniform {
             let i = self.random.below(mask + 1);
             return (Expr::text(Kind::Uint, format!("{i}u")), false);
         }
-        // Mostly a variable, not an element of another array.
+        // Usually a variable, not an element of another array.
         let fit = self.fitting(|v| v.shape == Shape::Scalar && v.mixed != uniform);
         let (e, mixed) = match self.pick(&fit) {
             Some(i) if self.percent(75) => self.read(i, uniform),
             _ if self.percent(20) => self.leaf(uniform),
             _ => (self.literal(), false),
         };
-        // Literals are below 8, not below 4.
+        // Literals are below 8, so they need no mask of 7.
         match e.is_number() && mask == 7 {
             true => (e, mixed),
             false => (Expr::new(Kind::Uint, &format!("($ & {mask}u)"), [e]), mixed),
@@ -158,7 +161,7 @@ impl Generator {
             Shape::Scalar => (text(name), mixed),
             Shape::Pair => (text(format!("{name}.{}", self.random.pick(&["a", "b", "a", "b", "sum", "half", "first"]))), mixed),
             Shape::PairPointer(target) => (text(format!("{name}->{}", self.random.pick(&["a", "b"]))), self.vars[target].mixed),
-            // Nothing reads them so.
+            // No expression reads these variables directly.
             Shape::Bool | Shape::Atomic => (self.literal(), false),
             Shape::ConstantPointer => (text(format!("(*{name})")), mixed),
             Shape::SharedPointer => (text(format!("(*{name})")), true),
@@ -186,7 +189,7 @@ impl Generator {
         if matches!(self.vars[i].shape, Shape::Group { .. } | Shape::Device) { 7 } else { 3 }
     }
 
-    /// A condition, made so that it differs or does not.
+    /// A condition, uniform or not as requested.
     pub(super) fn condition(&mut self, depth: u32, uniform: bool) -> Value {
         if depth > 0 && self.percent(25) {
             let op = self.random.pick(&["&&", "||"]);
@@ -204,12 +207,12 @@ impl Generator {
         }
         let op = self.random.pick(&["<", "<=", ">", ">=", "==", "!="]);
         let (mut a, mut mixed) = self.uint(depth, uniform);
-        // What decides is seldom known from the outset.
+        // With a literal as the first operand, the result is often known in advance.
         if a.is_number() {
             (a, mixed) = self.uint(depth + 1, uniform);
         }
         if self.percent(75) {
-            // Few values are larger.
+            // Few values are larger than these literals.
             let n = self.random.pick(if self.fragment { &[1, 1, 1, 1, 2] } else { &[1, 1, 1, 2, 2, 3] });
             return (Expr::new(Kind::Bool, &format!("($ {op} {n}u)"), [a]), mixed);
         }
@@ -217,7 +220,8 @@ impl Generator {
         (Expr::new(Kind::Bool, &format!("($ {op} $)"), [a, b]), mixed || other)
     }
 
-    /// A variable or part of one that can be stored to; and whether all of it is.
+    /// A variable, or a part of it, that can be stored to: the text, the index of the variable, and
+    /// whether the place is the whole variable.
     pub(super) fn place(&mut self) -> Option<(Expr, usize, bool)> {
         let own = self.fitting(|v| {
             v.writable && !matches!(v.shape, Shape::Bool | Shape::ConstantPointer | Shape::SharedPointer)
@@ -234,7 +238,7 @@ impl Generator {
             Shape::Scalar => match self.random.below(20) {
                 0 => (text(format!("*same(&{name})")), i, true),
                 1 => match self.fitting(|v| v.shape == Shape::Scalar && v.writable)[..] {
-                    // The one before is stored to as well.
+                    // The first variable is stored to as well.
                     [first, ..] if first != i => {
                         let mixed = self.vars[i].mixed;
                         self.store(first, mixed, true);
@@ -260,7 +264,7 @@ impl Generator {
         })
     }
 
-    /// The account of a store.
+    /// Updates the estimate for a store.
     pub(super) fn store(&mut self, i: usize, mixed: bool, whole: bool) {
         let mixed = mixed || self.mixed();
         let i = match self.vars[i].shape {
@@ -297,7 +301,7 @@ impl Generator {
         Some((Expr::text(Kind::Uint, text), mixed))
     }
 
-    /// A call that gives a value.
+    /// A call of a function that returns a value.
     fn call_of(&mut self, depth: u32, uniform: bool) -> Option<Value> {
         let fit: Vec<Signature> = self.functions.iter().filter(|f| f.returns && (!f.mixed || !uniform)).cloned().collect();
         if fit.is_empty() {
@@ -307,7 +311,8 @@ impl Generator {
         self.call(&f, depth)
     }
 
-    /// A call of the function, if it may be called here and there are arguments for it.
+    /// A call of the function, if it may be called here and there are arguments for it. The flag is
+    /// whether its result may differ.
     pub(super) fn call(&mut self, f: &Signature, depth: u32) -> Option<Value> {
         if (f.meets || f.discards) && self.mixed() && !self.slip() {
             return None;

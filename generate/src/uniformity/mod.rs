@@ -1,12 +1,12 @@
-//! WSL programs for the analysis of uniformity: barriers and derivatives inside of every form of
-//! control flow, mostly in uniform one, now and then not.
+//! WSL programs for the analysis of uniformity. They have barriers and derivatives inside of every
+//! form of control flow, usually in uniform control flow, now and then not.
 //!
-//! The generator keeps a rough account of which variables may differ between threads, and of
-//! whether control flow does. From that it chooses what conditions are made of. In so many of a
-//! hundred places, drawn for each program, it slips: it takes a condition that differs where one
-//! that does not was due, or meets where threads may be apart. The account is no analysis, and
-//! nothing is judged by it. Loops end after at most three iterations, but for a few that may go on
-//! for ever. Values are small, so that most comparisons come out either way.
+//! The generator estimates which variables may differ between threads, and whether control flow
+//! may. It chooses the operands of conditions by that estimate. In a percentage of places, drawn
+//! for each program, it *slips*: it takes a divergent condition where a uniform condition is due,
+//! or it places a barrier or derivative where threads may have diverged. The estimate is no
+//! analysis, and no verdict depends on it. Loops end after at most three iterations, except for a
+//! few that may be endless. Values are small, so that most comparisons may be true or false.
 //!
 //! | file | what it makes |
 //! |---|---|
@@ -22,10 +22,10 @@ pub use tree::{Expr, Function, Kind, Part, Stmt, Tree};
 
 use crate::random::Random;
 
-/// The version of the generator: another one may make another program of a seed.
+/// The version of the generator. Another version may make another program of the same seed.
 pub const VERSION: u32 = 1;
 
-/// How many words the constant buffer `c` holds, and how many the device buffer `data`.
+/// The number of words in the constant buffer `c`, and in the device buffer `data`.
 pub const WORDS: usize = 8;
 
 /// A program and the grid that it runs over.
@@ -33,7 +33,7 @@ pub const WORDS: usize = 8;
 pub struct Generated {
     /// The program, with one entry point `main`: of the compute stage, or of the fragment stage.
     pub tree: Tree,
-    /// How many threadgroups there are, of a compute entry point.
+    /// The number of threadgroups. Only for a compute entry point.
     pub groups: [u32; 3],
 }
 
@@ -42,8 +42,7 @@ pub fn program(seed: u64) -> Generated {
     Generator::new(seed).made()
 }
 
-/// What the buffers `c` and `data` of a program hold in a run, by its number. In run 0, `c` holds
-/// zeros.
+/// The contents of the buffers `c` and `data` in run number `run`. In run 0, `c` holds zeros.
 pub fn contents(seed: u64, run: u32) -> [Vec<u32>; 2] {
     let mut random = Random::new(seed ^ 0x636f_6e74_656e_7473 ^ u64::from(run) << 40);
     let c = (0..WORDS).map(|_| if run == 0 { 0 } else { random.below(6) }).collect();
@@ -51,7 +50,7 @@ pub fn contents(seed: u64, run: u32) -> [Vec<u32>; 2] {
     [c, data]
 }
 
-/// What a variable is.
+/// The type or role of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     /// A `uint`.
@@ -62,17 +61,17 @@ enum Shape {
     Vector,
     /// A `uint[4]`.
     Array,
-    /// A pointer to this variable. No pointer is assigned to.
+    /// A pointer to the variable of this index. No statement assigns to the pointer.
     Pointer(usize),
-    /// A pointer that is a parameter; what differs is what it points at.
+    /// A pointer that is a parameter. Its [`Var::mixed`] is about the pointee.
     Parameter,
     /// A `bool`.
     Bool,
-    /// A reference to this array.
+    /// A reference to the array of this index.
     Reference(usize),
-    /// A reference to an array that is a parameter.
+    /// A parameter that is a reference to an array.
     ReferenceParameter,
-    /// A pointer to this `Pair`.
+    /// A pointer to the `Pair` of this index.
     PairPointer(usize),
     /// A pointer into the constant buffer.
     ConstantPointer,
@@ -93,10 +92,10 @@ enum Shape {
 struct Var {
     name: String,
     shape: Shape,
-    /// Whether it may differ between threads.
+    /// Whether its value may differ between threads.
     mixed: bool,
     writable: bool,
-    /// How many blocks it stands in.
+    /// The nesting depth of its block.
     depth: u32,
 }
 
@@ -116,55 +115,55 @@ enum Parameter {
 #[derive(Clone, Debug)]
 struct Signature {
     name: String,
-    /// The parameters, each with whether it was made for what may differ.
+    /// The parameters. True if the parameter may get arguments that differ between threads.
     parameters: Vec<(Parameter, bool)>,
-    /// Whether it returns a `uint`.
+    /// Whether it returns a `uint`. If not, it returns nothing.
     returns: bool,
-    /// Whether what it returns may differ.
+    /// Whether its result may differ between threads.
     mixed: bool,
-    /// Whether what its pointers point at may differ afterwards.
+    /// Whether the pointees of its pointers may differ between threads afterwards.
     leaves_mixed: bool,
-    /// Whether threads meet in it.
+    /// Whether its body has a barrier or derivative.
     meets: bool,
-    /// Whether some threads may be discarded in it.
+    /// Whether its body may discard some threads.
     discards: bool,
 }
 
-/// What `break` and `continue` leave.
+/// A statement that `break` or `continue` leave: a loop or a switch.
 #[derive(Clone, Copy, Debug)]
 struct Level {
     is_loop: bool,
-    /// Whether some threads may have left it.
+    /// Whether some threads may have left it by `break`.
     broke: bool,
-    /// Whether some threads may have gone on to the next iteration.
+    /// Whether some threads may have gone on to the next iteration by `continue`.
     continued: bool,
-    /// Whether it was made for control flow that does not differ.
+    /// Whether it was made for uniform control flow.
     uniform: bool,
 }
 
 struct Generator {
     random: Random,
     fragment: bool,
-    /// How many of a hundred places slip.
+    /// The percentage of places that slip.
     slips: u32,
     vars: Vec<Var>,
     functions: Vec<Signature>,
     made: Vec<Function>,
     next: u32,
-    /// How many more statements there may be in this function.
+    /// The number of statements that this function may still get.
     left: i32,
     depth: u32,
     levels: Vec<Level>,
-    /// Whether branches around differ.
+    /// Whether an enclosing branch may be divergent.
     branch: bool,
-    /// Whether some threads may have returned or are discarded.
+    /// Whether some threads may have returned or may be discarded.
     gone: bool,
-    /// The variables that were stored to, in order.
+    /// The variables that were stored to, by index, in order.
     writes: Vec<usize>,
-    /// What this function returns: nothing, a `uint`, or the entry point's result.
+    /// The result of the current function: nothing, a `uint`, or the entry point's result.
     returning: Returning,
-    /// Of this function: whether what it returned may differ, whether threads meet in it, whether
-    /// they may be discarded.
+    /// For the current function: whether its result may differ, whether it has a barrier or
+    /// derivative, and whether it may discard threads.
     returned_mixed: bool,
     meets: bool,
     discards: bool,
@@ -207,12 +206,12 @@ impl Generator {
         self.random.percent(percent)
     }
 
-    /// Whether to do what is not due.
+    /// Whether to slip here.
     fn slip(&mut self) -> bool {
         self.slips > 0 && self.random.percent(self.slips)
     }
 
-    /// Whether control flow may differ here.
+    /// Whether control flow may be divergent here.
     fn mixed(&self) -> bool {
         self.branch || self.gone || self.levels.iter().any(|level| level.broke || level.continued)
     }
@@ -222,7 +221,7 @@ impl Generator {
         format!("{prefix}{}", self.next)
     }
 
-    /// The name of a new `uint`, which now and then hides another one of an outer block.
+    /// The name of a new `uint`. Now and then it hides a variable of an outer block.
     fn name(&mut self) -> String {
         let hides = |v: &&Var| v.depth < self.depth && v.writable && v.shape == Shape::Scalar;
         let hidden: Vec<&Var> = self.vars.iter().filter(hides).collect();
@@ -235,12 +234,12 @@ impl Generator {
         self.fresh("v")
     }
 
-    /// Whether a name means this variable.
+    /// Whether no later variable hides this one.
     fn is_seen(&self, i: usize) -> bool {
         !self.vars[i + 1..].iter().any(|v| v.name == self.vars[i].name)
     }
 
-    /// The variables that are seen and fit.
+    /// The variables that are not hidden and that `fits` accepts.
     fn fitting(&self, fits: impl Fn(&Var) -> bool) -> Vec<usize> {
         (0..self.vars.len()).filter(|&i| fits(&self.vars[i]) && self.is_seen(i)).collect()
     }
@@ -278,7 +277,7 @@ impl Generator {
         Generated { tree: Tree { prelude, functions: self.made }, groups }
     }
 
-    /// Leaves out what the entry point never calls, and so never runs.
+    /// Removes functions that the entry point never calls, since they never run.
     fn drop_uncalled(&mut self) {
         for at in (0..self.made.len().saturating_sub(1)).rev() {
             let call = format!("{}(", self.functions[at].name);
@@ -289,7 +288,7 @@ impl Generator {
         }
     }
 
-    /// Begins a function.
+    /// Begins a function with an empty estimate.
     fn begin(&mut self, returning: Returning) {
         self.vars.clear();
         self.writes.clear();
@@ -303,7 +302,7 @@ impl Generator {
         self.vars.push(Var { name: name.into(), shape, mixed, writable, depth: self.depth });
     }
 
-    /// A function.
+    /// Generates a function.
     fn function(&mut self) {
         let returns = self.percent(60);
         self.begin(if returns { Returning::Uint } else { Returning::Nothing });
@@ -368,7 +367,7 @@ impl Generator {
         self.var("data", Shape::Device, false, false);
         let head = match self.fragment {
             true => {
-                // They are variables of the body.
+                // The components of `at` are the variables x and y of the body.
                 self.depth += 1;
                 self.var("x", Shape::Scalar, true, true);
                 self.var("y", Shape::Scalar, true, true);
@@ -405,8 +404,7 @@ impl Generator {
             true => vec!["uint x = uint(at.x * 2.0);", "uint y = uint(at.y * 2.0);"],
             false => vec!["threadgroup uint[8] part;", "threadgroup atomic_uint number;"],
         };
-        // Memory that invocations share is mostly shared: threads see of each other what has been
-        // stored so far.
+        // Usually the program starts with stores to shared memory, whose values other threads read.
         if self.percent(75) {
             first.extend(match fragment {
                 true => ["data[x & 7u] = y;", "data[y & 3u] = x;"],

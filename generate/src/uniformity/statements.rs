@@ -1,14 +1,14 @@
-//! Statements, and what they do to the account of what differs.
+//! Statements, and how they change the estimate of what may differ between threads.
 
 use super::tree::{Expr, Kind, Part, Stmt, parts};
 use super::{Generator, Level, Returning, Shape};
 
-/// A statement of text alone.
+/// A statement that is only text.
 fn line(text: impl Into<String>) -> Stmt {
     Stmt(vec![Part::Text(text.into())])
 }
 
-/// A statement of a head and a body, as `if ($) {…}`.
+/// A statement with a head and a body, such as `if ($) {…}`.
 fn headed<const N: usize>(head: &str, exprs: [Expr; N], body: Vec<Stmt>) -> Stmt {
     let mut all = parts(head, exprs);
     all.push(Part::Body(body));
@@ -16,12 +16,12 @@ fn headed<const N: usize>(head: &str, exprs: [Expr; N], body: Vec<Stmt>) -> Stmt
 }
 
 impl Generator {
-    /// A block, after what `first` adds to it. Its variables do not end with it.
+    /// A block that starts with the statements that `first` adds. Its variables stay in scope.
     pub(super) fn block_of(&mut self, first: impl FnOnce(&mut Self, &mut Vec<Stmt>)) -> Vec<Stmt> {
         self.depth += 1;
         let mut body = Vec::new();
         first(self, &mut body);
-        // A function's block takes all that is left, another one a part.
+        // A function's block takes all statements that are left. An inner block takes a few.
         let most = if self.depth == 2 { i32::MAX } else { 1 + self.random.below(4) as i32 };
         let mut here = 0;
         while here < most && self.left > 0 {
@@ -36,7 +36,7 @@ impl Generator {
         body
     }
 
-    /// A block whose variables end with it.
+    /// A block whose variables go out of scope at its end.
     fn block(&mut self) -> Vec<Stmt> {
         let vars = self.vars.len();
         let body = self.block_of(|_, _| {});
@@ -48,7 +48,7 @@ impl Generator {
         self.vars.truncate(vars);
     }
 
-    /// What is made under a condition, and the account of both ways joined.
+    /// Makes something under a condition, and joins the estimates of both branches.
     fn branched<T>(&mut self, mixed: bool, make: impl FnOnce(&mut Self) -> T) -> T {
         let before: Vec<bool> = self.vars.iter().map(|v| v.mixed).collect();
         let branch = self.branch;
@@ -113,7 +113,7 @@ impl Generator {
             return self.var(name, Shape::Bool, mixed, true);
         }
         if shape == 5 {
-            // It begins with 0.
+            // The language initializes it with 0.
             let name = self.fresh("v");
             out.push(line(format!("uint {name};")));
             let mixed = self.mixed();
@@ -144,7 +144,8 @@ impl Generator {
         }
     }
 
-    /// A pointer or reference to a variable, or into memory.
+    /// Declares a pointer or reference to a variable, or into constant, device or
+    /// threadgroup memory.
     fn pointer(&mut self, out: &mut Vec<Stmt>) {
         let fit = self.fitting(|v| {
             v.writable && matches!(v.shape, Shape::Scalar | Shape::Pair | Shape::Array)
@@ -178,7 +179,7 @@ impl Generator {
         self.var(name, shape, mixed, !matches!(shape, Shape::ConstantPointer | Shape::SharedPointer));
     }
 
-    /// What a thread gets of an atomic that all threads count in; or a `bool` anew.
+    /// Stores the result of an atomic operation in a variable, or assigns a new value to a `bool`.
     fn atomic(&mut self, out: &mut Vec<Stmt>) {
         let bools = self.fitting(|v| v.shape == Shape::Bool);
         if let Some(i) = self.pick(&bools)
@@ -197,7 +198,7 @@ impl Generator {
         self.store(i, true, true);
     }
 
-    /// A `Pair` made of others.
+    /// Assigns a `Pair` that is computed from other pairs.
     fn pairs(&mut self, out: &mut Vec<Stmt>) {
         let pairs = self.fitting(|v| v.shape == Shape::Pair && v.writable);
         let (Some(i), Some(j)) = (self.pick(&pairs), self.pick(&pairs)) else { return };
@@ -208,7 +209,7 @@ impl Generator {
         out.push(line(if sum { format!("{x} = {x} + {y};") } else { format!("{x} = {y};") }));
     }
 
-    /// A barrier or derivative, as a statement.
+    /// Adds a barrier or derivative as a statement.
     fn meet(&mut self, out: &mut Vec<Stmt>) {
         if self.mixed() && !self.slip() {
             return;
@@ -224,7 +225,7 @@ impl Generator {
         out.push(Stmt(parts(&format!("float {name} = {f}(float($));"), [e])));
     }
 
-    /// Whether a condition is to be one that does not differ.
+    /// Whether the next condition is to be uniform.
     fn due(&mut self) -> bool {
         let uniform = self.percent(if self.mixed() { 30 } else { 62 });
         uniform != self.slip()
@@ -234,7 +235,7 @@ impl Generator {
         let uniform = self.due();
         let (c, mixed) = self.condition(2, uniform);
         let (jumps, other) = (self.percent(30), self.percent(45));
-        // At most one of the two ways leads away, so that what follows is reached.
+        // At most one branch ends in a jump, so that control can reach the statements after it.
         let first = jumps && (!other || self.percent(50));
         let before: Vec<bool> = self.vars.iter().map(|v| v.mixed).collect();
         let then = self.branched(mixed, |g| {
@@ -266,11 +267,11 @@ impl Generator {
         out.push(stmt);
     }
 
-    /// `break`, `continue`, `return` or `discard` at the end of a branch, if one is due.
+    /// Perhaps ends a branch with `break`, `continue`, `return` or `discard`.
     fn jump(&mut self, out: &mut Vec<Stmt>) {
         let mixed = self.mixed();
         let in_loop = self.levels.iter().rposition(|level| level.is_loop);
-        // Out of a level made for what does not differ nobody is to go alone.
+        // Threads should not leave a level alone that was made for uniform control flow.
         let keeps = |g: &mut Self, level: usize| mixed && g.levels[level].uniform && !g.slip();
         match self.random.weighted(&[12, 12, 5, 2]) {
             0 if !self.levels.is_empty() => {
@@ -314,7 +315,8 @@ impl Generator {
         }
     }
 
-    /// The body of a loop. Where threads may leave it alone, what it stores to may differ.
+    /// The body of a loop. If threads may leave it at different times, the variables that it stores
+    /// to may differ.
     fn body(&mut self, mixed: bool) -> Vec<Stmt> {
         let writes = self.writes.len();
         let uniform = !mixed && !self.mixed();
@@ -336,7 +338,7 @@ impl Generator {
         body
     }
 
-    /// A loop whose number of iterations depends on something: a number that goes up to 3 at most.
+    /// A loop whose number of iterations depends on a value, up to 3.
     fn for_loop(&mut self, out: &mut Vec<Stmt>) {
         let uniform = self.due();
         let i = self.fresh("i");

@@ -1,19 +1,19 @@
-//! A generated program as a tree of text with places for expressions and bodies, and the smaller
-//! trees that shrinking tries.
+//! Generated programs as trees of text, with places for expressions and bodies. Shrinking tries
+//! smaller trees.
 //!
-//! The tree knows as much of the language as shrinking needs: what is a statement, what is an
-//! expression, and of which kind. A smaller tree may not be valid; who shrinks asks the validation.
+//! The tree knows only what shrinking needs of the language: the statements, and the expressions
+//! with their kinds. A smaller tree may be invalid. The caller of shrinking validates it.
 
 use std::fmt::Write;
 
-/// The kind of an expression: one may stand for another of its kind.
+/// The kind of an expression. Shrinking may replace an expression by another of the same kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Of type `uint`.
     Uint,
     /// Of type `bool`.
     Bool,
-    /// Of another type, or a place: nothing stands for it.
+    /// Of another type, or a place. Shrinking does not replace it.
     Other,
 }
 
@@ -28,7 +28,7 @@ pub enum Part {
     Body(Vec<Stmt>),
 }
 
-/// An expression, which holds no bodies.
+/// An expression. It contains no bodies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expr {
     /// Its kind.
@@ -44,7 +44,7 @@ pub struct Stmt(pub Vec<Part>);
 /// A function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// What stands before its body.
+    /// The text before its body.
     pub head: String,
     /// Its body.
     pub body: Vec<Stmt>,
@@ -53,14 +53,14 @@ pub struct Function {
 /// A program. The last function is the entry point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// Declarations of types, and functions that shrinking leaves alone: each with a text by which
-    /// it is known that the functions need it.
+    /// Declarations that shrinking does not change. Each has a text. The declaration is needed if
+    /// that text occurs in the functions.
     pub prelude: Vec<(&'static str, String)>,
-    /// The functions, each before those that call it.
+    /// The functions. Each stands before its callers.
     pub functions: Vec<Function>,
 }
 
-/// Pieces from a template: each `$` is the next expression.
+/// The pieces of a template. Each `$` stands for the next expression.
 pub(super) fn parts<const N: usize>(template: &str, exprs: [Expr; N]) -> Vec<Part> {
     let mut out = Vec::new();
     let mut exprs = exprs.into_iter();
@@ -84,12 +84,12 @@ impl Expr {
         Expr { kind, parts: vec![Part::Text(text.into())] }
     }
 
-    /// Whether it is one of the texts that shrinking ends with.
+    /// Whether it is one of the literals with which shrinking ends.
     fn is_literal(&self) -> bool {
         matches!(&self.parts[..], [Part::Text(text)] if LITERALS.iter().any(|(_, all)| all.contains(&text.as_str())))
     }
 
-    /// Whether it is a number.
+    /// Whether it is a single number.
     pub(super) fn is_number(&self) -> bool {
         matches!(&self.parts[..], [Part::Text(text)] if text.starts_with(|c: char| c.is_ascii_digit()))
     }
@@ -146,7 +146,7 @@ impl Tree {
         needed.map(|(_, text)| text.as_str()).chain([functions.as_str()]).collect()
     }
 
-    /// How many statements there are.
+    /// The number of statements in all functions.
     pub fn statements(&self) -> usize {
         fn count(body: &[Stmt]) -> usize {
             let inner = |stmt: &Stmt| stmt.0.iter().map(|part| if let Part::Body(body) = part { count(body) } else { 0 }).sum::<usize>();
@@ -155,8 +155,8 @@ impl Tree {
         self.functions.iter().map(|f| count(&f.body)).sum()
     }
 
-    /// The smallest tree that `keeps` holds of, as far as single edits lead there. It is asked
-    /// about at most `most` trees, valid or not.
+    /// The smallest tree that `keeps` accepts and that single edits find. At most `most` trees,
+    /// valid or not, are passed to `keeps`.
     pub fn shrunk(&self, most: usize, keeps: &mut dyn FnMut(&Tree) -> bool) -> Tree {
         let mut tree = self.clone();
         let mut left = most;
@@ -180,7 +180,7 @@ impl Tree {
         }
     }
 
-    /// The tree with one edit that makes it smaller, by its number; none beyond the last.
+    /// The tree after the edit of this number, which makes it smaller. `None` after the last edit.
     fn edited(&self, number: usize) -> Option<Tree> {
         let mut tree = self.clone();
         let mut left = Left(number);
@@ -195,18 +195,18 @@ impl Tree {
     }
 }
 
-/// How many edits are passed over before one is made.
+/// The number of edits to skip before one is made.
 struct Left(usize);
 
 impl Left {
-    /// Whether it is this edit's turn.
+    /// Whether to make this edit.
     fn turn(&mut self) -> bool {
         let turn = self.0 == 0;
         self.0 = self.0.wrapping_sub(1);
         turn
     }
 
-    /// Leaves out a statement, or puts what it holds in its place. Whether an edit was made.
+    /// Removes a statement, or replaces it by its contents. Returns whether it made an edit.
     fn statements(&mut self, body: &mut Vec<Stmt>) -> bool {
         for i in 0..body.len() {
             if self.turn() {
@@ -222,7 +222,7 @@ impl Left {
                     return true;
                 }
             }
-            // A case of a switch is left out with its label.
+            // A case of a switch is removed together with its label.
             let is_label = |part: &Part| matches!(part, Part::Text(text) if text.starts_with(" case "));
             for n in 0..body[i].0.len() {
                 if is_label(&body[i].0[n]) && self.turn() {
@@ -230,7 +230,7 @@ impl Left {
                     return true;
                 }
             }
-            // An empty body at the end of an `if` is left out with its `else`.
+            // An empty body at the end of an `if` is removed together with its `else`.
             if let [.., Part::Text(text), Part::Body(last)] = &body[i].0[..]
                 && text.starts_with(" else")
                 && last.is_empty()
@@ -259,7 +259,7 @@ impl Left {
         })
     }
 
-    /// Puts a part of an expression, or a literal, in its place. Whether an edit was made.
+    /// Replaces an expression by a part of it or by a literal. Returns whether it made an edit.
     fn expression(&mut self, e: &mut Expr) -> bool {
         if e.kind != Kind::Other && !e.is_literal() {
             for n in 0..e.subs().filter(|sub| sub.kind == e.kind).count() {

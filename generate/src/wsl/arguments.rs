@@ -1,4 +1,5 @@
-//! Arguments for the functions of a program, drawn by a seed: as words, and as the text of a call.
+//! Arguments for the functions of a program, drawn by a seed. They are words, or the text of
+//! a call.
 
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
@@ -10,7 +11,7 @@ use smallstep_semantics::wsl::typing::program::Program;
 /// The most words of an argument.
 const MAX_WORDS: u64 = 4096;
 
-/// The `k`th number below 8 of an argument, by the seed.
+/// Number `k` of an argument, below 8, by the seed. `place` is the argument's position.
 pub(super) fn drawn(seed: u64, place: u64, k: u64) -> u32 {
     Strategy::Random(seed).choose(place as u32, k, 8).unwrap_or(0) as u32
 }
@@ -24,8 +25,8 @@ fn bits(of: Scalar, drawn: u32) -> u32 {
     }
 }
 
-/// The words of an argument at that place: small numbers and floats in scalars and vectors, zeros
-/// elsewhere. None of what is made of memory, and of what is large.
+/// The words of an argument at that position. Scalars and vectors hold small numbers and floats,
+/// everything else zeros. `None` for types of memory objects and for large types.
 pub fn words(program: &Program, layouts: &mut Layouts, ty: TypeId, seed: u64, place: u64) -> Option<Vec<u32>> {
     let type_ = program.env.types.get(ty);
     if matches!(type_, Type::Pointer(..) | Type::ArrayReference(..) | Type::Sampler | Type::Texture(..) | Type::Atomic(_) | Type::Void) {
@@ -40,8 +41,8 @@ pub fn words(program: &Program, layouts: &mut Layouts, ty: TypeId, seed: u64, pl
     (size <= MAX_WORDS).then(|| (0..size).map(word).collect())
 }
 
-/// A call of the function, as WSL writes it, with drawn numbers, elements of enums and structures
-/// of zeros. None of what is called by no name or takes something else.
+/// A call of the function as WSL text. It has drawn numbers, elements of enums, and structures of
+/// zeros. `None` if the function has no name to call it by, or if it has other parameters.
 pub fn call(program: &Program, function: FunctionId, seed: u64) -> Option<String> {
     let f = program.env.function(function);
     let name = program.env.names.name(f.name.name);
@@ -78,7 +79,7 @@ fn argument(program: &Program, ty: TypeId, draw: &mut dyn FnMut(u64) -> u32, k: 
     }
 }
 
-/// A scalar whose type no parameter decides.
+/// A scalar of a type that no parameter determines.
 fn scalar(of: Scalar, bits: u32) -> String {
     match of {
         Scalar::Bool => (bits != 0).to_string(),

@@ -1,5 +1,5 @@
-//! The fast engine beside the relation, on one call, dispatch or draw: whether they end alike. For
-//! tests, campaigns and fuzzing; neither engine knows of it.
+//! Comparison of the fast engine with the relation, on one call, dispatch or draw. For tests,
+//! campaigns and fuzzing. Neither engine depends on it.
 
 use super::arguments::words;
 use super::bound;
@@ -21,14 +21,14 @@ use smallstep_semantics::wsl::syntax::FunctionKind;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::value;
 
-/// How both engines ended.
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Compared {
-    /// Alike, with this.
+    /// Both ended alike, with this result as text.
     Same(String),
-    /// One says nothing of the other.
+    /// They were not compared, or one engine says nothing about the other.
     Not(Left),
-    /// Otherwise than the other.
+    /// They ended differently.
     Differ {
         /// How the machine ended.
         machine: String,
@@ -37,21 +37,21 @@ pub enum Compared {
     },
 }
 
-/// Why a call, dispatch or draw is not compared.
+/// A reason why a call, dispatch or draw is not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Left {
-    /// What it shows depends on a race.
+    /// The result depends on a race.
     Race,
     /// An engine did not end within its fuel.
     Fuel,
-    /// No time was left for it.
+    /// The time limit was over.
     Time,
-    /// An engine does not run it.
+    /// An engine does not support it.
     Unsupported,
-    /// It takes arguments that are not drawn: pointers and array references, textures and samplers
+    /// It takes arguments that are not drawn: pointers, array references, or textures and samplers
     /// in a call.
     Arguments,
-    /// It takes more than the bounds allow, or comes after as many as they do.
+    /// It exceeds the bounds, or the bounds allow no further call, dispatch or draw.
     Bounds,
 }
 
@@ -59,7 +59,7 @@ impl Left {
     /// Every reason.
     pub const ALL: [Left; 6] = [Left::Race, Left::Fuel, Left::Time, Left::Unsupported, Left::Arguments, Left::Bounds];
 
-    /// What is true of those that are left out.
+    /// A description of the calls, dispatches and draws that are left out for this reason.
     pub fn name(self) -> &'static str {
         match self {
             Left::Race => "racing",
@@ -72,29 +72,29 @@ impl Left {
     }
 }
 
-/// How far the engines go.
+/// The limits of the engines.
 #[derive(Clone, Copy, Debug)]
 pub struct Fuel {
-    /// Iterations and calls of the machine.
+    /// The most iterations and calls of the machine.
     pub machine: u64,
-    /// Steps of the relation.
+    /// The most steps of the relation.
     pub relation: u64,
-    /// When both end at the latest, if at all.
+    /// The time limit of both engines together, if there is one.
     pub time: Option<TimeLimit>,
 }
 
 impl Fuel {
-    /// Whether no time is left.
+    /// Whether the time limit is over.
     fn is_late(&self) -> bool {
         TimeLimit::passed(self.time).is_some()
     }
 }
 
-/// Calls a function with the words of its arguments on both engines. `compiled` is the function;
-/// what is carried is followed along one way.
+/// Calls a function on both engines with the words of its arguments. `compiled` is the compiled
+/// function. If the strategy carries unspecified values, the relation follows one way only.
 ///
 /// # Errors
-/// If the arguments are not what the function takes.
+/// If the arguments do not fit the function's parameters.
 pub fn call(
     (program, text): (&Program, &str),
     (compiled, f): (&Compiled, FunctionId),
@@ -120,7 +120,7 @@ pub fn call(
         (_, Outcome::OutOfFuel) => return Ok(Compared::Not(Left::Fuel)),
         (_, Outcome::Limit(_)) if fuel.is_late() => return Ok(Compared::Not(Left::Time)),
         (_, Outcome::Limit(_) | Outcome::Unsupported(_)) => return Ok(Compared::Not(Left::Unsupported)),
-        // What is met is carried by the one, and stops the other.
+        // The relation carries an unspecified value further, while the machine stops at it.
         (Ending::Open { .. }, Outcome::Observed(slow)) => {
             ("unspecified".into(), if slow.unspecified { "unspecified".into() } else { shown(&slow.words) })
         }
@@ -134,7 +134,7 @@ pub fn call(
     Ok(compared(machine, relation))
 }
 
-/// Why the machine has not come to its end, if it has not.
+/// Why the machine gave up, if it did.
 fn given_up(ending: &Ending) -> Option<Left> {
     match ending {
         Ending::OutOfFuel { .. } => Some(Left::Fuel),
@@ -147,10 +147,10 @@ fn compared(machine: String, relation: String) -> Compared {
     if machine == relation { Compared::Same(machine) } else { Compared::Differ { machine, relation } }
 }
 
-/// Runs a dispatch on both engines by a definite strategy. `compiled` is its entry point.
+/// Runs a dispatch on both engines by a definite strategy. `compiled` is its compiled entry point.
 ///
 /// # Errors
-/// If there are too many threads, or what is bound is not what the entry point takes.
+/// If there are too many threads, or the resources do not fit the entry point.
 pub fn dispatch(dispatch: &Dispatch, compiled: &Compiled, strategy: Strategy, fuel: Fuel) -> Result<Compared, InvalidInput> {
     let settings = machine::Settings { strategy, fuel: fuel.machine, time: fuel.time, ..machine::Settings::default() };
     let fast = dispatch.run_fast(compiled, &settings)?;
@@ -172,8 +172,8 @@ pub fn dispatch(dispatch: &Dispatch, compiled: &Compiled, strategy: Strategy, fu
     Ok(compared(machine, relation))
 }
 
-/// Runs a draw on both engines by a definite strategy. `compiled` are its vertex entry point, if
-/// vertices are shaded, and its fragment entry point.
+/// Runs a draw on both engines by a definite strategy. `compiled` is its vertex entry point, if the
+/// draw has one, and its fragment entry point.
 pub fn draw(draw: &Draw, compiled: (Option<&Compiled>, &Compiled), strategy: Strategy, fuel: Fuel) -> Compared {
     use draw::Ending as E;
     let settings = Settings { strategy, fuel: fuel.machine, time: fuel.time, ways: 1, ..Settings::default() };
@@ -195,51 +195,51 @@ pub fn draw(draw: &Draw, compiled: (Option<&Compiled>, &Compiled), strategy: Str
         return Compared::Not(Left::Race);
     }
     let text = |ending: E| match ending {
-        // How far they went, and by which rules, is each one's own.
+        // The engines count steps and rules differently.
         E::Shown(shown) => format!("{:?}", draw::Shown { steps: 0, fired: Vec::new(), ..*shown }),
         other => format!("{other:?}"),
     };
     compared(text(fast), text(slow))
 }
 
-/// How much of a program is executed.
+/// The bounds for executing a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// The most functions and compute entry points, and the most draws.
+    /// The most functions and compute entry points together, and the most draws.
     pub functions: usize,
     /// The most words of a thread's variables, and of an element of a resource.
     pub words: u32,
     /// The most threads of a dispatch.
     pub threads: u32,
-    /// How far the engines go in one call, dispatch or draw; its time is for all together.
+    /// The limits of the engines in one call, dispatch or draw. The time limit is for all together.
     pub fuel: Fuel,
 }
 
-/// How many calls, dispatches and draws of a program were compared.
+/// The number of calls, dispatches and draws of a program, by the result of the comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ran {
-    /// They ended alike.
+    /// Compared, and both engines ended alike.
     pub same: u64,
-    /// Those that were not compared, by [`Left`].
+    /// Not compared, by [`Left`].
     left: [u64; Left::ALL.len()],
 }
 
 impl Ran {
-    /// Why calls, dispatches and draws were not compared, and how many of each.
+    /// The reasons why calls, dispatches and draws were not compared, with the number for each.
     pub fn left(&self) -> impl Iterator<Item = (Left, u64)> {
         Left::ALL.into_iter().zip(self.left).filter(|(_, n)| *n > 0)
     }
 }
 
-/// A call, dispatch or draw that ends otherwise on one engine than on the other.
+/// A call, dispatch or draw on which the engines end differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EnginesDiffer {
-    /// What it is, and by which strategy.
+    /// A description of the call, dispatch or draw, with the strategy.
     pub on: String,
-    /// How the machine ended.
+    /// The end of the machine's run, as text.
     pub machine: String,
-    /// How the relation ended.
+    /// The end of the relation's run, as text.
     pub relation: String,
 }
 
@@ -251,13 +251,13 @@ impl std::fmt::Display for EnginesDiffer {
 
 impl std::error::Error for EnginesDiffer {}
 
-/// Calls the functions of a valid program with arguments drawn by a seed, runs its compute entry
-/// points over two groups with buffers, textures and samplers drawn likewise, and draws a few
-/// pixels with its other entry points, by several strategies. What takes textures, samplers,
-/// pointers or array references as arguments of a call is left out.
+/// Compares the engines on a valid program. Calls its functions with arguments drawn by a seed.
+/// Runs its compute entry points over two groups, with buffers, textures and samplers drawn by the
+/// seed. Draws a few pixels with its other entry points. Each is done with several strategies.
+/// Functions with textures, samplers, pointers or array references as parameters are not called.
 ///
 /// # Errors
-/// The first call, dispatch or draw that ends otherwise on one engine than on the other.
+/// The first call, dispatch or draw on which the engines end differently.
 pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> Result<Ran, EnginesDiffer> {
     let (mut layouts, mut executed, mut ran) = (Layouts::default(), 0, Ran::default());
     let mut take = |compared: Result<Compared, InvalidInput>, what: &dyn Fn() -> String| match compared {
@@ -335,7 +335,7 @@ pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> 
     Ok(ran)
 }
 
-/// A dispatch of two groups with resources drawn by a seed; none if it is too much.
+/// A dispatch of two groups with resources drawn by a seed. `None` if it exceeds the bounds.
 fn drawn<'p>(program: &'p Program, text: &'p str, entry: &'p EntryPoint, seed: u64, bounds: &Bounds) -> Option<Dispatch<'p>> {
     let Stage::Compute(size) = entry.stage else { return None };
     size.iter().try_fold(2u32, |all, &n| all.checked_mul(n)).filter(|&n| n <= bounds.threads)?;

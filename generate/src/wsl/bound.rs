@@ -1,5 +1,5 @@
-//! What is bound to entry points of a program, drawn by a seed: buffers, textures, samplers,
-//! attributes; and the draws that they make.
+//! Resources for the entry points of a program, drawn by a seed: buffers, textures, samplers and
+//! attributes. Also the draws of a program.
 
 use super::arguments::drawn;
 use super::typed::Restriction;
@@ -16,11 +16,12 @@ use std::collections::BTreeSet;
 
 /// The most pairs of a vertex stage and a fragment entry point that are tried.
 const MAX_PAIRS: usize = 1000;
-/// How many elements a buffer is given, if nothing needs more.
+/// The number of elements in a buffer, unless something needs more.
 pub const ELEMENTS: u64 = 4;
 
-/// Gives each resource something small: so many elements, texels of which few are undefined, a
-/// sampler. False if one takes elements of more than so many words, or texels that no format has.
+/// Gives each resource small contents: a buffer of `elements` elements, an image with few undefined
+/// texels, or a sampler. Returns false if some resource has elements of more than `words` words, or
+/// texels that no format has.
 pub fn bind(program: &Program, resources: &mut [Resource], elements: u64, words: u32, seed: u64) -> bool {
     let beside = Beside::of(program, resources, seed);
     (0..).zip(resources).all(|(place, resource)| match &mut resource.held {
@@ -45,7 +46,7 @@ pub fn bind(program: &Program, resources: &mut [Resource], elements: u64, words:
     })
 }
 
-/// What samplers may do beside the textures that are sampled.
+/// The features that samplers may use, given the sampled textures.
 #[derive(Clone, Copy)]
 struct Beside {
     clamps_to_border: bool,
@@ -53,9 +54,9 @@ struct Beside {
 }
 
 impl Beside {
-    /// Where a texture of integers is sampled no sampler clamps to its border, for no device of
-    /// wgpu's has borders of integers, and beside a texture of floats none filters, for a device
-    /// asks that of all textures: but of one seed in eight.
+    /// If a texture of integers is sampled, no sampler clamps to its border, since no device of
+    /// wgpu has borders of integers. If a texture of floats is sampled as well, no sampler filters,
+    /// since a device requires the same of all textures. One seed in eight is exempt from both.
     fn of(program: &Program, resources: &[Resource], seed: u64) -> Beside {
         let samples = |floats: bool| {
             resources.iter().any(|resource| match &resource.held {
@@ -70,7 +71,7 @@ impl Beside {
         Beside { clamps_to_border: is_free, filters: is_free || !samples(true) }
     }
 
-    /// The sampler without what it may not do.
+    /// The sampler without the features that it must not use.
     fn fitting(self, sampler: Sampler) -> Sampler {
         let edge = |mode| if mode == AddressMode::ClampToBorder { AddressMode::ClampToEdge } else { mode };
         let address = if self.clamps_to_border { sampler.address } else { sampler.address.map(edge) };
@@ -81,7 +82,7 @@ impl Beside {
     }
 }
 
-/// Without which restrictions the resources that were bound by a seed would be others.
+/// The restrictions that changed the resources of this seed.
 pub fn restrictions(program: &Program, resources: &[Resource], seed: u64) -> BTreeSet<Restriction> {
     let beside = Beside::of(program, resources, seed);
     let samplers = (0..).zip(resources).filter(|(_, resource)| matches!(resource.held, Held::Sampler(_)));
@@ -110,8 +111,8 @@ fn drawn_sampler(seed: u64, place: u64) -> Sampler {
     }
 }
 
-/// A small image for a texture of the kind, of one level if it can be written and else of all; one
-/// in eight has no texels yet, and one in 64 of those that can be written.
+/// A small image for a texture of this kind. It has one level if the texture is writable, otherwise
+/// all levels. One image in eight has no texels yet, and one writable image in 64.
 fn image(kind: TextureKind, scalar: Scalar, seed: u64, place: u64) -> Option<Image> {
     let format = match scalar {
         _ if is_depth(kind) => Format::D32Sfloat,
@@ -131,7 +132,7 @@ fn image(kind: TextureKind, scalar: Scalar, seed: u64, place: u64) -> Option<Ima
     };
     let levels = if is_writable(kind) { 1 } else { 3 };
     let mut image = Image::of_shape(format, shape(kind), sides, levels).ok()?;
-    // Of a texture that is shown nothing tells what its undefined texels hold.
+    // If a texture is shown, nothing tells the contents of its undefined texels.
     let is_empty = drawn(seed, place, 1) == 0 && (!is_writable(kind) || drawn(seed, place, u64::MAX) == 0);
     if is_empty {
         return Some(image);
@@ -155,7 +156,7 @@ fn image(kind: TextureKind, scalar: Scalar, seed: u64, place: u64) -> Option<Ima
     Some(image)
 }
 
-/// The scalars of an attribute.
+/// The scalar type and the number of scalars of an attribute.
 fn scalars(program: &Program, ty: TypeId) -> Option<(Scalar, usize)> {
     match program.env.types.get(ty) {
         Type::Scalar(s) => Some((s, 1)),
@@ -165,7 +166,7 @@ fn scalars(program: &Program, ty: TypeId) -> Option<(Scalar, usize)> {
     }
 }
 
-/// Data of every attribute among an entry point's arguments, so many times.
+/// Data for each attribute among an entry point's arguments, `times` times.
 fn attributes(program: &Program, entry: &EntryPoint, times: usize, seed: u64) -> Vec<Attribute> {
     let mut all: Vec<Attribute> = Vec::new();
     for item in &entry.inputs {
@@ -182,8 +183,9 @@ fn attributes(program: &Program, entry: &EntryPoint, times: usize, seed: u64) ->
     all
 }
 
-/// The draws of a program: each fragment entry point over a small screen, and behind each vertex
-/// entry point. Those that cannot be bound are left out; of the others some do not fit together.
+/// The draws of a program: each fragment entry point over a small screen, and with each vertex
+/// entry point before it. Draws whose resources cannot be bound are left out. Some of the other
+/// draws combine stages that do not fit together.
 pub fn draws<'p>(program: &'p Program, text: &'p str, words: u32, seed: u64) -> impl Iterator<Item = Draw<'p>> {
     let of = move |stage: Stage| program.entry_points.iter().filter(move |e| e.stage == stage);
     let screen = move |fragment: &EntryPoint| {

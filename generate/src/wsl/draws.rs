@@ -1,19 +1,19 @@
-//! Pipelines of a vertex and a fragment shader that show much, from a seed: stage variables of
-//! every type and qualifier, built-in variables both ways, depth, coverage, `discard`, derivatives,
+//! Random pipelines of a vertex and a fragment shader, by a seed. They have stage variables of
+//! every type and qualifier, built-in inputs and outputs, depth, coverage, `discard`, derivatives,
 //! and stores in buffers.
 //!
 //! Every vertex is in or near the view, whatever its attributes are. Derivatives stand where all
-//! threads of a quad come to them. Each buffer belongs to one stage, or is only read; a vertex of
-//! the first instance has an element of its own, and fragments count with atomic operations, so
-//! that nothing races. In one program of four a fragment is discarded before a derivative, or an
-//! index is out of bounds, so that something is unspecified.
+//! threads of a quad reach them. Each buffer belongs to one stage or is only read. A vertex of the
+//! first instance has an element of its own, and fragments count with atomic operations, so nothing
+//! races. In one program of four, a fragment is discarded before a derivative, or an index is out
+//! of bounds, so that something is unspecified.
 
 use smallstep_semantics::wsl::choice::Strategy;
 
-/// The version of the generator: another one may make another program of a seed.
+/// The version of the generator. Another version may make another program of the same seed.
 pub const VERSION: u32 = 2;
 
-/// A type of stage variables: its name, its scalar, its columns and rows.
+/// A type of stage variables: its name, its scalar type, and its numbers of columns and rows.
 type Shape = (&'static str, &'static str, usize, usize);
 
 const SHAPES: &[Shape] = &[
@@ -33,7 +33,7 @@ const SHAPES: &[Shape] = &[
     ("bool2x2", "bool", 2, 2),
 ];
 
-/// What is handed on.
+/// A stage variable from the vertex to the fragment stage.
 struct Variable {
     number: u32,
     shape: Shape,
@@ -73,7 +73,8 @@ impl Generator {
         }
         let (buffered_vertex, buffered_fragment, shared) = (self.one_in(3), self.one_in(3), self.one_in(3));
         let mut text = String::new();
-        // What is handed on stands in a structure, perhaps with a part in another one.
+        // The stage variables stand in a structure. Some of them may stand in a structure inside
+        // of it.
         let fields = |all: &[Variable], qualified: bool| -> String {
             all.iter()
                 .map(|v| format!("    {}{} {} : attribute({});\n", if qualified { &v.qualifiers } else { "" }, v.shape.0, v.name, v.number))
@@ -117,8 +118,8 @@ impl Generator {
         }
         text.push_str(&format!("vertex Between corner({}) {{\n    Between b;\n", parameters.join(", ")));
         let w = self.of(&["1.0", "0.5 + abs(place.w)", "1.0 + 0.25 * abs(place.w)"]);
-        // Of short inputs these products and sums are exact, so that every device has the same
-        // positions.
+        // For short inputs these products and sums are exact, so every device has the
+        // same positions.
         let spread = self.of(&["0.59375", "0.90625", "1.6875"]);
         let shift = if ids { " + float(instance) * 0.3125 - float(number) * 0.171875" } else { "" };
         text.push_str(&format!(
@@ -163,7 +164,7 @@ impl Generator {
             taken.push((v.name.clone(), v.shape));
         }
         if self.one_in(4) {
-            // No vertex gives it.
+            // No vertex shader writes this input.
             parameters.push("float3 absent : attribute(12)".into());
             taken.push(("absent".into(), SHAPES[2]));
         }
@@ -240,7 +241,7 @@ impl Generator {
         text
     }
 
-    /// So many stage variables at most.
+    /// At most `most` stage variables.
     fn variables(&mut self, name: &str, most: usize, interpolated: bool) -> Vec<Variable> {
         let count = self.below(most + 1);
         let variable = |k: usize| {
@@ -270,7 +271,7 @@ impl Generator {
         if n == 1 { elements[0].clone() } else { format!("{}({})", shape.0, elements.join(", ")) }
     }
 
-    /// A scalar of a type: a number, or made of an element of a source.
+    /// A scalar of a type: a literal, or a value computed from an element of a source.
     fn scalar(&mut self, sources: &[(String, Shape)], scalar: &str) -> String {
         if self.one_in(5) {
             return match scalar {

@@ -1,9 +1,9 @@
-//! Random WSL trees by the grammar: programs that can be written, whatever they mean. For tests of
-//! what works on text and trees.
+//! Random WSL trees by the grammar: programs that the parser accepts, whatever they mean. They are
+//! for tests of code that works on text and trees.
 //!
-//! A function for each production that has a choice; it makes only what the parser makes of the
-//! production's text, so a tree prints and reads back to itself. Meaning is not looked at: names
-//! are mostly undefined, types mostly wrong.
+//! Each production with a choice has a function. It makes only trees that the parser makes of the
+//! production's text, so a tree is equal to its printed text, parsed again. The generator ignores
+//! the meaning: names are usually undefined, and types usually wrong.
 
 pub mod arguments;
 pub mod beside;
@@ -20,7 +20,8 @@ use smallstep_semantics::wsl::syntax::{
     TypeArgument, TypeExpr, TypeExprId, TypeSuffix, Typedef, UnaryOp, Variable,
 };
 
-/// A tree of about `size` nodes a declaration, chosen by `bits`, which gives any 64 bits each time.
+/// A tree of about `size` nodes for each declaration. `bits` returns 64 bits that decide
+/// the choices.
 pub fn tree(bits: &mut dyn FnMut() -> u64, size: usize) -> Tree {
     let mut g = Generator { bits, tree: Tree::default(), left: 0 };
     for _ in 0..g.below(4) + 1 {
@@ -31,10 +32,10 @@ pub fn tree(bits: &mut dyn FnMut() -> u64, size: usize) -> Tree {
     g.tree
 }
 
-/// Nothing that is generated has a place.
+/// The span of generated nodes, which have no place in a text.
 const NOWHERE: Span = Span { start: 0, end: 0 };
 
-/// The productions of expressions, from the loosest to the tightest.
+/// The productions of expressions, from the lowest to the highest precedence.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Comma,
@@ -55,7 +56,7 @@ enum Level {
 struct Generator<'a> {
     bits: &'a mut dyn FnMut() -> u64,
     tree: Tree,
-    /// How many more nodes may be made before every choice is the smallest.
+    /// The number of nodes that may be made before every choice becomes the smallest.
     left: isize,
 }
 
@@ -177,7 +178,7 @@ impl Generator<'_> {
         let magnitude = match self.below(8) {
             0 => Magnitude::Exact((self.bits)()),
             1 => Magnitude::Exact(u64::from((self.bits)() as u32)),
-            // 2^64 and more, and what is beyond every float.
+            // Numbers from 2^64 on, and numbers beyond every float.
             2 => Magnitude::Large(self.of(&[18_446_744_073_709_551_616.0, 1e30, f32::MAX, f32::INFINITY])),
             _ => Magnitude::Exact(self.below(10) as u64),
         };
@@ -218,7 +219,7 @@ impl Generator<'_> {
         self.named(prefix, suffixes)
     }
 
-    /// A type with what stands around its name.
+    /// A type with its address spaces and suffixes.
     fn named(&mut self, prefix: Option<AddressSpace>, suffixes: Vec<TypeSuffix>) -> TypeExprId {
         let name = self.name();
         self.left -= 1;
@@ -230,8 +231,8 @@ impl Generator<'_> {
         self.tree.push_type(TypeExpr { prefix, name, arguments, suffixes }, NOWHERE)
     }
 
-    /// The type of variables: an address space before one without pointers and
-    /// array references is theirs.
+    /// The type of declared variables. An address space before a type without pointers and array
+    /// references belongs to the variables.
     fn declarations(&mut self) -> Declarations {
         let (space, ty) = if self.one_in(4) {
             let suffixes = if self.one_in(2) { self.some(0, 2, |g| TypeSuffix::Array(g.size())) } else { Vec::new() };
@@ -291,7 +292,8 @@ impl Generator<'_> {
         self.stmt(stmt)
     }
 
-    /// The body of another statement: a declaration is none.
+    /// The body of another statement. A declaration is put into a block, since it may not be
+    /// a body.
     fn body(&mut self) -> StmtId {
         let body = self.statement();
         if matches!(self.tree.stmt(body), Stmt::Declarations(_)) { self.stmt(Stmt::Block(vec![body])) } else { body }
@@ -353,7 +355,7 @@ impl Generator<'_> {
         self.expr(Expr::Parens(inner))
     }
 
-    /// An expression of a production as tight as `level`, or tighter.
+    /// An expression with at least the precedence of `level`.
     fn at_least(&mut self, level: Level) -> ExprId {
         const LEVELS: [Level; 13] = [
             Level::Comma,
@@ -403,7 +405,7 @@ impl Generator<'_> {
     fn prefix(&mut self) -> ExprId {
         let operand = self.at_least(Level::Prefix);
         let made = match self.below(8) {
-            // A sign directly before a literal is the literal's.
+            // A sign directly before a literal would become part of the literal.
             0 if self.begins_with_number(operand) => Expr::Unary(UnaryOp::Minus, self.expr(Expr::Parens(operand))),
             0 => Expr::Unary(UnaryOp::Minus, operand),
             1 => Expr::Unary(UnaryOp::Plus, operand),
@@ -417,7 +419,7 @@ impl Generator<'_> {
         self.expr(made)
     }
 
-    /// Whether the text of an exprPrefix begins with a number that takes a sign.
+    /// Whether the text of an exprPrefix begins with a number that would absorb a sign.
     fn begins_with_number(&self, mut e: ExprId) -> bool {
         loop {
             e = match *self.tree.expr(e) {
@@ -454,7 +456,7 @@ impl Generator<'_> {
     }
 }
 
-/// The operators that assign.
+/// The binary operators with an assigning form.
 const ASSIGNING: [BinaryOp; 10] = [
     BinaryOp::Add,
     BinaryOp::Subtract,
@@ -468,7 +470,7 @@ const ASSIGNING: [BinaryOp; 10] = [
     BinaryOp::ShiftRight,
 ];
 
-/// The operators of a level that has some.
+/// The operators of a level that has binary operators.
 fn operators(level: Level) -> &'static [BinaryOp] {
     match level {
         Level::BitwiseOr => &[BinaryOp::Or],

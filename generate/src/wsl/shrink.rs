@@ -1,9 +1,9 @@
 //! Smaller WSL programs that still show something.
 //!
-//! Each proposal is one change to the syntax of the smallest program known to show it: a
-//! declaration, a statement, a case, an `else`, an initialiser or a parameter with its arguments
-//! goes; a statement gives way to what it holds; an expression gives way to a part of itself or to
-//! a literal. Only programs that validate and are smaller are proposed.
+//! Each proposal is one change to the syntax of the smallest program that is known to show it. A
+//! change removes a declaration, a statement, a case, an `else`, an initialiser, or a parameter
+//! with its arguments. Or it replaces a statement by its contents, or an expression by a part of
+//! itself or a literal. Only programs that validate and are smaller are proposed.
 
 use crate::descent::{Descent, Shrinks};
 use rustc_hash::FxHasher;
@@ -15,8 +15,8 @@ use smallstep_semantics::wsl::syntax::{
 use smallstep_semantics::wsl::validate::validate;
 use std::hash::Hasher;
 
-/// The smallest valid program found that `fails`, as `text` does, with at most so many questions.
-/// If `text` does not fail, it is given back as it is.
+/// The smallest valid program found that `fails`, with at most `questions` calls of it. Returns
+/// `text` itself if that does not fail.
 pub fn minimal(text: &str, fails: &mut dyn FnMut(&str) -> bool, questions: u32) -> String {
     let Some(sketch) = Sketch::of(text) else { return text.into() };
     if questions == 0 || !fails(&sketch.text) {
@@ -25,7 +25,7 @@ pub fn minimal(text: &str, fails: &mut dyn FnMut(&str) -> bool, questions: u32) 
     Descent::new(sketch, ()).minimal(&mut |sketch: &Sketch| fails(&sketch.text), questions).text
 }
 
-/// A program as syntax, and printed.
+/// A program as a syntax tree and as the printed text.
 #[derive(Clone)]
 struct Sketch {
     tree: Tree,
@@ -36,41 +36,41 @@ struct Sketch {
 /// A change.
 #[derive(Clone, Debug)]
 enum Edit {
-    /// A declaration goes.
+    /// Removes a declaration.
     Declaration(usize),
-    /// A statement goes.
+    /// Removes a statement.
     Statement(StmtId),
-    /// A statement gives way to one that it holds.
+    /// Replaces a statement by a statement inside of it.
     Inner(StmtId, StmtId),
-    /// A block's statements stand in its place.
+    /// Replaces a block by its statements.
     Unwrapped(StmtId),
-    /// An `else` goes.
+    /// Removes an `else`.
     Else(StmtId),
-    /// A case of a `switch` goes.
+    /// Removes a case of a `switch`.
     Case(StmtId, usize),
-    /// A variable of a declaration goes.
+    /// Removes a variable of a declaration.
     Variable(StmtId, usize),
-    /// Its initialiser goes.
+    /// Removes the initialiser of a variable.
     Initializer(StmtId, usize),
-    /// A parameter of a declared function goes, and the argument of every call of it.
+    /// Removes a parameter of a declared function, and the argument in every call.
     Parameter(usize, usize),
-    /// An expression gives way to a part of itself.
+    /// Replaces an expression by a part of itself.
     Part(ExprId, ExprId),
-    /// An expression gives way to a literal.
+    /// Replaces an expression by a literal.
     Literal(ExprId, Literal),
 }
 
-/// What shrinking makes less: first the tokens, then what is written in them.
+/// The size that shrinking reduces. Tokens are compared first, then the text in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Size {
     tokens: u32,
     bytes: u32,
-    /// Sums the digits, so that 0 comes before 1.
+    /// The sum of the digits, so that 0 is smaller than 1.
     digits: u32,
 }
 
 impl Sketch {
-    /// The program of a text, as it is printed; none if it is not read.
+    /// The program of a text, printed in the usual form. `None` if the text does not parse.
     fn of(text: &str) -> Option<Sketch> {
         let (tree, errors) = parse(text);
         if !errors.is_empty() {
@@ -82,7 +82,7 @@ impl Sketch {
     }
 }
 
-/// About how many tokens a text has: words and numbers, and signs.
+/// An estimate of the tokens in a text: words, numbers and signs.
 fn tokens(text: &str) -> u32 {
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     let (mut count, mut inside) = (0, false);
@@ -123,7 +123,8 @@ impl Shrinks for Sketch {
     fn changed(&self, edit: &Edit) -> Option<Sketch> {
         let mut tree = self.tree.clone();
         edit.apply(&mut tree)?;
-        // What is read back is what the text says, whatever stood between parentheses.
+        // The tree is printed and parsed again, so that it fits its text even where
+        // parentheses change.
         Sketch::of(&print(&tree))
     }
 
@@ -132,7 +133,7 @@ impl Shrinks for Sketch {
     }
 }
 
-/// The parts of an expression.
+/// The direct parts of an expression.
 fn parts(expr: &Expr) -> Vec<ExprId> {
     match expr {
         Expr::Literal(_) | Expr::Name(_) => Vec::new(),
@@ -156,7 +157,7 @@ fn initializers(declarations: &Declarations) -> impl Iterator<Item = ExprId> + '
     declarations.variables.iter().filter_map(|variable| variable.initializer)
 }
 
-/// The expressions and statements that a statement holds.
+/// The expressions and statements directly inside of a statement.
 fn inside(stmt: &Stmt) -> (Vec<ExprId>, Vec<StmtId>) {
     match stmt {
         Stmt::Block(body) => (Vec::new(), body.clone()),
@@ -181,7 +182,7 @@ fn inside(stmt: &Stmt) -> (Vec<ExprId>, Vec<StmtId>) {
     }
 }
 
-/// The nodes of a tree with their weights.
+/// The weights of a tree's nodes, and the changes found so far.
 struct Search<'t> {
     tree: &'t Tree,
     exprs: Vec<u32>,
@@ -190,7 +191,7 @@ struct Search<'t> {
 }
 
 impl<'t> Search<'t> {
-    /// Children stand before their parents, so that one pass weighs all.
+    /// Children stand before their parents, so one pass finds all weights.
     fn of(tree: &'t Tree) -> Search<'t> {
         let mut search = Search { tree, exprs: Vec::new(), stmts: Vec::new(), changes: Vec::new() };
         for (expr, _) in &tree.exprs {
@@ -228,7 +229,7 @@ impl<'t> Search<'t> {
             };
             self.changes.push((weight, Edit::Declaration(i)));
         }
-        // All nodes that were read are in the program, for a changed program is read again.
+        // All nodes belong to the program, because a changed program is parsed again.
         for i in 0..tree.stmts.len() {
             self.statement(StmtId(i as u32));
         }
@@ -274,7 +275,7 @@ impl<'t> Search<'t> {
         let expr = tree.expr(id);
         for part in parts(expr) {
             self.changes.push((weight.saturating_sub(self.expr(part)), Edit::Part(id, part)));
-            // Of a call, what an argument is made of is often of the call's type.
+            // The parts of a call's arguments often have the call's type.
             for inner in parts(tree.expr(part)) {
                 self.changes.push((weight.saturating_sub(self.expr(inner)), Edit::Part(id, inner)));
             }
@@ -299,7 +300,7 @@ fn removed<T>(all: &mut Vec<T>, at: usize) -> Option<T> {
 }
 
 impl Edit {
-    /// Changes the tree; `None` where the change does not apply.
+    /// Changes the tree. `None` if the change does not apply.
     fn apply(&self, tree: &mut Tree) -> Option<()> {
         match *self {
             Edit::Declaration(i) => {
@@ -347,7 +348,7 @@ impl Edit {
             }
             Edit::Part(id, part) => tree.exprs.get_mut(id.0 as usize)?.0 = tree.exprs.get(part.0 as usize)?.0.clone(),
             Edit::Literal(id, literal) => {
-                // A literal inside a type is no expression of the program's own.
+                // A literal inside of a type is not an expression of the program.
                 let argument = |ty: &smallstep_semantics::wsl::syntax::TypeExpr| {
                     ty.arguments.iter().flatten().any(|a| *a == TypeArgument::Constant(id))
                 };
@@ -361,7 +362,7 @@ impl Edit {
     }
 }
 
-/// Puts statements where one stands; in a place for one alone, none is `;`.
+/// Replaces a statement by others. In a place for a single statement, no statement becomes `;`.
 fn replace(tree: &mut Tree, id: StmtId, by: &[StmtId]) -> Option<()> {
     let in_list = |body: &mut Vec<StmtId>| {
         let at = body.iter().position(|&s| s == id)?;
@@ -378,7 +379,7 @@ fn replace(tree: &mut Tree, id: StmtId, by: &[StmtId]) -> Option<()> {
             return found;
         }
     }
-    // A function's body is emptied.
+    // The body of a function stays a block.
     let is_body = |decl: &Decl| matches!(decl, Decl::Function(f) if f.body == id);
     let emptied = match tree.decls.iter().any(is_body) {
         true => Stmt::Block(by.to_vec()),
@@ -393,7 +394,7 @@ fn replace(tree: &mut Tree, id: StmtId, by: &[StmtId]) -> Option<()> {
 mod tests {
     use super::*;
 
-    /// Only what shows it is left: a statement in a loop in a function that is called.
+    /// Shrinking keeps only what shows it: a statement in a loop in a function that is called.
     #[test]
     fn what_does_not_matter_goes() {
         let text = "struct S { int a; int b; } typedef T = S; enum E { A, B }
@@ -406,7 +407,7 @@ mod tests {
             }";
         assert!(validate(text).program.is_some());
         let small = minimal(text, &mut |text| text.contains('%'), 2000);
-        // A literal for `y` would be no smaller by itself.
+        // A literal in place of `y` would be no smaller by itself.
         assert_eq!(small.split_whitespace().collect::<Vec<_>>().join(" "), "int f() { int y; return y % 0; }");
         let small = minimal(text, &mut |text| text.contains("twice("), 2000);
         assert!(small.len() < 40 && small.contains("twice"), "{small}");

@@ -1,11 +1,11 @@
-//! Executions as the Vulkan memory model has them: events, which write each atomic reads, and the
-//! order in which the writes to each location come. An execution is *consistent* if nothing in it
-//! is a cycle ("Acyclicity"), and has a meaning if nothing in it races ("Data Race").
+//! Executions of the Vulkan memory model: events, the write that each atomic reads, and the
+//! modification order of each location. An execution is *consistent* if its relations have no cycle
+//! ("Acyclicity"). It has a meaning if it has no race ("Data Race").
 //!
-//! Events come one after the other, each behind all that happens before it, so that
-//! happens-before of an event is known once it is there. A read may see a write that comes later: a
-//! *promised* write, which has its place in the modification order and its value, and which some
-//! later event must make true. No other arrow points back.
+//! Events are added in sequence, each after all events that happen before it. So happens-before of
+//! an event is known as soon as it is added. A read may see a write that comes later, a *promised*
+//! write. A promise has a place in the modification order and a value. A later event must fulfil
+//! it. No other relation points backwards.
 //!
 //! Location-ordered is happens-before here, as in [`super`].
 
@@ -17,31 +17,31 @@ use super::race::{Access, AtomicOp, Kind, Race, Site};
 use super::rules::{Ends, Rules};
 use super::scope::{Classes, Scope, Semantics, Topology};
 
-/// The most events of one execution: bits of a set.
+/// The most events of an execution: the bits of a set.
 pub const EVENTS: usize = u128::BITS as usize;
-/// The sets of classes by which inter-thread-happens-before is parameterized.
+/// The number of non-empty sets of classes, the parameters of inter-thread-happens-before.
 const SETS: usize = 15;
 
-/// An object, the first byte of a stretch in it, and how many bytes it has.
+/// A range of bytes: the object, the first byte, and the number of bytes.
 pub type Location = (u32, u64, u64);
 
-/// What an agent does that others can see.
+/// An action of an agent that others can see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
     /// An access to memory.
     Access(Access),
     /// OpMemoryBarrier.
     Fence(Scope, Semantics),
-    /// Its part in the control barrier of that number.
+    /// The agent's part in the control barrier of that number.
     Barrier(u32, Scope, Semantics),
 }
 
 /// One event of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// By whom, by number.
+    /// The number of the agent.
     pub agent: u32,
-    /// What it does.
+    /// The action.
     pub deed: Deed,
 }
 
@@ -83,7 +83,7 @@ impl Event {
     }
 }
 
-/// The location that an access is to.
+/// The location of an access.
 pub fn location(access: &Access) -> Location {
     (access.object, access.offset, access.bytes)
 }
@@ -91,46 +91,46 @@ pub fn location(access: &Access) -> Location {
 /// A write in a modification order.
 #[derive(Clone, Debug)]
 struct Write<V> {
-    /// The event that makes it, unless it is only promised.
+    /// The event that makes the write. `None` while it is only promised.
     event: Option<usize>,
     value: V,
 }
 
-/// The writes to a location.
+/// The modification order of a location.
 #[derive(Clone, Debug)]
 struct Writes<V> {
     initial: V,
-    /// In their order, by number.
+    /// The numbers of the writes, in their order.
     order: Vec<usize>,
 }
 
-/// What an atomic reads: the initial value, or a write by its number.
+/// The source of an atomic read: a write by its number, or `None` for the initial value.
 type Source = Option<usize>;
 
-/// An execution under way.
+/// An execution, to which events are added.
 #[derive(Clone)]
 pub struct Execution<V> {
     topology: Topology,
     rules: Rules,
     events: Vec<Event>,
-    /// By event: what it reads.
+    /// By event: its source. `None` if it does not read atomically.
     sources: Vec<Option<Source>>,
-    /// By event: the number of its write.
+    /// By event: the number of its write, if it is an atomic write.
     written: Vec<Option<usize>>,
     writes: Vec<Write<V>>,
     locations: BTreeMap<Location, Writes<V>>,
-    /// By event: what inter-thread-happens-before it, for each set of classes.
+    /// By event and set of classes: the events that inter-thread-happen-before it, one bit each.
     before: Vec<[u128; SETS]>,
-    /// By event: what synchronizes with it.
+    /// By event: the events that synchronize with it, one bit each.
     synchronized: Vec<u128>,
-    /// How many writes are promised.
+    /// The number of promised writes.
     promised: usize,
-    /// The first race, if any.
+    /// The first race, if there is one.
     race: Option<Race>,
 }
 
 impl<V: Clone + PartialEq> Execution<V> {
-    /// Without events.
+    /// An execution without events.
     pub fn new(topology: Topology, rules: Rules) -> Execution<V> {
         Execution {
             topology,
@@ -152,7 +152,7 @@ impl<V: Clone + PartialEq> Execution<V> {
         &self.events
     }
 
-    /// How many writes are promised and not yet made.
+    /// The number of writes that are promised and not yet made.
     pub fn promised(&self) -> usize {
         self.promised
     }
@@ -162,7 +162,8 @@ impl<V: Clone + PartialEq> Execution<V> {
         self.race.as_ref()
     }
 
-    /// The event whose write an atomic reads; `None` inside for the initial value.
+    /// The event that an atomic reads from. The inner `None` is the initial value, the outer one an
+    /// event that does not read.
     pub fn read_by(&self, event: usize) -> Option<Option<&Event>> {
         self.sources[event].map(|source| source.and_then(|write| self.writes[write].event).map(|event| &self.events[event]))
     }
@@ -173,23 +174,23 @@ impl<V: Clone + PartialEq> Execution<V> {
         classes.next().is_none_or(|first| classes.all(|other| other == first))
     }
 
-    /// A location that is accessed from now on, and what it holds.
+    /// Adds a location with its initial value.
     pub fn hold(&mut self, at: Location, initial: V) {
         self.locations.entry(at).or_insert(Writes { initial, order: Vec::new() });
     }
 
-    /// What the location holds at the end, as far as the execution goes.
+    /// The last value in the location's modification order so far.
     pub fn last(&self, at: Location) -> Option<&V> {
         let writes = self.locations.get(&at)?;
         Some(writes.order.last().map_or(&writes.initial, |&write| &self.writes[write].value))
     }
 
-    /// How many writes the location has.
+    /// The number of writes to the location.
     pub fn length(&self, at: Location) -> usize {
         self.locations.get(&at).map_or(0, |writes| writes.order.len())
     }
 
-    /// The value at a place of the modification order, 0 for the initial one.
+    /// The value at a place of the modification order. Place 0 is the initial value.
     pub fn value(&self, at: Location, place: usize) -> Option<&V> {
         let writes = self.locations.get(&at)?;
         match place.checked_sub(1) {
@@ -204,14 +205,14 @@ impl<V: Clone + PartialEq> Execution<V> {
         write.is_some_and(|&write| self.writes[write].event.is_none())
     }
 
-    /// The promised writes: to what, and which value.
+    /// The promised writes: their locations and values.
     pub fn promises(&self) -> impl Iterator<Item = (Location, &V)> {
         let of = |(at, writes): (&Location, &Writes<V>)| writes.order.iter().map(|write| (*at, *write)).collect::<SmallVec<[_; 4]>>();
         let all = self.locations.iter().flat_map(of);
         all.filter(|(_, write)| self.writes[*write].event.is_none()).map(|(at, write)| (at, &self.writes[write].value))
     }
 
-    /// The values that an agent has written to a location by atomics.
+    /// The atomic writes: location, agent and value.
     pub fn values(&self) -> impl Iterator<Item = (Location, u32, &V)> {
         self.written.iter().zip(&self.events).filter_map(|(write, event)| {
             let (access, ..) = event.atomic()?;
@@ -219,12 +220,12 @@ impl<V: Clone + PartialEq> Execution<V> {
         })
     }
 
-    /// How many events an agent has.
+    /// The number of events of an agent.
     pub fn count(&self, agent: u32) -> usize {
         self.events.iter().filter(|event| event.agent == agent).count()
     }
 
-    /// The atomic writes of agents, each by its number among the agent's events.
+    /// The atomic writes: the agent, and the index of the write among the agent's events.
     pub fn last_writes(&self) -> impl Iterator<Item = (u32, usize)> {
         let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
         self.events.iter().filter_map(move |event| {
@@ -234,7 +235,8 @@ impl<V: Clone + PartialEq> Execution<V> {
         })
     }
 
-    /// Promises a write at a place: the one before it stays where it is.
+    /// Promises a write at a place. The writes before that place stay. Returns whether the
+    /// modification order allows it.
     pub fn promise(&mut self, at: Location, place: usize, value: V) -> bool {
         if !self.insert(at, place, Write { event: None, value }) {
             return false;
@@ -243,7 +245,8 @@ impl<V: Clone + PartialEq> Execution<V> {
         true
     }
 
-    /// A write comes to be at a place, unless a read-modify-write keeps that to itself.
+    /// Inserts a write at a place. Returns false if it would separate a read-modify-write from the
+    /// write that it reads.
     fn insert(&mut self, at: Location, place: usize, write: Write<V>) -> bool {
         let Some(writes) = self.locations.get_mut(&at) else { return false };
         writes.order.insert(place - 1, self.writes.len());
@@ -251,7 +254,7 @@ impl<V: Clone + PartialEq> Execution<V> {
         self.fits(at, place + 1)
     }
 
-    /// Whether what is at that place, if it is a read-modify-write, may be there.
+    /// Whether the write at a place may be there. Only a read-modify-write may fail to fit.
     fn fits(&self, at: Location, place: usize) -> bool {
         let next = self.locations.get(&at).and_then(|writes| writes.order.get(place - 1));
         let event = next.and_then(|&write| self.writes[write].event);
@@ -261,8 +264,9 @@ impl<V: Clone + PartialEq> Execution<V> {
         })
     }
 
-    /// An access or a fence. An atomic reads what is at the place `read`; what is written comes to
-    /// be at a place, or keeps what is promised there. Whether the execution is still consistent.
+    /// Adds an access or a fence. An atomic reads from the place `read`. `wrote` holds the place of
+    /// its write, whether the write keeps the promise there, and the value. Returns whether the
+    /// execution is still consistent.
     pub fn add(&mut self, event: Event, read: Option<usize>, wrote: Option<(usize, bool, V)>) -> bool {
         let number = self.events.len();
         let at = if let Deed::Access(access) = &event.deed { location(access) } else { (0, 0, 0) };
@@ -299,7 +303,7 @@ impl<V: Clone + PartialEq> Execution<V> {
         self.check(number)
     }
 
-    /// The parts that agents have in one control barrier.
+    /// Adds the parts of several agents in one control barrier.
     pub fn meet(&mut self, parts: &[Event]) {
         let first = self.events.len();
         for part in parts {
@@ -312,8 +316,9 @@ impl<V: Clone + PartialEq> Execution<V> {
         self.order(first);
     }
 
-    /// All relations anew, once a promise is kept: what read it may synchronize now. Whether no
-    /// arrow but the promise points back, and all is consistent.
+    /// Computes all relations again after a promise was kept, since its readers may now
+    /// synchronize. Returns whether the execution is consistent and no relation but the promise
+    /// points backwards.
     fn anew(&mut self) -> bool {
         self.before.iter_mut().for_each(|before| *before = [0; SETS]);
         self.order(0);
@@ -329,12 +334,12 @@ impl<V: Clone + PartialEq> Execution<V> {
         consistent && (0..self.events.len()).all(|number| self.check(number))
     }
 
-    /// Happens-before of the events from one on.
+    /// Computes happens-before of the events from `first` on.
     fn order(&mut self, first: usize) {
         for b in first..self.events.len() {
             self.synchronized[b] = self.synchronizing(b);
         }
-        // More than once only where the parts of a control barrier are ordered by each other.
+        // More than one round is needed only if parts of a control barrier order each other.
         let mut changed = true;
         while changed {
             changed = false;
@@ -351,7 +356,7 @@ impl<V: Clone + PartialEq> Execution<V> {
         }
     }
 
-    /// "Inter-Thread-Happens-Before": its three cases, before they are chained.
+    /// "Inter-Thread-Happens-Before": the three direct cases, before they are chained.
     fn directly(&self, a: usize, b: usize, set: usize) -> bool {
         let set = Classes::nth(set);
         let (x, y) = (&self.events[a], &self.events[b]);
@@ -381,7 +386,7 @@ impl<V: Clone + PartialEq> Execution<V> {
         self.topology.instance(a.agent, (self.rules.common)(a.scope(), b.scope())).contains(&b.agent)
     }
 
-    /// "Atomic Operation": mutually ordered.
+    /// "Atomic Operation": whether two events are mutually ordered.
     fn mutual(&self, a: &Event, b: &Event) -> bool {
         let (Some((x, ..)), Some((y, ..))) = (a.atomic(), b.atomic()) else { return false };
         let same = x.object == y.object && x.offset == y.offset && (self.rules.same_locations)(x.bytes as u8, y.bytes as u8);
@@ -395,7 +400,7 @@ impl<V: Clone + PartialEq> Execution<V> {
         let order = &self.locations[&location(access)].order;
         let behind = order.iter().skip_while(|write| **write != first).skip(1);
         let next = |write: &usize| self.writes[*write].event.map(|event| &self.events[event]);
-        // A plain store is in no modification order, by the letter; see `order`.
+        // By the letter, a plain store is in no modification order; see `order`.
         let mutual = behind.filter(|write| next(write).is_none_or(|event| self.mutual(&self.events[head], event)));
         let goes_on = |write: &usize| {
             let op = next(write).and_then(|event| Some(event.atomic()?.1));
@@ -411,7 +416,7 @@ impl<V: Clone + PartialEq> Execution<V> {
             return 0;
         }
         let all = 0..self.events.len();
-        // What it has read, or what its invocation has read before it.
+        // The reads that the acquire depends on: its own, or earlier ones of its invocation.
         let readers: SmallVec<[usize; 8]> = match acquire.is_barrier() {
             false => SmallVec::from_slice(&[b]),
             true => {
@@ -444,8 +449,8 @@ impl<V: Clone + PartialEq> Execution<V> {
         found
     }
 
-    /// Whether a release barrier up to a control barrier and an acquire barrier from it on
-    /// synchronize.
+    /// Whether a release barrier up to a control barrier synchronizes with an acquire
+    /// barrier from it on.
     fn met(&self, a: usize, b: usize) -> bool {
         let (release, acquire) = (&self.events[a], &self.events[b]);
         if !release.is_barrier() || !acquire.is_barrier() || !self.in_scope(release, acquire) {
@@ -460,12 +465,12 @@ impl<V: Clone + PartialEq> Execution<V> {
         })
     }
 
-    /// "Happens-Before".
+    /// "Happens-Before": whether event a happens before event b.
     fn happens(&self, a: usize, b: usize) -> bool {
         self.programmed(a, b) || self.before[b].iter().any(|before| before >> a & 1 != 0)
     }
 
-    /// Where an event stands in the modification order of its location.
+    /// The places of an event in the modification order of its location.
     fn ends(&self, event: usize) -> Ends {
         let Deed::Access(access) = &self.events[event].deed else { return Ends::default() };
         let Some(writes) = self.locations.get(&location(access)) else { return Ends::default() };
@@ -473,7 +478,8 @@ impl<V: Clone + PartialEq> Execution<V> {
         Ends { read: self.sources[event].map(|source| source.map_or(0, place)), write: self.written[event].map(place) }
     }
 
-    /// Coherence and races of an event with all before it.
+    /// Checks an event against all earlier events. Returns whether they are coherent, and records
+    /// the first race.
     fn check(&mut self, b: usize) -> bool {
         let Deed::Access(second) = self.events[b].deed else { return true };
         let ends = self.ends(b);
@@ -504,8 +510,8 @@ impl<V: Clone + PartialEq> Execution<V> {
         true
     }
 
-    /// The execution as words that are equal for equal ones, in whatever order their events came.
-    /// `number` numbers the values of promises.
+    /// The execution as words. Equal executions have equal words, whatever the order of their
+    /// events. `number` numbers the values of promises.
     pub fn key(&self, number: impl Fn(Location, &V) -> u32) -> Vec<u32> {
         let mut index = vec![0u32; self.events.len()];
         let mut by: BTreeMap<u32, Vec<usize>> = BTreeMap::new();

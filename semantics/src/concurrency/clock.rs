@@ -1,9 +1,9 @@
-//! Maps from agents to numbers: vector clocks, and the sets of accesses that
-//! are compared with them.
+//! Maps from agents to numbers. They serve as vector clocks, and as the sets of accesses that are
+//! compared with vector clocks.
 //!
-//! A map is a tree with 16 children a node, in which a stretch of agents with equal numbers is one
-//! leaf: a workgroup behind a barrier costs a few nodes however many invocations it has. Copies
-//! share what they have in common, and joining passes over what is shared.
+//! A map is a tree whose nodes have 16 children. A range of agents with equal numbers is one leaf.
+//! So a workgroup after a barrier costs a few nodes, whatever its size. Copies share their common
+//! parts, and a join skips shared parts.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -13,13 +13,13 @@ const WIDTH: usize = 1 << BITS;
 
 #[derive(Clone, Debug)]
 enum Node {
-    /// All agents below have this number.
+    /// All agents below this node have this number.
     Leaf(u64),
-    /// By four bits of the agent's number.
+    /// The children, by four bits of the agent's number.
     Branch(Rc<[Node; WIDTH]>),
 }
 
-/// A map from agents to numbers; what was never set is 0.
+/// A map from agents to numbers. The default is 0.
 #[derive(Clone, Debug)]
 pub struct Clock {
     root: Node,
@@ -27,7 +27,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// All zero, for that many agents.
+    /// A map for that many agents, with all numbers 0.
     pub fn new(agents: u32) -> Clock {
         let mut levels = 1;
         while levels < 8 && u64::from(agents) > 1 << (BITS * levels) {
@@ -58,7 +58,7 @@ impl Clock {
         }
     }
 
-    /// Sets the numbers of a stretch of agents.
+    /// Sets the numbers of a range of agents.
     pub fn fill(&mut self, agents: Range<u32>, value: u64) {
         let range = u64::from(agents.start)..u64::from(agents.end);
         if !range.is_empty() {
@@ -66,18 +66,19 @@ impl Clock {
         }
     }
 
-    /// The greater number of both, for each agent.
+    /// Sets each agent's number to the greater one of the two maps.
     pub fn join(&mut self, other: &Clock) {
         join(&mut self.root, &other.root);
     }
 
-    /// The first agent outside `except` for which the test holds of its number here, its number
-    /// there, with the number here. Zeros here are passed over.
+    /// The first agent outside of `except` for which the test holds, with its number in this
+    /// map. The arguments of the test are the agent's numbers here and in `there`. Agents with 0
+    /// here are skipped.
     pub fn search(&self, there: &Clock, except: &Range<u32>, mut test: impl FnMut(u64, u64) -> bool) -> Option<(u32, u64)> {
         search(&self.root, &there.root, 0, self.levels, except, &mut test)
     }
 
-    /// How many tree nodes the map has, for measurements; what is shared counts each time.
+    /// The number of tree nodes, for measurements. A shared node counts each time.
     pub fn nodes(&self) -> usize {
         fn count(node: &Node) -> usize {
             match node {
@@ -99,7 +100,7 @@ fn branch(node: &mut Node) -> &mut [Node; WIDTH] {
     }
 }
 
-/// Makes a node a leaf again where all its children are equal leaves.
+/// Turns a node into a leaf if all its children are equal leaves.
 fn collapse(node: &mut Node) {
     if let Node::Branch(children) = node
         && let Node::Leaf(first) = children[0]
@@ -162,7 +163,7 @@ fn join(node: &mut Node, other: &Node) {
     }
 }
 
-/// Whether it is clear without copying that joining changes nothing.
+/// Whether a join would change nothing. It is found without a copy.
 fn covers(node: &Node, other: &Node) -> bool {
     match (node, other) {
         (Node::Leaf(a), Node::Leaf(b)) => a >= b,

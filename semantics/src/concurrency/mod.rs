@@ -1,25 +1,25 @@
-//! Threads that run beside each other, of any language: who steps next, when they meet, what orders
-//! their memory accesses, and when two of these race.
+//! Concurrent threads of any language: which thread steps next, when threads meet, how their memory
+//! accesses are ordered, and which accesses race.
 //!
 //! The memory model is Vulkan's (Vulkan specification, appendix "Memory Model"), as it applies to
-//! modules whose OpMemoryModel is not `Vulkan`: every shared access counts as non-private, and
-//! every release and acquire makes available and visible, so that *location-ordered* is
-//! *happens-before*. Per-access availability, visibility and privacy are absent on purpose: they
-//! need the capability VulkanMemoryModel, which is refused at load. Nothing in here knows of
-//! modules or values: agents, byte ranges, instruction numbers. WSL's model is a part of it
-//! ([`crate::wsl::race`]).
+//! modules whose OpMemoryModel is not `Vulkan`. In these, every shared access counts as
+//! non-private. Every release makes available and every acquire makes visible, so that
+//! *location-ordered* is *happens-before*. Per-access availability, visibility and privacy are
+//! absent on purpose. They need the capability VulkanMemoryModel, which is refused at load. Nothing
+//! here knows modules or values: only agents, byte ranges and instruction numbers. WSL's model is a
+//! part of this one ([`crate::wsl::race`]).
 //!
 //! - [`scope`]: agents, scopes and memory semantics;
-//! - [`clock`]: maps from agents to epochs, small where neighbours agree;
+//! - [`clock`]: maps from agents to epochs, which are small if neighbours agree;
 //! - [`rules`]: the choices of the model, one function each;
-//! - [`order`]: happens-before, kept as the run goes on;
-//! - [`race`]: the accesses that it leaves unordered;
-//! - [`turns`]: threads that take turns and meet: the one driver;
-//! - [`schedule`]: who steps next, and what it means that nobody can;
-//! - [`axioms`]: executions that are no schedule, and whether the model allows them;
-//! - [`weak`]: all of them, of a small program.
+//! - [`order`]: happens-before, updated while a run goes on;
+//! - [`race`]: the detector of unordered accesses;
+//! - [`turns`]: the driver of threads that take turns and meet;
+//! - [`schedule`]: which thread steps next, and what it means if none can;
+//! - [`axioms`]: executions that no schedule produces, and whether the model allows them;
+//! - [`weak`]: all allowed executions of a small program.
 //!
-//! All schedules of a small program: [`crate::interleavings`].
+//! [`crate::interleavings`] enumerates all schedules of a small program.
 
 pub mod axioms;
 pub mod clock;

@@ -1,25 +1,28 @@
-//! Happens-before, kept while a run goes on: Vulkan memory model, "Release Sequence",
+//! Happens-before, updated while a run goes on: Vulkan memory model, "Release Sequence",
 //! "Synchronizes-With", "Inter-Thread-Happens-Before" and "Happens-Before".
 //!
-//! Inter-thread-happens-before is parameterized by a set of storage classes, and each class orders
-//! by itself: a chain over several classes is a chain over each of them, but for its two ends,
-//! which here are accesses to one location. So every invocation has one vector clock for each of
-//! the four classes. An invocation's own clock component is its *epoch*, which grows after each of
-//! its releases; `clock[class][a] ≥ e` says that what a did in epoch e inter-thread-happens-before,
-//! in that class, what follows. Happens-before is that or program order; the two are not chained.
+//! Inter-thread-happens-before has a set of storage classes as a parameter. Each class can be
+//! ordered by itself: a chain over several classes is a chain over each of them, except for its two
+//! ends. Here these ends are accesses to one location. So every invocation has one vector clock for
+//! each of the four classes. An invocation's own component of the clock is its *epoch*. It grows
+//! after each of its releases. `clock[class][a] ≥ e` means: what a did in epoch e
+//! inter-thread-happens-before what follows, in that class. Happens-before is this relation or
+//! program order. The two are not chained.
 //!
-//! What is kept:
-//! - by invocation: epoch, clocks, the release fences that later atomic writes or control barriers
-//!   may publish, and what it read from release sequences, which later acquire fences may receive;
-//! - by atomic location: the release sequences whose last value is in memory or may yet be
+//! The state:
+//!
+//! - By invocation: the epoch, the clocks, the release fences that later atomic writes or control
+//!   barriers may publish, and the messages that later acquire fences may receive from release
+//!   sequences that the invocation read.
+//! - By atomic location: the release sequences whose last value is in memory or that may still be
 //!   continued, grouped by scope, fence and classes. A fence before an atomic write X counts as the
 //!   head of a (hypothetical) release sequence at X.
 //!
-//! Invocation scope never orders anything between two agents, and needs no case of its own. Epochs
-//! count to 2^32 - 1, which no run with bounded fuel reaches.
+//! Invocation scope never orders two agents, and needs no case of its own. Epochs count to
+//! 2^32 - 1, which no run with bounded fuel reaches.
 //!
-//! The agents and places that callers name are those of the topology and within their objects;
-//! these are checked before.
+//! Callers must check agents and places: agents belong to the topology, and places lie within
+//! their objects.
 
 use std::collections::BTreeMap;
 
@@ -31,23 +34,23 @@ use super::race::AtomicOp;
 use super::rules::Rules;
 use super::scope::{Class, Classes, Scope, Semantics, Topology};
 
-/// A clock by class; classes that a message is not about are zero.
+/// A clock by class. Classes that the message does not order are zero.
 type Message = [Clock; 4];
 
-/// Where an atomic access goes: naturally aligned, 1, 2, 4 or 8 bytes.
+/// The bytes of an atomic access, naturally aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The memory object; one object stands for one reference.
     pub object: u32,
     /// The first byte.
     pub offset: u64,
-    /// How many bytes.
+    /// The number of bytes: 1, 2, 4 or 8.
     pub size: u8,
     /// The storage class of the object.
     pub class: Class,
 }
 
-/// A release fence that later writes may publish.
+/// A release fence that later atomic writes and control barriers may publish.
 #[derive(Clone, Debug)]
 struct Fence {
     scope: Scope,
@@ -55,15 +58,15 @@ struct Fence {
     message: Message,
 }
 
-/// What a later acquire fence receives, if it fits.
+/// A message that a later acquire fence receives if scopes and classes fit.
 #[derive(Clone, Debug)]
 struct Pending {
-    /// The fence's scope must be at least this for its instance to have the releasing agent in it.
+    /// The narrowest scope of a fence whose instance contains the releasing agent.
     level: Scope,
     /// The classes of the release.
     classes: Classes,
-    /// The class of the atomic read, which must be among the fence's; none
-    /// behind a control barrier.
+    /// The class of the atomic read, which the fence must order. `None` if a control barrier passed
+    /// the release on.
     through: Option<Class>,
     message: Message,
 }
@@ -93,11 +96,11 @@ struct Member {
 struct Group {
     /// The scope of the atomic write at the head.
     by: Scope,
-    /// The scope of the fence before it, if the fence is what releases.
+    /// The scope of the release fence before that write. `None` if the write itself releases.
     fence: Option<Scope>,
     classes: Classes,
     members: BTreeMap<u32, Member>,
-    /// How many members are not current.
+    /// The number of members that are not current.
     aside: usize,
     /// The join of all members' messages.
     all: Message,
@@ -116,7 +119,7 @@ struct Source {
     instance: std::ops::Range<u32>,
     level: Scope,
     classes: Classes,
-    /// Whether it is the barrier's own release, which comes first of all.
+    /// Whether this is the release of the barrier itself, which is processed first.
     own: bool,
     message: Message,
 }
@@ -127,35 +130,36 @@ pub struct Order {
     topology: Topology,
     rules: Rules,
     zero: Clock,
-    /// The clocks of an invocation that nothing has happened before.
+    /// The clocks of an invocation that has received nothing.
     fresh: Message,
-    /// As far as they have synchronized and have not ended.
+    /// By workgroup: its invocations. `None` before they synchronize, and after the
+    /// workgroup has ended.
     workgroups: Vec<Option<Box<[Invocation]>>>,
-    /// By object and offset / 8.
+    /// By object and offset / 8: the atomic locations there.
     locations: FxHashMap<(u32, u64), SmallVec<[Location; 1]>>,
 }
 
 impl Order {
-    /// Nothing has happened.
+    /// The order at the start of a run.
     pub fn new(topology: Topology, rules: Rules) -> Order {
         let zero = Clock::new(topology.invocations());
         let fresh = std::array::from_fn(|_| zero.clone());
         Order { topology, rules, zero, fresh, workgroups: Vec::new(), locations: FxHashMap::default() }
     }
 
-    /// How the invocations are divided.
+    /// How the invocations form subgroups and workgroups.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// Forgets what is only needed while the workgroup's invocations run.
+    /// Drops the state that only the workgroup's running invocations need.
     pub fn retire(&mut self, workgroup: u32) {
         if let Some(group) = self.workgroups.get_mut(workgroup as usize) {
             *group = None;
         }
     }
 
-    /// The agent's epoch and its clocks by class.
+    /// The epoch of an agent, and its clocks by class.
     pub fn state(&self, agent: u32) -> (u32, &[Clock; 4]) {
         let size = self.topology.workgroup_size();
         match self.workgroups.get((agent / size) as usize) {
@@ -188,7 +192,8 @@ impl Order {
         &mut group[(agent % size) as usize]
     }
 
-    /// What a release by the agent tells now, in these classes.
+    /// The message of a release that the agent makes now, in these classes: its clocks with
+    /// its own epoch.
     fn message(&mut self, agent: u32, classes: Classes) -> Message {
         let mut message: Message = std::array::from_fn(|_| self.zero.clone());
         let invocation = self.invocation(agent);
@@ -222,8 +227,8 @@ impl Order {
         }
     }
 
-    /// The read of an atomic access: "Synchronizes-With" for an acquiring atomic, and what later
-    /// acquire fences may receive.
+    /// Executes the read of an atomic access: "Synchronizes-With" for an acquiring atomic. Also
+    /// records the messages that later acquire fences may receive.
     pub fn atomic_read(&mut self, agent: u32, place: Place, scope: Scope, semantics: &Semantics) {
         let rules = self.rules;
         let Some(location) = self.location(place) else { return };
@@ -248,8 +253,9 @@ impl Order {
                 }
                 later.push(Pending { level, classes: group.classes, through: Some(place.class), message: message.clone() });
             };
-            // What all members say together, at the narrowest scope that has all of them. Readers
-            // in narrower instances need not have fences as wide as that.
+            // The joint message of all members needs the narrowest scope that contains all of them.
+            // Members in narrower instances are also taken one by one, since narrower fences are
+            // enough for these.
             let mut near = mutual;
             if let Some([narrower, level]) = group.within(&topology, agent).filter(|[_, level]| *level <= mutual.min(release)) {
                 take(level, &group.all);
@@ -274,7 +280,7 @@ impl Order {
         block.iter().find(|l| (l.offset, l.size) == (place.offset, place.size))
     }
 
-    /// The write of an atomic access: release sequences that go on, end or begin.
+    /// Executes the write of an atomic access, which continues, ends and begins release sequences.
     pub fn atomic_write(&mut self, agent: u32, place: Place, op: AtomicOp, scope: Scope, semantics: &Semantics) {
         let rules = self.rules;
         let topology = self.topology;
@@ -317,7 +323,7 @@ impl Order {
         }
     }
 
-    /// A plain write: who reads its bytes reads from no release sequence.
+    /// Records a plain write. A later read of its bytes reads from no release sequence.
     pub fn written(&mut self, object: u32, offset: u64, bytes: u64) {
         if self.locations.is_empty() || bytes == 0 {
             return;
@@ -331,7 +337,8 @@ impl Order {
         }
     }
 
-    /// OpMemoryBarrier: "Synchronizes-With" for barriers, on both of their sides.
+    /// Executes an OpMemoryBarrier: "Synchronizes-With" for barriers, both as an acquire and
+    /// as a release.
     pub fn fence(&mut self, agent: u32, scope: Scope, semantics: &Semantics) {
         let classes = (self.rules.ordered)(semantics);
         if (self.rules.acquires)(semantics, true) {
@@ -343,7 +350,7 @@ impl Order {
         }
     }
 
-    /// What an acquire barrier receives of what was read before it.
+    /// Lets an acquire barrier receive the messages of earlier atomic reads and control barriers.
     fn acquire_pending(&mut self, agent: u32, scope: Scope, classes: Classes) {
         let rules = self.rules;
         let Some(fences) = self.fences(agent) else { return };
@@ -354,7 +361,7 @@ impl Order {
         }
     }
 
-    /// What a release barrier leaves for atomic writes and control barriers behind it to publish.
+    /// Records a release barrier. Later atomic writes and control barriers may publish it.
     fn release_later(&mut self, agent: u32, scope: Scope, classes: Classes) {
         let message = self.message(agent, classes);
         let fences = self.invocation(agent).fences.get_or_insert_default();
@@ -362,9 +369,9 @@ impl Order {
         fences.released.push(Fence { scope, classes, message });
     }
 
-    /// OpControlBarrier that these agents, all of one workgroup, arrived at: release barriers up to
-    /// it synchronize with acquire barriers from it on, and it is itself a barrier of its
-    /// semantics. Without semantics and without fences around it, it orders nothing.
+    /// Executes an OpControlBarrier at which these agents of one workgroup have arrived. Release
+    /// barriers up to it synchronize with acquire barriers from it on. It is itself a barrier with
+    /// its semantics. Without semantics, and without fences around it, it orders nothing.
     pub fn barrier(&mut self, participants: &[u32], scope: Scope, semantics: &Semantics) {
         let rules = self.rules;
         let classes = (rules.ordered)(semantics);
@@ -372,13 +379,14 @@ impl Order {
         if acquires {
             participants.iter().for_each(|&agent| self.acquire_pending(agent, scope, classes));
         }
-        // What the barrier itself receives in all of the workgroup is no business of later fences.
+        // Later fences need not receive again what the barrier receives for the whole workgroup.
         let received = if acquires && scope >= Scope::Workgroup { classes } else { Classes::NONE };
         for source in self.sources(participants, releases.then_some((scope, classes)), received) {
             let now = acquires && source.level <= scope;
             for &agent in participants.iter().filter(|agent| source.instance.contains(agent)) {
                 if now && source.own {
-                    // The message is the join of what the participants knew, this one too.
+                    // The message is the join of all participants' clocks, this one's included. So
+                    // it replaces the clock.
                     let clocks = &mut self.invocation(agent).clocks;
                     source.classes.iter().for_each(|class| clocks[class as usize].clone_from(&source.message[class as usize]));
                 } else if now {
@@ -400,14 +408,15 @@ impl Order {
         }
     }
 
-    /// The releases that a control barrier passes on, its own among them, joined by scope and
-    /// classes for each scope instance that they reach.
+    /// The releases that a control barrier passes on, its own included. They are joined by scope
+    /// and classes, for each scope instance that they reach.
     fn sources(&mut self, participants: &[u32], own: Option<(Scope, Classes)>, received: Classes) -> Vec<Source> {
         let Some(&first) = participants.first() else { return Vec::new() };
         let mut kinds: Vec<(Scope, Classes)> = own.into_iter().collect();
         for &agent in participants {
             for fence in self.invocation(agent).fences.iter().flat_map(|f| &f.released) {
-                // What the barrier releases itself is more than what narrower fences did before.
+                // The barrier's own release includes those of earlier fences whose scope is no
+                // wider and whose classes are among its own.
                 let less = own.is_some_and(|(scope, classes)| fence.scope <= scope && fence.classes.within(classes));
                 if !less && !kinds.contains(&(fence.scope, fence.classes)) {
                     kinds.push((fence.scope, fence.classes));
@@ -425,8 +434,8 @@ impl Order {
             if scope >= Scope::Workgroup {
                 levels.push(Scope::Workgroup);
             }
-            // Narrower instances matter to what is narrower: the barrier's own scope, or a fence
-            // behind it.
+            // Subgroup instances matter only for a narrow acquire: the barrier itself if its scope
+            // is narrow, or a later fence.
             if scope == Scope::Subgroup || scope > Scope::Subgroup && !classes.within(received) {
                 levels.push(Scope::Subgroup);
             }
@@ -458,8 +467,8 @@ impl Order {
                         }
                     }
                 }
-                // A whole workgroup is one phase: all epochs become the greatest, which is one leaf
-                // of the clock.
+                // After a barrier of a whole workgroup all epochs become the greatest one. Equal
+                // epochs are one leaf of the clock.
                 if is_own && whole && level == Scope::Workgroup {
                     for class in classes.iter() {
                         sources[begin].message[class as usize].fill(workgroup.clone(), u64::from(last));
@@ -478,7 +487,7 @@ fn join(message: &mut Message, classes: Classes, other: &Message) {
 }
 
 impl Location {
-    /// Another write replaced the value.
+    /// Records that another write replaced the value.
     fn replaced(&mut self, rules: &Rules) {
         if !(rules.survives)() {
             for group in &mut self.groups {
@@ -496,7 +505,7 @@ impl Location {
         });
         let group = &mut self.groups[at];
         join(&mut group.all, classes, &message);
-        // An older head of the same agent has told less.
+        // The message includes that of an older head of the same agent.
         if group.members.insert(agent, Member { current: true, message }).is_some_and(|old| !old.current) {
             group.aside -= 1;
         }
@@ -504,8 +513,8 @@ impl Location {
 }
 
 impl Group {
-    /// The next narrower scope, and the narrowest scope of which all members are in the agent's
-    /// instance. None if a member is not current.
+    /// The narrowest scope whose instance around the agent contains all members, after the next
+    /// narrower scope. `None` if a member is not current.
     fn within(&self, topology: &Topology, agent: u32) -> Option<[Scope; 2]> {
         let ends = [self.members.keys().next()?, self.members.keys().next_back()?];
         let levels = [[Scope::Invocation, Scope::Subgroup], [Scope::Subgroup, Scope::Workgroup], [Scope::Workgroup, Scope::QueueFamily]];
@@ -513,9 +522,9 @@ impl Group {
         levels.into_iter().find(|[_, level]| has_all(*level)).filter(|_| self.aside == 0)
     }
 
-    /// An atomic write to the location, mutually ordered with the heads of the agents in this
-    /// instance: it goes on with their sequences or ends them, and replaces the value of all
-    /// others. Answers whether any is left.
+    /// Records an atomic write to the location, which is mutually ordered with the heads of the
+    /// agents in this instance. It continues their sequences or ends them. It replaces the value of
+    /// all other sequences. Returns whether a member is left.
     fn written(&mut self, instance: std::ops::Range<u32>, continues: bool, zero: &Clock) -> bool {
         let inside = |agent: &u32| instance.contains(agent);
         let all_inside = self.members.keys().next().is_none_or(inside) && self.members.keys().next_back().is_none_or(inside);

@@ -1,13 +1,18 @@
 //! Data races: Vulkan memory model, "Data Race". Two accesses to overlapping bytes race if one of
 //! them writes, neither happens before the other, and they are not mutually ordered atomics.
 //!
-//! What is kept for each byte, in granules of four that are split where an access is narrower, is
-//! what a later access can race with: who accessed it by each *site* (an instruction, and how it
-//! accesses), and when last. In a language in which a race is undefined behaviour the first one is
-//! enough ([`Rules::settles`]): a plain write stands for all accesses before it, and a plain read
-//! for the reads that are ordered before it. Else all races are found, of each site with an access
-//! one, and only accesses by that same site are stood for. Memory is in proportion to the bytes
-//! touched; accesses by neighbouring agents in one epoch by one site share a node.
+//! The detector keeps, for each byte, the earlier accesses that a later access can race with. It
+//! keeps them by *site*, which is an instruction and its kind of access: the agents, and the epoch
+//! of each agent's last access. Bytes are kept in granules of four. A granule is split if an access
+//! covers only a part of it.
+//!
+//! In a language in which a race is undefined behaviour, the first race is enough
+//! ([`Rules::settles`]). There a plain write stands for all accesses before it, and a plain read
+//! stands for the reads that are ordered before it. Otherwise the detector finds all races: for
+//! each access, one race with each site. Then an access stands only for accesses by its own site.
+//!
+//! Memory is proportional to the number of bytes touched. Accesses of neighbouring agents share a
+//! node if they have the same epoch and site.
 
 use std::hash::Hash;
 
@@ -19,11 +24,11 @@ use super::order::{Order, Place};
 use super::rules::Rules;
 use super::scope::{Agent, Class, Classes, Scope, Semantics, Topology};
 
-/// What an atomic access does.
+/// The kind of an atomic access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AtomicOp {
-    /// OpAtomicLoad; also OpAtomicCompareExchange where it compares unequal, with its semantics for
-    /// that case.
+    /// OpAtomicLoad. Also OpAtomicCompareExchange if it compares unequal, with its semantics
+    /// for that case.
     Load,
     /// OpAtomicStore.
     Store,
@@ -32,18 +37,18 @@ pub enum AtomicOp {
 }
 
 impl AtomicOp {
-    /// Whether it reads.
+    /// Whether the access reads.
     pub fn reads(self) -> bool {
         self != AtomicOp::Store
     }
 
-    /// Whether it writes.
+    /// Whether the access writes.
     pub fn writes(self) -> bool {
         self != AtomicOp::Load
     }
 }
 
-/// How memory is accessed.
+/// The kind of an access to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A load that is not atomic.
@@ -52,17 +57,17 @@ pub enum Kind {
     Store,
     /// An atomic access.
     Atomic {
-        /// What it does.
+        /// The kind of atomic access.
         op: AtomicOp,
-        /// Its memory scope.
+        /// The memory scope.
         scope: Scope,
-        /// Its memory semantics.
+        /// The memory semantics.
         semantics: Semantics,
     },
 }
 
 impl Kind {
-    /// Whether it writes.
+    /// Whether the access writes.
     pub fn writes(self) -> bool {
         match self {
             Kind::Load => false,
@@ -82,18 +87,18 @@ impl Kind {
     }
 }
 
-/// One access to shared memory. `P` names instructions, as the caller does.
+/// One access to shared memory. `P` is the caller's type for instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access<P = u32> {
     /// The invocation or thread that accesses.
     pub agent: Agent,
-    /// The number of the object that is accessed.
+    /// The number of the object.
     pub object: u32,
-    /// From which byte.
+    /// The first byte.
     pub offset: u64,
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: u64,
-    /// The object's storage class.
+    /// The storage class of the object.
     pub class: Class,
     /// Load, store or atomic, with its scope and semantics.
     pub kind: Kind,
@@ -112,16 +117,16 @@ pub struct Site<P = u32> {
     pub kind: Kind,
 }
 
-/// Two unordered conflicting accesses.
+/// Two conflicting accesses that are not ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Race<P = u32> {
     /// The earlier access in this schedule.
     pub first: Site<P>,
-    /// The later one.
+    /// The later access in this schedule.
     pub second: Site<P>,
-    /// The object.
+    /// The number of the object.
     pub object: u32,
-    /// The first byte that both access.
+    /// The first byte that both accesses touch.
     pub offset: u64,
 }
 
@@ -143,31 +148,32 @@ impl std::fmt::Display for Race {
     }
 }
 
-/// From how many agents on a tree is better than a list.
+/// The number of agents above which a tree is better than a list.
 const FEW: usize = 8;
 const GRANULE: u64 = 4;
 const PAGE: u64 = 64;
 
-/// Agents, each with the epoch of its last access.
+/// A set of agents, each with the epoch of its last access.
 #[derive(Clone, Debug)]
 enum Agents {
     One(u32, u32),
-    /// Up to [`FEW`].
+    /// At most [`FEW`] agents, as pairs of agent and epoch.
     Few(Box<SmallVec<[(u32, u32); FEW + 1]>>),
     Many(Box<Clock>),
 }
 
-/// What matters of atomic accesses for what they race with.
+/// The properties of an atomic access that decide what it races with.
 #[derive(Clone, Copy, Debug)]
 struct Atomicity {
     scope: Scope,
     /// The classes that its semantics order.
     classes: Classes,
-    /// 0 where it is not aligned, so that it is mutually ordered with nothing.
+    /// The number of bytes. 0 if the access is not aligned, so that it is mutually ordered
+    /// with nothing.
     size: u8,
 }
 
-/// All accesses by one instruction, alike in how they access.
+/// A site: one instruction with one kind of access.
 #[derive(Clone, Copy, Debug)]
 struct By<P> {
     instruction: P,
@@ -175,7 +181,7 @@ struct By<P> {
     atomic: Option<Atomicity>,
 }
 
-/// Who accessed a byte, by site.
+/// The agents that accessed a byte, by site.
 type Cell = SmallVec<[(u32, Agents); 2]>;
 
 #[derive(Clone, Debug)]
@@ -190,14 +196,14 @@ pub struct Detector<P = u32> {
     order: Order,
     rules: Rules,
     zero: Clock,
-    /// By object, then by offset / 64.
+    /// By object, then by offset / 64: the granules of a page.
     pages: FxHashMap<u32, FxHashMap<u64, Box<[Granule]>>>,
     sites: Vec<By<P>>,
-    /// The numbers of sites, by instruction, kind and the size of an atomic.
+    /// The index of each site, by instruction, kind, and size if atomic.
     numbers: FxHashMap<(P, Kind, u8), u32>,
 }
 
-/// One access as the cells see it.
+/// An access, in the form that is compared with cells.
 struct Probe<'c, P> {
     agent: u32,
     epoch: u32,
@@ -211,14 +217,14 @@ struct Probe<'c, P> {
 }
 
 impl Detector {
-    /// A detector for one dispatch in which a race is undefined behaviour.
+    /// A detector for one dispatch, under rules in which a race is undefined behaviour.
     pub fn new(topology: Topology) -> Detector {
         Detector::with_rules(topology, Rules::MODEL)
     }
 }
 
 impl<P: Copy + Eq + Hash> Detector<P> {
-    /// A detector under other rules: of a language, or for planted bugs.
+    /// A detector with other rules: those of a language, or with planted bugs.
     pub fn with_rules(topology: Topology, rules: Rules) -> Detector<P> {
         Detector {
             order: Order::new(topology, rules),
@@ -230,21 +236,21 @@ impl<P: Copy + Eq + Hash> Detector<P> {
         }
     }
 
-    /// Happens-before as it stands.
+    /// The current state of happens-before.
     pub fn order(&self) -> &Order {
         &self.order
     }
 
-    /// An access, and the first earlier access that it races with. Where a race is undefined
-    /// behaviour, the run has no meaning after it; the detector goes on as if the two were ordered,
-    /// for those who collect several.
+    /// Records an access. Returns the first earlier access that it races with. If a race is
+    /// undefined behaviour, the run has no meaning after it. The detector then continues as if the
+    /// two were ordered, so that callers can collect several.
     pub fn access(&mut self, access: &Access<P>) -> Option<Race<P>> {
         let mut first = None;
         self.races(access, |race| _ = first.get_or_insert(race));
         first
     }
 
-    /// An access; the races with earlier ones are shown.
+    /// Records an access, and passes its races with earlier accesses to `found`.
     pub fn races(&mut self, access: &Access<P>, mut found: impl FnMut(Race<P>)) {
         let Access { object, offset, bytes, class, kind, .. } = *access;
         if bytes == 0 {
@@ -256,7 +262,8 @@ impl<P: Copy + Eq + Hash> Detector<P> {
             Some(Atomicity { size, .. }) if size != 0 => Some(Place { object, offset, size, class }),
             _ => None,
         };
-        // An acquire is ordered after what it synchronizes with, so before its access is checked.
+        // An acquiring read is ordered after the releases that it synchronizes with, so it is
+        // recorded before the access is checked.
         if let (Some(place), Kind::Atomic { op, scope, semantics }) = (place, &kind)
             && op.reads()
         {
@@ -272,7 +279,7 @@ impl<P: Copy + Eq + Hash> Detector<P> {
         }
     }
 
-    /// Whether an access that is not made yet would race with a write.
+    /// Whether an access would race with an earlier write. The access is not recorded.
     pub fn races_with_a_write(&self, access: &Access<P>) -> bool {
         let Access { object, offset, bytes, class, .. } = *access;
         let agent = self.order.topology().number(access.agent);
@@ -295,34 +302,34 @@ impl<P: Copy + Eq + Hash> Detector<P> {
         })
     }
 
-    /// OpMemoryBarrier by one agent.
+    /// Executes an OpMemoryBarrier of one agent.
     pub fn fence(&mut self, agent: Agent, scope: Scope, semantics: &Semantics) {
         let agent = self.order.topology().number(agent);
         self.order.fence(agent, scope, semantics);
     }
 
-    /// OpControlBarrier that these agents, all of one workgroup, arrived at and now leave.
+    /// Executes an OpControlBarrier at which these agents of one workgroup have arrived.
     pub fn barrier(&mut self, participants: &[Agent], scope: Scope, semantics: &Semantics) {
         let topology = *self.order.topology();
         let numbers: Vec<u32> = participants.iter().map(|agent| topology.number(*agent)).collect();
         self.order.barrier(&numbers, scope, semantics);
     }
 
-    /// OpControlBarrier that a whole workgroup arrived at.
+    /// Executes an OpControlBarrier at which a whole workgroup has arrived.
     pub fn workgroup_barrier(&mut self, workgroup: u32, scope: Scope, semantics: &Semantics) {
         let topology = *self.order.topology();
         let numbers: Vec<u32> = topology.instance(topology.number(Agent { workgroup, local: 0 }), Scope::Workgroup).collect();
         self.order.barrier(&numbers, scope, semantics);
     }
 
-    /// The workgroup has ended: what only its running invocations need is dropped. Its accesses
-    /// still race with others'.
+    /// Ends a workgroup: drops the state that only its running invocations need. Later accesses
+    /// still race with its accesses.
     pub fn retire(&mut self, workgroup: u32) {
         self.order.retire(workgroup);
     }
 
-    /// An object is gone, as a workgroup's memory is when the workgroup ends: later objects may
-    /// have its number.
+    /// Ends an object, such as the memory of a workgroup that has ended. A later object may have
+    /// the same number.
     pub fn forget(&mut self, object: u32) {
         self.pages.remove(&object);
         self.order.forget(object);
@@ -340,7 +347,7 @@ impl<P: Copy + Eq + Hash> Detector<P> {
         By { instruction, kind, atomic }
     }
 
-    /// Checks the access against what is kept, then keeps it.
+    /// Checks an access against the earlier accesses, and records it.
     fn check(&mut self, agent: u32, access: &Access<P>, by: By<P>, found: &mut impl FnMut(Race<P>)) {
         let Access { object, offset, bytes, class, .. } = *access;
         let end = offset.saturating_add(bytes);
@@ -390,7 +397,7 @@ impl<P: Copy + Eq + Hash> Detector<P> {
         }
     }
 
-    /// How many bytes the detector keeps about memory, roughly: for measurements.
+    /// The approximate number of bytes that the detector's state of memory takes, for measurements.
     pub fn footprint(&self) -> usize {
         let agents = |(_, agents): &(u32, Agents)| match agents {
             Agents::One(..) => 0,
@@ -413,7 +420,7 @@ impl<P: Copy + Eq + Hash> Detector<P> {
 }
 
 impl Agents {
-    /// Adds an access, and leaves out those that it stands for.
+    /// Adds an access, and removes the accesses that it stands for.
     fn add(&mut self, agent: u32, epoch: u32, stands_for: impl Fn(u32, u32) -> bool, zero: &Clock) {
         match self {
             Agents::One(other, at) if *other == agent || stands_for(*other, *at) => *self = Agents::One(agent, epoch),
@@ -433,14 +440,14 @@ impl Agents {
 }
 
 impl<P> Probe<'_, P> {
-    /// Whether an earlier access by another agent happens before this one, in one of these classes
-    /// or the location's.
+    /// Whether an earlier access by another agent happens before this one: in the location's class,
+    /// or in one of the classes `also`.
     fn after(&self, agent: u32, epoch: u32, also: Classes) -> bool {
         let seen = |class: Class| self.clocks[class as usize].get(agent) >= u64::from(epoch);
         seen(self.class) || also.iter().any(seen)
     }
 
-    /// One of these that this access races with.
+    /// An agent whose access by that site races with this one, if there is one.
     fn race(&self, site: u32, agents: &Agents) -> Option<u32> {
         let other = &self.sites[site as usize];
         if !(self.rules.conflict)(other.kind.writes(), self.by.kind.writes()) {
@@ -457,8 +464,8 @@ impl<P> Probe<'_, P> {
         match agents {
             Agents::One(agent, epoch) => races(*agent, *epoch).then_some(*agent),
             Agents::Few(few) => few.iter().find(|(agent, epoch)| races(*agent, *epoch)).map(|(agent, _)| *agent),
-            // Most often the class of the location decides; classes that both order are asked too,
-            // agent by agent.
+            // The class of the location decides most cases, for all agents at once. The classes
+            // that both atomics order are checked agent by agent.
             Agents::Many(many) => {
                 let clock = &self.clocks[self.class as usize];
                 let (first, epoch) = many.search(clock, &except, |access, seen| access > seen)?;
@@ -469,11 +476,11 @@ impl<P> Probe<'_, P> {
         }
     }
 
-    /// Keeps this access, and forgets those that it stands for.
+    /// Records this access, and removes the accesses that it stands for.
     fn keep(&self, cell: &mut Cell, zero: &Clock) {
         let (agent, epoch, kind) = (self.agent, self.epoch, self.by.kind);
-        // Who is ordered before a plain access is stood for by it; an atomic one excludes other
-        // atomics than those before it.
+        // A plain access stands for the accesses ordered before it. An atomic one does not: it is
+        // mutually ordered with other atomics than they are.
         let stands_for = |other: u32, at: u32| self.by.atomic.is_none() && self.after(other, at, Classes::NONE);
         match kind {
             Kind::Store if self.rules.settles => cell.clear(),

@@ -1,54 +1,54 @@
-//! The choices of the memory model, one function each, as data: tests plant bugs beside them.
+//! The choices of the memory model as data: one function each. Tests plant bugs here.
 
 use super::race::AtomicOp;
 use super::scope::{Class, Classes, Scope, Semantics};
 
-/// Where an event stands in the modification order of its location: the write that it reads, and
-/// its own. 0 is the initial value.
+/// The places of an event in the modification order of its location. Place 0 is the initial value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ends {
-    /// What it reads.
+    /// The place of the write that the event reads from. `None` if it does not read.
     pub read: Option<usize>,
-    /// What it writes.
+    /// The place of the event's own write. `None` if it does not write.
     pub write: Option<usize>,
 }
 
-/// The rules that [`super::Order`], [`super::Detector`] and [`super::Execution`] ask.
+/// The rules of [`super::Order`], [`super::Detector`] and [`super::Execution`].
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Whether a race is undefined behaviour, so that the first one is enough.
+    /// Whether a race is undefined behaviour. Then the first race is enough.
     pub settles: bool,
-    /// Two operations are in each other's scope instance exactly if they are in one instance of
-    /// this scope.
+    /// Given the scopes of two operations: the scope of which both agents must be in one instance.
+    /// Exactly then each operation is in the other's scope instance.
     pub common: fn(Scope, Scope) -> Scope,
-    /// Whether two accesses of which these write conflict where they overlap.
+    /// Whether two overlapping accesses conflict. The arguments say whether each of them writes.
     pub conflict: fn(bool, bool) -> bool,
     /// Whether two overlapping, aligned atomic accesses of these sizes access the
     /// same set of locations.
     pub same_locations: fn(u8, u8) -> bool,
-    /// Whether an atomic write goes on with the release sequences before it.
+    /// Whether an atomic write continues the release sequences before it.
     pub continues: fn(AtomicOp) -> bool,
-    /// Whether an operation acquires, by its semantics and whether it reads.
+    /// Whether an operation acquires. The arguments are its semantics and whether it reads.
     pub acquires: fn(&Semantics, bool) -> bool,
-    /// Whether an operation releases, by its semantics and whether it writes.
+    /// Whether an operation releases. The arguments are its semantics and whether it writes.
     pub releases: fn(&Semantics, bool) -> bool,
     /// The storage classes that semantics order.
     pub ordered: fn(&Semantics) -> Classes,
-    /// The storage classes in which a release and an acquire with these classes order anything.
+    /// The storage classes in which a release synchronizes with an acquire, from the
+    /// classes of both.
     pub shared: fn(Classes, Classes) -> Classes,
     /// Whether a fence with these classes pairs with an atomic access of this class.
     pub fence_covers: fn(Classes, Class) -> bool,
-    /// Whether a location whose value another write replaced still heads release
-    /// sequences for its readers.
+    /// Whether release sequences at a location remain readable after another write has
+    /// replaced the value.
     pub survives: fn() -> bool,
-    /// The epoch that follows a release in this epoch.
+    /// The epoch after a release in the given epoch.
     pub next_epoch: fn(u32) -> u32,
-    /// The classes, besides the location's own, whose order counts between two atomics with these.
+    /// The classes, other than the location's own, in which an order between two atomics counts.
     pub between_atomics: fn(Classes, Classes) -> Classes,
-    /// Whether two accesses to one location, the first location-ordered before the second, may
-    /// stand so in its modification order.
+    /// Whether two accesses to one location may have these places in its modification order. The
+    /// first is location-ordered before the second.
     pub coherent: fn(Ends, Ends) -> bool,
-    /// Whether a read-modify-write that reads the first may write the second.
+    /// Whether a read-modify-write that reads the first place may write at the second.
     pub adjacent: fn(usize, usize) -> bool,
 }
 
@@ -79,8 +79,8 @@ impl Default for Rules {
     }
 }
 
-/// Vulkan memory model, "Atomic Operation" and "Synchronizes-With": each is in the instance of the
-/// other's scope. Scopes nest, so the narrower of the two decides.
+/// Vulkan memory model, "Atomic Operation" and "Synchronizes-With": each agent is in the instance
+/// of the other's scope. Scopes nest, so the narrower of the two decides.
 fn narrower(a: Scope, b: Scope) -> Scope {
     a.min(b)
 }
@@ -95,8 +95,8 @@ fn same(a: u8, b: u8) -> bool {
     a == b
 }
 
-/// "Release Sequence": read-modify-writes by any agent; not stores, not even by
-/// the agent that released.
+/// "Release Sequence": read-modify-writes by any agent continue it. Stores do not, not even stores
+/// of the releasing agent.
 fn continues(op: AtomicOp) -> bool {
     op == AtomicOp::ReadModifyWrite
 }
@@ -111,18 +111,18 @@ fn releases(semantics: &Semantics, writes: bool) -> bool {
     writes && semantics.releases()
 }
 
-/// "Inter-Thread-Happens-Before": what has all of a set of classes in its semantics. Relaxed
-/// semantics have none.
+/// "Inter-Thread-Happens-Before": the operations that have all classes of a set in their semantics.
+/// Relaxed semantics have no classes.
 fn ordered(semantics: &Semantics) -> Classes {
     semantics.ordered_classes()
 }
 
-/// "Synchronizes-With": a reader of another write's value reads from no release sequence.
+/// "Synchronizes-With": a read of a value that another write left reads from no release sequence.
 fn hidden() -> bool {
     false
 }
 
-/// A release covers what is before it and nothing after it.
+/// A release covers accesses before it and none after it, so the epoch grows.
 fn next(epoch: u32) -> u32 {
     epoch.saturating_add(1)
 }
@@ -134,7 +134,8 @@ fn coherent(first: Ends, second: Ends) -> bool {
     second.read.is_none_or(|read| last <= read) && second.write.is_none_or(|write| last < write)
 }
 
-/// "Scoped Modification Order Coherence": nothing comes between what it reads and what it writes.
+/// "Scoped Modification Order Coherence": no write comes between the write that it
+/// reads and its own.
 fn adjacent(read: usize, write: usize) -> bool {
     write == read + 1
 }

@@ -1,26 +1,27 @@
-//! Who steps next, as data that prints and replays; and what it means that nobody of a group can.
+//! Schedules: which thread steps next, as data that prints and replays. Also what it means if no
+//! thread of a group can step.
 
 use crate::outcome::{InputFault, InvalidInput};
 use std::str::FromStr;
 
 use crate::random::Random;
 
-/// How the next invocation is chosen among those that can step.
+/// The way to choose the next invocation among those that can step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Schedule {
-    /// The first that can step, as long as it can.
+    /// The first invocation that can step.
     InOrder,
-    /// Each in turn, for so many steps.
+    /// Each invocation in turn, for a number of steps.
     RoundRobin {
-        /// Steps in a row, at least 1.
+        /// The number of steps in a row, at least 1.
         quantum: u64,
     },
-    /// By a generator with this seed, each step anew.
+    /// A random invocation for each step, from a generator with this seed.
     Random {
         /// The seed.
         seed: u64,
     },
-    /// These, each so many times in a row.
+    /// These invocations, each with its number of steps in a row.
     Replay(Vec<(u32, u64)>),
 }
 
@@ -96,34 +97,34 @@ impl FromStr for Schedule {
 pub struct Ready {
     words: Vec<u64>,
     count: u32,
-    /// No word before it has any.
+    /// The index of the first word that may not be 0.
     first: usize,
 }
 
 impl Ready {
-    /// The invocations below a bound.
+    /// All invocations below a bound.
     pub fn below(bound: u32) -> Ready {
         let mut ready = Ready::default();
         (0..bound).for_each(|invocation| ready.insert(invocation));
         ready
     }
 
-    /// How many there are.
+    /// The number of invocations in the set.
     pub fn len(&self) -> u32 {
         self.count
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Whether it is in.
+    /// Whether an invocation is in the set.
     pub fn contains(&self, invocation: u32) -> bool {
         self.words.get(invocation as usize / 64).is_some_and(|word| word >> (invocation % 64) & 1 != 0)
     }
 
-    /// Puts it in.
+    /// Inserts an invocation.
     pub fn insert(&mut self, invocation: u32) {
         let word = invocation as usize / 64;
         if word >= self.words.len() {
@@ -134,7 +135,7 @@ impl Ready {
         self.first = self.first.min(word);
     }
 
-    /// Takes it out.
+    /// Removes an invocation.
     pub fn remove(&mut self, invocation: u32) {
         if self.contains(invocation) {
             self.words[invocation as usize / 64] &= !(1 << (invocation % 64));
@@ -145,14 +146,14 @@ impl Ready {
         }
     }
 
-    /// The first of all.
+    /// The least invocation in the set.
     pub fn first(&self) -> Option<u32> {
         let words = self.words.get(self.first..)?;
         let index = words.iter().position(|word| *word != 0)?;
         Some((self.first + index) as u32 * 64 + words[index].trailing_zeros())
     }
 
-    /// The first from this one on.
+    /// The least invocation that is not less than the given one.
     pub fn from(&self, invocation: u32) -> Option<u32> {
         let first = invocation as usize / 64;
         let begin = first.max(self.first);
@@ -162,7 +163,7 @@ impl Ready {
         Some(index as u32 * 64 + word.trailing_zeros())
     }
 
-    /// The one with so many before it.
+    /// The invocation with that many others before it in the set.
     pub fn nth(&self, mut before: u32) -> Option<u32> {
         for (index, word) in self.words.iter().enumerate().skip(self.first) {
             let here = word.count_ones();
@@ -179,31 +180,35 @@ impl Ready {
     }
 }
 
-/// A schedule under way.
+/// The state of a schedule during a run.
 #[derive(Clone, Debug)]
 pub struct Picker {
     schedule: Schedule,
     /// The invocation that stepped last.
     last: Option<u32>,
-    /// Round-robin: steps that it has left. Replay: how many times the entry was used.
+    /// Round-robin: the number of steps that `last` has left. Replay: the number of steps taken of
+    /// the current entry.
     left: u64,
-    /// Replay: the entry.
+    /// Replay: the index of the current entry.
     entry: usize,
-    /// Random: the numbers.
+    /// Random: the generator.
     random: Random,
-    /// How many it picked.
+    /// The number of steps so far.
     steps: u64,
 }
 
 impl Picker {
-    /// At the beginning of a schedule.
+    /// The state at the start of a schedule.
     pub fn new(schedule: Schedule) -> Picker {
         let seed = if let Schedule::Random { seed } = schedule { seed } else { 0 };
         Picker { schedule, last: None, left: 0, entry: 0, random: Random::new(seed), steps: 0 }
     }
 
-    /// The next among the ready, of which there must be one. A replay that names another, or has
-    /// ended, is an error.
+    /// Picks the next of the ready invocations.
+    ///
+    /// # Errors
+    /// If none is ready, if a replay names an invocation that is not ready, or if a
+    /// replay has ended.
     pub fn pick(&mut self, ready: &Ready) -> Result<u32, InvalidInput> {
         let step = self.steps;
         let next = match &self.schedule {
@@ -250,36 +255,36 @@ impl Picker {
     }
 }
 
-/// What a thread waits for. `I` names a dynamic instance of a barrier.
+/// The state of a thread. `I` identifies a dynamic instance of a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait<I> {
-    /// Nothing: it can step.
+    /// The thread can step.
     Ready,
-    /// The others of its group, at that instance.
+    /// The thread waits for the others of its group at that barrier instance.
     Barrier(I),
-    /// It has ended.
+    /// The thread has ended.
     Ended,
 }
 
 /// Whether the threads of a group can leave their barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// Some can still step, or none waits.
+    /// Some threads can still step, or none waits.
     Open,
-    /// All wait at the same instance.
+    /// All threads wait at the same instance.
     Complete,
-    /// They never will: one waits, and another has ended or waits at another instance.
+    /// They never can: one waits, and another has ended or waits at another instance.
     Divergent {
-        /// The first that waits, by its index.
+        /// The index of the first thread that waits.
         waiting: usize,
-        /// The first that does not wait there.
+        /// The index of the first thread that does not wait at the same instance.
         other: usize,
     },
 }
 
-/// Whether the threads of a group can leave their barrier, by what each waits for: all must wait at
-/// the same dynamic instance of it (SPIR-V §3.3.20, OpControlBarrier; seed 004, Barriers and
-/// discard).
+/// Whether the threads of a group can leave their barrier, from the states of all of them. All must
+/// wait at the same dynamic instance of it (SPIR-V §3.3.20, OpControlBarrier; seed 004, Barriers
+/// and discard).
 pub fn arrival<I: PartialEq>(waits: &[Wait<I>]) -> Arrival {
     let Some(waiting) = waits.iter().position(|wait| matches!(wait, Wait::Barrier(_))) else { return Arrival::Open };
     if waits.contains(&Wait::Ready) {

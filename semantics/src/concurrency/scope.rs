@@ -6,7 +6,7 @@ use crate::outcome::Limit;
 /// An invocation by its place in the dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Agent {
-    /// The workgroup's linear index.
+    /// The linear index of the workgroup.
     pub workgroup: u32,
     /// LocalInvocationIndex.
     pub local: u32,
@@ -18,7 +18,7 @@ impl std::fmt::Display for Agent {
     }
 }
 
-/// How the invocations of one dispatch are divided.
+/// How the invocations of a dispatch form workgroups and subgroups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Topology {
     groups: u32,
@@ -27,9 +27,9 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// That many workgroups of that many invocations, in subgroups of that many: subgroup k of a
-    /// workgroup holds the local indices from k times its size. Sizes of 0 count as 1; more than
-    /// 2^32 - 2 invocations in all are a limit.
+    /// A dispatch of `groups` workgroups of `size` invocations, in subgroups of `subgroup`
+    /// invocations. Subgroup k of a workgroup holds the local indices from k times its size on. A
+    /// size of 0 counts as 1. More than 2^32 - 2 invocations are a limit.
     pub fn new(groups: u32, size: u32, subgroup: u32) -> Result<Topology, Limit> {
         let limit = Limit { what: "invocations in one dispatch", bound: u64::from(u32::MAX - 1) };
         let (groups, size) = (groups.max(1), size.max(1));
@@ -39,32 +39,32 @@ impl Topology {
         }
     }
 
-    /// All invocations.
+    /// The number of all invocations.
     pub fn invocations(&self) -> u32 {
         self.groups * self.size
     }
 
-    /// The invocations of one workgroup.
+    /// The number of invocations of a workgroup.
     pub fn workgroup_size(&self) -> u32 {
         self.size
     }
 
-    /// The invocations of one subgroup, those included that a workgroup does not have.
+    /// The number of invocations of a subgroup. The last subgroup of a workgroup may have fewer.
     pub fn subgroup_size(&self) -> u32 {
         self.subgroup
     }
 
-    /// The number of an agent: workgroup after workgroup.
+    /// The number of an agent. Agents are numbered workgroup by workgroup.
     pub fn number(&self, agent: Agent) -> u32 {
         agent.workgroup.wrapping_mul(self.size).wrapping_add(agent.local)
     }
 
-    /// The agent of a number.
+    /// The agent with that number.
     pub fn agent(&self, number: u32) -> Agent {
         Agent { workgroup: number / self.size, local: number % self.size }
     }
 
-    /// The numbers of the agents that are in one instance of the scope with this one.
+    /// The numbers of the agents that share an instance of the scope with this one.
     pub fn instance(&self, agent: u32, scope: Scope) -> std::ops::Range<u32> {
         let first = agent - agent % self.size;
         match scope {
@@ -79,7 +79,7 @@ impl Topology {
         }
     }
 
-    /// The narrowest scope of which both agents are in one instance. A dispatch runs on one queue.
+    /// The narrowest scope of which both agents share an instance. A dispatch runs on one queue.
     pub fn between(&self, a: u32, b: u32) -> Scope {
         if a == b {
             Scope::Invocation
@@ -93,29 +93,29 @@ impl Topology {
     }
 }
 
-/// A scope, the narrower before the wider.
+/// A scope. Narrower scopes compare less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
     /// The invocation alone.
     Invocation,
-    /// Its subgroup.
+    /// All invocations of the subgroup.
     Subgroup,
-    /// Its workgroup.
+    /// All invocations of the workgroup.
     Workgroup,
-    /// All invocations of its queue family.
+    /// All invocations of the queue family.
     QueueFamily,
     /// All invocations of the device.
     Device,
-    /// Host threads and other devices too.
+    /// Also host threads and other devices.
     CrossDevice,
 }
 
 impl Scope {
-    /// Every scope.
+    /// All scopes.
     pub const ALL: [Scope; 6] =
         [Scope::Invocation, Scope::Subgroup, Scope::Workgroup, Scope::QueueFamily, Scope::Device, Scope::CrossDevice];
 
-    /// The name in the grammar.
+    /// The name in the SPIR-V grammar.
     pub fn name(self) -> &'static str {
         match self {
             Scope::Invocation => "Invocation",
@@ -128,7 +128,7 @@ impl Scope {
     }
 }
 
-/// A storage class as memory semantics divide them: Uniform covers the classes Uniform,
+/// A storage class as memory semantics distinguish them. Uniform stands for the classes Uniform,
 /// StorageBuffer and PushConstant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -148,7 +148,7 @@ pub enum Class {
 pub struct Classes(u8);
 
 impl Class {
-    /// Every class, by its index.
+    /// All classes, by index.
     pub const ALL: [Class; 4] = [Class::Uniform, Class::Workgroup, Class::Image, Class::Output];
 }
 
@@ -158,76 +158,75 @@ impl Classes {
     /// All classes.
     pub const ALL: Classes = Classes(15);
 
-    /// The set of these.
+    /// The set of the given classes.
     pub fn of(classes: &[Class]) -> Classes {
         Classes(classes.iter().fold(0, |set, class| set | 1 << *class as u8))
     }
 
-    /// Whether the class is in the set.
+    /// Whether the set contains a class.
     pub fn contains(self, class: Class) -> bool {
         self.0 & 1 << class as u8 != 0
     }
 
-    /// Whether all of the set is in another.
+    /// Whether the set is a subset of another.
     pub fn within(self, other: Classes) -> bool {
         self.0 & !other.0 == 0
     }
 
-    /// The set of that number, of the 15 that are not empty.
+    /// The set with that number among the 15 sets that are not empty.
     pub fn nth(number: usize) -> Classes {
         Classes((number % 15) as u8 + 1)
     }
 
-    /// What both have.
+    /// The intersection.
     pub fn and(self, other: Classes) -> Classes {
         Classes(self.0 & other.0)
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The classes, in order.
+    /// The classes in the set, in order.
     pub fn iter(self) -> impl Iterator<Item = Class> {
         Class::ALL.into_iter().filter(move |class| self.contains(*class))
     }
 }
 
-/// What memory semantics order.
+/// The ordering of memory semantics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ordering {
-    /// Nothing.
+    /// No ordering.
     #[default]
     Relaxed,
-    /// Later accesses after it.
+    /// Later accesses stay after the operation.
     Acquire,
-    /// Earlier accesses before it.
+    /// Earlier accesses stay before the operation.
     Release,
-    /// Both.
+    /// Both of these.
     AcquireRelease,
 }
 
 /// Decoded memory semantics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Semantics {
-    /// What is ordered.
+    /// The ordering.
     pub ordering: Ordering,
-    /// The storage classes that it is about, as the words say; where nothing is
-    /// ordered they mean nothing.
+    /// The storage classes in the semantics word. They have no effect if nothing is ordered.
     pub classes: Classes,
-    /// MakeAvailable.
+    /// The bit MakeAvailable.
     pub make_available: bool,
-    /// MakeVisible.
+    /// The bit MakeVisible.
     pub make_visible: bool,
-    /// Volatile.
+    /// The bit Volatile.
     pub volatile: bool,
-    /// The words say SequentiallyConsistent, which counts as AcquireRelease.
+    /// Whether the word has SequentiallyConsistent, which counts as AcquireRelease.
     pub sequentially_consistent: bool,
 }
 
 impl Semantics {
-    /// No ordering.
+    /// Semantics that order nothing.
     pub const RELAXED: Semantics = Semantics {
         ordering: Ordering::Relaxed,
         classes: Classes::NONE,
@@ -237,22 +236,22 @@ impl Semantics {
         sequentially_consistent: false,
     };
 
-    /// That ordering of these classes.
+    /// Semantics with that ordering of these classes.
     pub fn of(ordering: Ordering, classes: &[Class]) -> Semantics {
         Semantics { ordering, classes: Classes::of(classes), ..Semantics::RELAXED }
     }
 
-    /// Whether they have Acquire.
+    /// Whether the semantics include Acquire.
     pub fn acquires(&self) -> bool {
         matches!(self.ordering, Ordering::Acquire | Ordering::AcquireRelease)
     }
 
-    /// Whether they have Release.
+    /// Whether the semantics include Release.
     pub fn releases(&self) -> bool {
         matches!(self.ordering, Ordering::Release | Ordering::AcquireRelease)
     }
 
-    /// The storage classes that are ordered: none where nothing is.
+    /// The storage classes that are ordered. Empty if nothing is ordered.
     pub fn ordered_classes(&self) -> Classes {
         if self.ordering == Ordering::Relaxed { Classes::NONE } else { self.classes }
     }

@@ -1,27 +1,30 @@
-//! All executions of a small program that the memory model allows, not only its interleavings.
+//! Enumerates all executions of a small program that the memory model allows, not only
+//! its interleavings.
 //!
-//! Agents run by the rules of their language; the search chooses for each atomic which write it
-//! reads, and for each write its place in the modification order ([`super::axioms`]). So a value
-//! that is read decides what the agent does next, as always. Only atomics on *contended* locations
-//! are choices: those that several agents access, and one of them writes. Everything else is done
-//! as soon as it can be, for nobody can tell when it is.
+//! Agents run by the rules of their language. The search chooses for each atomic which write it
+//! reads, and for each write its place in the modification order ([`super::axioms`]). The value
+//! that is read then decides what the agent does next, as usual. Only atomics on *contended*
+//! locations are choices. A location is contended if several agents access it and one of them
+//! writes. Everything else is done as soon as possible, since no agent can observe when it is done.
 //!
 //! # Reads of later writes
 //!
-//! The model lets a relaxed load see a store that comes after it, as where two invocations load and
-//! then store (load buffering): nothing in "Acyclicity" has arrows from one location to another. By
-//! its letter values might even come out of thin air, so that x and y become 42 where each
-//! invocation copies the one to the other. No implementation does that, and every value would be
-//! allowed. Here a read may see a later write of a value that another agent has written there in
-//! an execution that was found before; executions are looked for again until there are no new
-//! values. A value that nothing wrote without it having been read is in none.
+//! The model lets a relaxed load see a store that comes after it. Load buffering is an example:
+//! two invocations load and then store. It is allowed because no relation in "Acyclicity" goes
+//! from one location to another. By its letter, values might even come out of thin air: x and y
+//! could become 42 if each invocation copies one to the other. No implementation does that, and it
+//! would allow every value. Here a read may see a later write only of certain values: another
+//! agent must have written the value there in an execution that was found before. The search is
+//! repeated until there are no new values. So an execution never has a value that is written only
+//! because it was read.
 //!
 //! # What is left out
 //!
-//! A read that would synchronize with a later write has an execution in another order of events, or
-//! happens before the write and may not read it, as long as all that orders anything orders the
-//! same storage classes. Where it does not, and such a read was met, the search says that it is not
-//! complete. Locations that overlap in part are not followed either.
+//! A read that would synchronize with a later write needs no search. Either another order of events
+//! has the same execution, or the read happens before the write and may not read it. This holds if
+//! all events that order anything order the same storage classes. If they do not, and such a read
+//! was found, the search reports that it is not complete. Locations that overlap in part are not
+//! supported either.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,64 +36,65 @@ use super::rules::Rules;
 use super::scope::Topology;
 use crate::interleavings::{Budget, Exploration};
 
-/// How often executions are looked for again.
+/// The most rounds of the search.
 const ROUNDS: u32 = 8;
-/// The most agents that may act at once: each choice of each keeps a state of the whole program.
+/// The most agents that may be ready at once. Each choice of each agent keeps a state of the
+/// whole program.
 const AGENTS: usize = 16;
 
-/// What an agent does next.
+/// The next observable action of an agent.
 #[derive(Clone, Debug)]
 pub struct Upcoming<V> {
-    /// To which location.
+    /// The location.
     pub at: Location,
-    /// Of an atomic access: whether it may read.
+    /// For an atomic access: whether it may read. `None` for a plain access.
     pub atomic: Option<bool>,
-    /// What the memory holds there.
+    /// The value that memory holds there.
     pub held: V,
 }
 
-/// What an agent did.
+/// An action that an agent has done.
 #[derive(Clone, Debug)]
 pub struct Done<V> {
-    /// The event.
+    /// The event that the action adds to the execution.
     pub event: Event,
-    /// What it wrote.
+    /// The value that it wrote, if any.
     pub wrote: Option<V>,
 }
 
-/// A program that is run. Steps must be deterministic.
+/// A program that the search runs. Steps must be deterministic.
 pub trait Agents: Clone {
-    /// What memory holds.
+    /// The values in memory.
     type Value: Clone + PartialEq;
-    /// The agents that can do something, by number; none once the run is over.
+    /// The numbers of the agents that can step. Empty once the run is over.
     fn ready(&self) -> Vec<u32>;
-    /// What an agent does next that others can see.
+    /// The next observable actions of an agent.
     fn upcoming(&self, agent: u32) -> Vec<Upcoming<Self::Value>>;
-    /// Has it do that, and all that follows up to what it does next; what was done, by it and by
-    /// those that left a barrier with it.
+    /// Lets an agent do its next observable action, and then everything up to the one after it.
+    /// Returns what was done, by the agent and by the agents that left a barrier with it.
     fn step(&mut self, agent: u32) -> Vec<Done<Self::Value>>;
-    /// Memory holds a value at a location from now on.
+    /// Sets the value at a location of memory.
     fn hold(&mut self, at: Location, value: &Self::Value);
-    /// Two accesses race, the second of them in the last step.
+    /// Reports two accesses that race. The second is part of the last step.
     fn race(&mut self, race: &Race);
-    /// Whether the run ended before its end: nothing if not, and whether it is by undefined
-    /// behaviour.
+    /// `None` unless the run stopped before its end. Otherwise whether undefined
+    /// behaviour stopped it.
     fn stopped(&self) -> Option<bool>;
 }
 
-/// What is known of a program from the executions that were found.
+/// What is known of a program from the executions found so far.
 #[derive(Clone, Default, PartialEq)]
 struct Known<V> {
     contended: BTreeSet<Location>,
-    /// The agents that access what is contended.
+    /// The agents that access contended locations.
     agents: BTreeSet<u32>,
-    /// Who has written what.
+    /// The atomic writes in these executions: location, agent and value.
     values: Vec<(Location, u32, V)>,
-    /// By agent: which of its events was the last of these writes, at most.
+    /// By agent: the greatest index, among its events, of an atomic write.
     last: BTreeMap<u32, usize>,
 }
 
-/// Who has accessed a location.
+/// The agents that have accessed a location, and whether one of them has written.
 #[derive(Clone, Default)]
 struct Touched {
     by: BTreeSet<u32>,
@@ -103,26 +107,27 @@ struct Node<A: Agents> {
     execution: Execution<A::Value>,
 }
 
-/// Takes what an end shows.
+/// Records an execution that has ended.
 type Visit<'v, A, T> = &'v mut dyn FnMut(&mut Vec<T>, &A, &Execution<<A as Agents>::Value>);
 
 struct Search<'v, A: Agents, T> {
     known: Known<A::Value>,
-    /// The values that the executions of this round write, and when last.
+    /// What the next round will know: the values that executions of this round write, and the last
+    /// index by agent.
     values: Vec<(Location, u32, A::Value)>,
     last: BTreeMap<u32, usize>,
     touched: BTreeMap<Location, Touched>,
     seen: FxHashSet<Vec<u32>>,
     done: Exploration,
     rules: Rules,
-    /// Whether something was left out.
+    /// Whether an execution was left out.
     cut: bool,
     found: Vec<T>,
     visit: Visit<'v, A, T>,
 }
 
-/// Runs a program in every way that the memory model allows; what `visit` puts into a list at each
-/// end. The budget is for each of a few rounds: ends, and choices.
+/// Runs a program in every way that the memory model allows. Returns the list that `visit` extends
+/// at each end. The budget limits the ends and the choices of each of a few rounds.
 pub fn enumerate<A: Agents, T>(
     start: &A,
     topology: Topology,
@@ -160,7 +165,7 @@ pub fn enumerate<A: Agents, T>(
             next.agents.extend(&touched.by);
         }
         if (&next.contended, &next.agents) != (&before.contended, &before.agents) {
-            // What was found without knowing of these may be no execution at all.
+            // Executions that were found without this knowledge may not be allowed at all.
             (found, next.values, next.last) = (Vec::new(), before.values, before.last);
         } else if next == before || !within {
             done.complete = within && !cut;
@@ -174,7 +179,7 @@ pub fn enumerate<A: Agents, T>(
     (found, Exploration::default())
 }
 
-/// Whether accesses of different sizes meet at something contended.
+/// Whether accesses of different sizes overlap at a contended location.
 fn overlapping(contended: &BTreeSet<Location>, touched: &BTreeMap<Location, Touched>) -> bool {
     let meet = |a: &Location, b: &Location| a.0 == b.0 && a.1 < b.1 + b.2 && b.1 < a.1 + a.2;
     let of_several = |a: (&Location, &Touched), b: (&Location, &Touched)| {
@@ -187,7 +192,7 @@ fn overlapping(contended: &BTreeSet<Location>, touched: &BTreeMap<Location, Touc
 }
 
 impl<A: Agents, T> Search<'_, A, T> {
-    /// All ways to go on. Whether the program is small enough for that.
+    /// Adds all continuations of a node to the stack. Returns false if the program is too large.
     fn branch(&mut self, mut node: Node<A>, stack: &mut Vec<Node<A>>) -> bool {
         if !self.settle(&mut node) {
             return true;
@@ -212,7 +217,7 @@ impl<A: Agents, T> Search<'_, A, T> {
         true
     }
 
-    /// All that is no choice is done. Whether there is more to do.
+    /// Does everything that is not a choice. Returns whether a choice is left.
     fn settle(&mut self, node: &mut Node<A>) -> bool {
         loop {
             if let Some(race) = node.execution.race()
@@ -245,7 +250,7 @@ impl<A: Agents, T> Search<'_, A, T> {
         }
     }
 
-    /// All choices that an agent has at an atomic on something contended.
+    /// Adds all choices of an agent at an atomic on a contended location.
     fn choices(&mut self, node: &Node<A>, agent: u32, stack: &mut Vec<Node<A>>) {
         let Some(next) = node.agents.upcoming(agent).into_iter().next() else { return };
         let mut node = node.clone();
@@ -271,11 +276,11 @@ impl<A: Agents, T> Search<'_, A, T> {
         }
     }
 
-    /// The values that another agent may yet write there.
+    /// The values that another agent may still write to the location.
     fn promised(&self, node: &Node<A>, agent: u32, at: Location) -> Vec<A::Value> {
         let mut found: Vec<A::Value> = Vec::new();
-        // Who writes nothing after the read is in no cycle through it: that write comes first in
-        // some other order.
+        // An agent that writes nothing after the read is in no cycle through it. In another order
+        // of events, the write comes first.
         if self.known.last.get(&agent).is_none_or(|last| *last <= node.execution.count(agent)) {
             return found;
         }
@@ -287,7 +292,7 @@ impl<A: Agents, T> Search<'_, A, T> {
         found
     }
 
-    /// An atomic reads what is at a place, and may write.
+    /// Lets an atomic read from a place, and write if it does.
     fn read(&mut self, node: &Node<A>, agent: u32, at: Location, read: usize, stack: &mut Vec<Node<A>>) {
         let mut node = node.clone();
         let Some(value) = node.execution.value(at, read).cloned() else { return };
@@ -310,7 +315,7 @@ impl<A: Agents, T> Search<'_, A, T> {
         }
     }
 
-    /// An atomic writes to a place, or keeps what is promised there.
+    /// Lets an atomic write at a place, or keep the promise there.
     fn write(&mut self, node: &Node<A>, agent: u32, at: Location, read: Option<usize>, place: usize, stack: &mut Vec<Node<A>>) {
         let mut agents = node.agents.clone();
         let done = agents.step(agent);
@@ -326,7 +331,7 @@ impl<A: Agents, T> Search<'_, A, T> {
         }
     }
 
-    /// One more choice. Memory holds what is last.
+    /// Adds a choice to the stack. Memory holds the last value of the modification order.
     fn push(&mut self, mut node: Node<A>, at: Location, stack: &mut Vec<Node<A>>) {
         self.done.steps += 1;
         if let Some(value) = node.execution.last(at).cloned() {
@@ -335,7 +340,7 @@ impl<A: Agents, T> Search<'_, A, T> {
         stack.push(node);
     }
 
-    /// Adds what was done. Whether the execution is consistent, as far as it goes.
+    /// Adds the actions of a step to the execution. Returns whether it is still consistent.
     fn record(
         &mut self,
         execution: &mut Execution<A::Value>,
@@ -387,11 +392,11 @@ impl<A: Agents, T> Search<'_, A, T> {
         touched.written |= access.kind.writes();
     }
 
-    /// An execution has come to its end.
+    /// Records the end of an execution.
     fn end(&mut self, node: &Node<A>) {
         if node.execution.promised() > 0 {
-            // What is undefined by a read of a later write is so in an execution where that write
-            // came first, as well.
+            // If a read of a later write leads to undefined behaviour, so does an execution in
+            // which that write came first.
             self.cut |= node.agents.stopped() == Some(false);
             return;
         }

@@ -1,17 +1,17 @@
 //! Cubes: Vulkan, Cube Map Face Selection and Transformations, Cube Map Derivative Transformation,
 //! Cube Map Edge Handling.
 //!
-//! A place on a cube is a direction (rx, ry, rz) from its middle. The major axis says the face, and
-//! the three axes of the face give (sc, tc, rc).
+//! A location on a cube is a direction (rx, ry, rz) from its middle. The major axis selects the
+//! face, and the three axes of the face give (sc, tc, rc).
 
 use super::{FaceTexel, Rules};
 use crate::number::{Inexact, Interval};
 use smallvec::SmallVec;
 
-/// An axis of a direction, and whether it is turned round.
+/// The index of an axis of a direction, and its sign: -1 if the axis is reversed.
 type Axis = (usize, f64);
 
-/// For each face, which axes of the direction are sc, tc and |rc|.
+/// For each face, the axes of the direction that give sc, tc and |rc|.
 const FACES: [[Axis; 3]; 6] = [
     [(2, -1.0), (1, -1.0), (0, 1.0)],
     [(2, 1.0), (1, -1.0), (0, -1.0)],
@@ -21,7 +21,7 @@ const FACES: [[Axis; 3]; 6] = [
     [(0, -1.0), (1, -1.0), (2, -1.0)],
 ];
 
-/// The face of a direction: of components of equal magnitude rz wins over ry, and ry over rx.
+/// The face of a direction. Among components of equal magnitude rz wins over ry, and ry over rx.
 pub fn face([x, y, z]: [f64; 3]) -> usize {
     let major = if z.abs() >= x.abs().max(y.abs()) {
         (4, z)
@@ -38,10 +38,10 @@ pub fn on_face(face: usize, direction: [f64; 3]) -> [f64; 3] {
     FACES[face % 6].map(|(axis, sign)| sign * direction[axis])
 }
 
-/// The texel beside (i, j), of which one is -1 or the size: its face and its place there.
+/// The texel at (i, j), where one of the two is -1 or the size: its face and its place there.
 ///
-/// Places are counted in half texels from the middle of a cube whose sides are twice the size: what
-/// is half a texel beyond an edge of a face lies half a texel below the edge on the neighbour.
+/// Places are counted in half texels from the middle of a cube whose sides are twice the size. A
+/// place half a texel beyond an edge of a face lies half a texel below the edge on the neighbour.
 pub fn beside(face: usize, [i, j]: [i64; 2], size: i64) -> FaceTexel {
     let n = size as f64;
     let [s, t, _] = FACES[face % 6];
@@ -59,19 +59,19 @@ pub fn beside(face: usize, [i, j]: [i64; 2], size: i64) -> FaceTexel {
     (to, [s, t].map(|c| (c as i64 + size - 1) / 2))
 }
 
-/// A face that a device may choose, and s and t there.
+/// A face that a device may choose, with s and t on it.
 pub(super) struct OnFace {
     pub face: usize,
     pub at: [Inexact; 2],
 }
 
-/// s or t of sc or tc over |rc|.
+/// s or t, from sc or tc and |rc|.
 fn coordinate(of: f64, major: f64) -> f64 {
     0.5 * of / major + 0.5
 }
 
-/// The face of a direction by these rules, and all that a device may choose; none where
-/// that may be any.
+/// The face of a direction by these rules, and all faces that a device may choose. `None` if it may
+/// choose any.
 pub(super) fn faces(rules: &Rules, direction: [Inexact; 3]) -> (OnFace, Option<SmallVec<[OnFace; 2]>>) {
     let value = direction.map(|x| x.value);
     let face = (rules.face)(value);
@@ -82,7 +82,7 @@ pub(super) fn faces(rules: &Rules, direction: [Inexact; 3]) -> (OnFace, Option<S
     }
     let least_major = direction.iter().map(|x| x.allowed.abs().low).fold(0.0, f64::max);
     if least_major < f64::from(f32::MIN_POSITIVE) {
-        // A direction without a length, or so it may be.
+        // The direction has no length, or may have none.
         return (definite, None);
     }
     let mut all = SmallVec::new();
@@ -91,7 +91,7 @@ pub(super) fn faces(rules: &Rules, direction: [Inexact; 3]) -> (OnFace, Option<S
             let x = direction[axis].allowed;
             if sign < 0.0 { Interval::between(-x.high, -x.low) } else { x }
         };
-        // Its magnitude may be the greatest, and its sign this one.
+        // This face is possible if its component may have this sign and the greatest magnitude.
         let r = turned(major);
         if r.high < least_major {
             continue;
@@ -113,13 +113,13 @@ pub(super) fn faces(rules: &Rules, direction: [Inexact; 3]) -> (OnFace, Option<S
     (definite, Some(all))
 }
 
-/// ∂s and ∂t on the face, of the derivatives of the direction.
+/// ∂s and ∂t on the face, from the derivatives of the direction.
 pub(super) fn derivatives(rules: &Rules, direction: [Inexact; 3], of: [Inexact; 3]) -> [Inexact; 2] {
     let (definite, all) = faces(rules, direction);
     let (value, change) = (direction.map(|x| x.value), of.map(|x| x.value));
     let on = |face: usize| {
         let ([s, t, r], [ds, dt, dr]) = ((rules.on_face)(face, value), (rules.on_face)(face, change));
-        // ½·(|rc|·∂sc - sc·∂|rc|)/rc², and what cancellation makes of the errors of products.
+        // ½·(|rc|·∂sc - sc·∂|rc|)/rc². Its error is that of the products, which cancellation keeps.
         [(s, ds), (t, dt)].map(|(c, dc)| {
             let error = 0.5 * ((r * dc).abs() + (c * dr).abs()) / (r * r) / f64::from(1 << 20);
             (0.5 * (r * dc - c * dr) / (r * r), error)

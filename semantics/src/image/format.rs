@@ -3,12 +3,12 @@
 
 use rspirv::spirv::ImageFormat;
 
-/// How the bits of a component are a number.
+/// How the bits of a component encode a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Numeric {
-    /// An unsigned integer over the greatest one: 0 to 1.
+    /// An unsigned integer divided by the greatest one: 0 to 1.
     Unorm,
-    /// A signed integer over the greatest one, not below -1.
+    /// A signed integer divided by the greatest one, but not below -1.
     Snorm,
     /// An unsigned integer.
     Uint,
@@ -24,23 +24,23 @@ impl Numeric {
         matches!(self, Numeric::Uint | Numeric::Sint)
     }
 
-    /// Whether integers stand for the numbers from 0 or -1 to 1.
+    /// Whether integers encode the numbers from 0 or -1 to 1.
     pub fn is_normalized(self) -> bool {
         matches!(self, Numeric::Unorm | Numeric::Snorm)
     }
 }
 
-/// Where a component stands in a texel, which is read as one little-endian number.
+/// The place of a component in a texel, which is read as one little-endian number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel {
-    /// Its lowest bit.
+    /// The lowest bit.
     pub offset: u8,
-    /// Its bits.
+    /// The number of bits.
     pub width: u8,
 }
 
 impl Channel {
-    /// Makes the bits of the component 0 in the bytes of a texel.
+    /// Clears the bits of the component in the bytes of a texel.
     pub fn clear(self, texel: &mut [u8]) {
         for bit in usize::from(self.offset)..usize::from(self.offset) + usize::from(self.width) {
             if let Some(byte) = texel.get_mut(bit / 8) {
@@ -69,14 +69,14 @@ macro_rules! formats {
                 }
             }
 
-            /// How its components are numbers.
+            /// How the components encode numbers.
             pub fn numeric(self) -> Numeric {
                 match self {
                     $(Format::$name => Numeric::$numeric,)*
                 }
             }
 
-            /// Its components, red (or depth) first; missing ones are not there.
+            /// The components that the format has, red (or depth) first.
             pub fn channels(self) -> &'static [Channel] {
                 match self {
                     $(Format::$name => &[$(Channel { offset: $offset, width: $width }),*],)*
@@ -154,8 +154,8 @@ impl Format {
         Format::ALL.iter().copied().find(|format| format.name() == name)
     }
 
-    /// The format that a SPIR-V image format stands for; `None` for Unknown and those
-    /// that are not modeled.
+    /// The format of a SPIR-V image format. `None` for Unknown and for formats that are
+    /// not modeled.
     pub fn of_spirv(format: ImageFormat) -> Option<Format> {
         Some(match format {
             ImageFormat::Rgba32f => Format::Rgba32Sfloat,
@@ -200,12 +200,12 @@ impl Format {
         })
     }
 
-    /// Whether components are no whole bytes.
+    /// Whether a component does not consist of whole bytes.
     pub fn is_packed(self) -> bool {
         self.channels().iter().any(|channel| !channel.width.is_multiple_of(8))
     }
 
-    /// Bytes of a texel.
+    /// The number of bytes of a texel.
     pub fn bytes(self) -> usize {
         if self == Format::X8D24Unorm {
             return 4;
@@ -213,7 +213,7 @@ impl Format {
         self.channels().iter().map(|c| usize::from(c.offset + c.width)).max().unwrap_or(0) / 8
     }
 
-    /// Whether its one component is a depth.
+    /// Whether the one component is a depth.
     pub fn is_depth(self) -> bool {
         matches!(self, Format::D16Unorm | Format::X8D24Unorm | Format::D32Sfloat)
     }

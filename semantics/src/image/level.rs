@@ -4,14 +4,14 @@ use super::sampler::{Filter, MAX_LOD_BIAS, Precision, Sampler};
 use super::{Rules, SamplerError};
 use crate::number::{Inexact, Interval};
 
-/// How an instruction gives the level of detail.
+/// How an instruction specifies the level of detail.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lod {
-    /// By itself: the operand Lod.
+    /// Explicitly: the operand Lod.
     Explicit(Inexact),
     /// By the derivatives of the coordinates (s, t, r) in x and in y, of the quad or the operand
-    /// Grad, and a bias. What the image's shape has no use for is not looked at; of a cube all
-    /// three are used.
+    /// Grad, and a bias. Derivatives that the image's shape does not use are ignored. A cube uses
+    /// all three.
     Derivatives {
         /// ∂s/∂x, ∂t/∂x and ∂r/∂x.
         dx: [Inexact; 3],
@@ -33,23 +33,23 @@ impl Lod {
 /// A level of detail.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lambda {
-    /// λ and what a device may have instead.
+    /// λ, and the values that a device may have instead.
     pub lambda: Inexact,
-    /// Whether lodmin > lodmax, so that it is undefined.
+    /// Whether λ is undefined, because lodmin > lodmax.
     pub undefined: bool,
 }
 
-/// √2, a little more.
+/// Slightly more than √2.
 const SQRT_2: f64 = 1.414_213_562_373_096;
 
-/// λ of an image whose level 0 has that size in each dimension that has derivatives.
+/// λ for an image whose level 0 has that size in each dimension with derivatives.
 ///
 /// With magnitudes m = |derivative|·size, a device may take any ρx with max(mux, mvx, mwx) ≤ ρx ≤
-/// √2·(mux + mvx + mwx); the definite value is the Euclidean length. The level of detail is right
-/// to `mipmap_bits`, but an explicit one that has no finer part is what it is.
+/// √2·(mux + mvx + mwx). The definite value is the Euclidean length. The level of detail is
+/// accurate to 2^-`mipmap_bits`. An explicit level without a finer part is exact.
 ///
 /// # Errors
-/// For a sampler whose levels of detail are no numbers.
+/// If a level of detail of the sampler is NaN.
 pub fn lambda(rules: &Rules, sampler: &Sampler, size: [u32; 3], lod: Lod, precision: Precision) -> Result<Lambda, SamplerError> {
     if sampler.lod_bias.is_nan() || sampler.lod_min.is_nan() || sampler.lod_max.is_nan() {
         return Err(SamplerError::NaN);
@@ -89,28 +89,28 @@ fn scale_factor(rules: &Rules, size: [u32; 3], dx: [Inexact; 3], dy: [Inexact; 3
     let least = [x, y].iter().flatten().map(|m| m.1.low).fold(0.0, f64::max);
     let most = [x, y].iter().map(|m| SQRT_2 * (m[0].1.high + m[1].1.high + m[2].1.high)).fold(0.0, f64::max);
     let nan = [x, y].iter().flatten().any(|m| m.1.nan || m.1.low > m.1.high);
-    // Derivatives are 32-bit floats with an error of their own; so is the logarithm.
+    // Derivatives are 32-bit floats with an error of their own. The logarithm has one too.
     let allowed = if nan { Interval::ANY } else { Interval::between(least.log2(), most.log2()).widened(1e-5) };
     Inexact { value, allowed }
 }
 
-/// What is read at a level of detail: the level and the next one's weight, and all pairs of a level
-/// and a range of weights that a device may read.
+/// The levels that are read at a level of detail: the definite level and the weight of the next
+/// one, and all levels and weights that a device may use.
 pub(super) struct Levels {
-    /// Whether the minifying filter is used; and whether a device may use either.
+    /// Whether the definite value uses the minifying filter.
     pub minified: bool,
-    /// The filters that a device may use.
+    /// The filters that a device may use: the magnifying one, then the minifying one if it differs.
     pub filters: [Option<Filter>; 2],
-    /// The level, by the definite value.
+    /// The definite level.
     pub level: u32,
-    /// The weight of the next one.
+    /// The weight of the next level.
     pub weight: f64,
-    /// Levels with the least and the greatest weight of the next one.
+    /// The levels that a device may use, with the least and the greatest weight of the next level.
     pub allowed: Vec<(u32, [f64; 2])>,
 }
 
 impl Levels {
-    /// Image Level(s) Selection among so many levels.
+    /// Image Level(s) Selection among this number of levels.
     pub(super) fn at(rules: &Rules, sampler: &Sampler, lambda: Inexact, levels: u32) -> Levels {
         let last = f64::from(levels - 1);
         let clamp = |x: f64| x.clamp(0.0, last);

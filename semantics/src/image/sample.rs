@@ -10,24 +10,25 @@ use super::{Image, Location, Numeric, Rules, Shape, cube};
 use crate::number::{Inexact, Interval};
 use crate::undefined::Unspecified;
 
-/// More alternatives than this are joined to one.
+/// The most boxes of an [`Allowed`]. Beyond that, all are joined to one.
 const MAX_BOXES: usize = 64;
 
-/// More integer coordinates than this along one axis are not told apart: any value is allowed.
+/// The most integer coordinates along one axis that are distinguished. Beyond that, any value
+/// is allowed.
 const MAX_CANDIDATES: f64 = 6.0;
 
-/// What a device may show instead of four components: a union of boxes, each an
+/// The values that a device may show for four components: a union of boxes. Each box has an
 /// interval for each component.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Allowed(pub SmallVec<[[Interval; 4]; 2]>);
 
 impl Allowed {
-    /// Anything.
+    /// Any values.
     pub fn any() -> Allowed {
         Allowed(smallvec![[Interval::ANY; 4]])
     }
 
-    /// Whether a device may show these, given as numbers.
+    /// Whether a device may show these components, given as numbers.
     pub fn admits(&self, components: [f64; 4]) -> bool {
         self.0.iter().any(|one| one.iter().zip(components).all(|(interval, x)| interval.contains(x)))
     }
@@ -37,7 +38,7 @@ impl Allowed {
         self.0.iter().map(|one| one[component]).reduce(Interval::hull).unwrap_or(Interval::ANY)
     }
 
-    /// Whether every device shows the same.
+    /// Whether every device shows the same values.
     pub fn is_exact(&self) -> bool {
         self.0.len() == 1 && self.0[0].iter().all(|interval| interval.low == interval.high)
     }
@@ -55,24 +56,24 @@ impl Allowed {
     }
 }
 
-/// What an instruction gives.
+/// The result of an instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampled {
     /// The components by their bits: 32-bit floats, or integers. Meaningless where undefined. With
-    /// a depth reference, the first one counts.
+    /// a depth reference, only the first component counts.
     pub bits: [u32; 4],
-    /// Which components are undefined values, and why.
+    /// The undefined components, and why they are.
     pub undefined: [Option<Unspecified>; 4],
-    /// What a device may show instead.
+    /// The values that a device may show instead.
     pub allowed: Allowed,
 }
 
-/// What an instruction gives, without what a device may show instead.
+/// The result of an instruction, without the values that a device may show instead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampledValue {
-    /// The components, as those of [`Sampled`].
+    /// The components, as in [`Sampled`].
     pub bits: [u32; 4],
-    /// Which components are undefined values, and why.
+    /// The undefined components, and why they are.
     pub undefined: [Option<Unspecified>; 4],
 }
 
@@ -83,30 +84,30 @@ impl SampledValue {
     }
 }
 
-/// An image with a sampler, and how precise a device is.
+/// An image with a sampler, and the precision of a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampling<'a> {
     /// The image.
     pub image: &'a Image,
     /// The sampler.
     pub sampler: &'a Sampler,
-    /// How precise a device is.
+    /// The precision of the device.
     pub precision: Precision,
-    /// What definite values are computed by.
+    /// The functions that compute definite values.
     pub rules: &'a Rules,
-    /// The operands ConstOffset and Offset; of cubes, which have none, they are not looked at.
+    /// The operands ConstOffset and Offset. Cubes have none, and ignore them.
     pub offset: [i32; 3],
 }
 
 /// A slice of an image, and the coordinates in it.
 #[derive(Clone, Copy)]
 struct Spot {
-    /// The layer or face; 0 if there are none.
+    /// The layer, the face, or the slice of several cubes. 0 if there are none.
     slice: i64,
     at: [Inexact; 3],
 }
 
-/// The spot that a location is, and all that it may be for a device; none where that may be any.
+/// The definite spot of a location, and all spots that a device may use. `None` if it may use any.
 struct Spots {
     definite: Spot,
     allowed: Option<SmallVec<[Spot; 1]>>,
@@ -118,27 +119,27 @@ impl Spots {
     }
 }
 
-/// The definite value: numbers, and which are undefined.
+/// A definite value: its numbers, and the undefined components.
 #[derive(Clone, Copy)]
 struct Definite {
     numbers: [f64; 4],
     undefined: [Option<Unspecified>; 4],
 }
 
-/// Integer coordinates along one axis, each with the range of the weight of the next one.
+/// Integer coordinates along one axis, each with the range of the weight of its successor.
 type Candidates = SmallVec<[(i64, [f64; 2]); 4]>;
 
 /// Unnormalized coordinates along one axis of a level.
 #[derive(Clone, Copy)]
 struct Axis {
-    /// The definite one, without the offset.
+    /// The definite coordinate, without the offset.
     value: f64,
-    /// What a device may have, without the offset; `None` where it may be anything.
+    /// The range for a device, without the offset. `None` if any coordinate is allowed.
     range: Option<[f64; 2]>,
 }
 
 impl Axis {
-    /// The first integer coordinates that a device may have; `None` where they are too many.
+    /// The first integer coordinates that a device may use. `None` if they are too many.
     fn candidates(self, filter: Filter) -> Option<Candidates> {
         let shift = if filter == Filter::Linear { 0.5 } else { 0.0 };
         let [low, high] = self.range.map(|range| range.map(|u| u - shift))?;
@@ -151,11 +152,11 @@ impl Axis {
 }
 
 impl Sampling<'_> {
-    /// OpImageSampleImplicitLod, OpImageSampleExplicitLod and with Dref: at a location, a level of
-    /// detail, and with a reference where the sampler compares.
+    /// OpImageSampleImplicitLod, OpImageSampleExplicitLod and their Dref forms: samples at a
+    /// location and a level of detail, with a reference if the sampler compares.
     ///
     /// # Errors
-    /// For a sampler that is not valid for the image or the instruction.
+    /// If the sampler is not valid for the image or the instruction.
     pub fn sample(&self, at: impl Into<Location>, lod: Lod, reference: Option<Inexact>) -> Result<Sampled, SamplerError> {
         let at = at.into();
         let Some(levels) = self.levels(at, lod, reference)? else {
@@ -179,7 +180,7 @@ impl Sampling<'_> {
                 }
             }
         }
-        // A nearest texel is converted and nothing else.
+        // A nearest texel is only converted.
         let sums = levels.filters.contains(&Some(Filter::Linear)) || levels.allowed.iter().any(|(_, weight)| weight[1] > 0.0);
         if sums {
             self.widen_normalized(&mut allowed, reference.is_some());
@@ -187,8 +188,8 @@ impl Sampling<'_> {
         Ok(self.finished(definite, allowed))
     }
 
-    /// [`Sampling::sample`] without what a device may show instead: definite values depend on those
-    /// of location, level and reference alone.
+    /// [`Sampling::sample`] without the values that a device may show instead. Definite values
+    /// depend on the definite values of location, level and reference alone.
     ///
     /// # Errors
     /// As [`Sampling::sample`].
@@ -200,7 +201,7 @@ impl Sampling<'_> {
         })
     }
 
-    /// The levels that are read at a location, none if they are undefined.
+    /// The levels that are read at a location. `None` if the level of detail is undefined.
     fn levels(&self, at: Location, lod: Lod, reference: Option<Inexact>) -> Result<Option<Levels>, SamplerError> {
         self.sampler.check(self.image.format(), reference.is_some())?;
         let base = self.image.sides(0).unwrap_or([1; 3]);
@@ -208,7 +209,7 @@ impl Sampling<'_> {
         Ok((!lambda.undefined).then(|| Levels::at(self.rules, self.sampler, lambda.lambda, self.image.levels())))
     }
 
-    /// The definite value of a filter within the levels that are read.
+    /// The definite value of the filter within the levels that are read.
     fn definite(&self, levels: &Levels, spot: Spot, reference: Option<Inexact>) -> Definite {
         let filter = if levels.minified { self.sampler.min } else { self.sampler.mag };
         let definite = self.filtered(levels.level, filter, spot, reference);
@@ -218,8 +219,8 @@ impl Sampling<'_> {
         definite
     }
 
-    /// The derivatives that the level of detail is measured by: of the coordinates that are
-    /// filtered, on a cube those of the face.
+    /// The derivatives that determine the level of detail: those of the filtered coordinates, and
+    /// for a cube those on the face.
     fn measured(&self, at: Location, lod: Lod) -> Lod {
         let shape = self.image.shape();
         let Lod::Derivatives { dx, dy, bias } = lod else { return lod };
@@ -231,7 +232,7 @@ impl Sampling<'_> {
         Lod::Derivatives { dx: used(dx), dy: used(dy), bias }
     }
 
-    /// The layer or face of a location, and where it is there.
+    /// The spots of a location: the layer or face, and the coordinates there.
     fn spots(&self, Location { at, layer }: Location) -> Spots {
         let shape = self.image.shape();
         let spots = if shape.is_cube() {
@@ -244,7 +245,7 @@ impl Sampling<'_> {
         if shape.is_layered() { self.in_layers(spots, layer) } else { spots }
     }
 
-    /// The same spots in the layer, and in all layers that it may be for a device.
+    /// The same spots in the layer, and in all layers that a device may use.
     fn in_layers(&self, spots: Spots, layer: Inexact) -> Spots {
         let faces = i64::from(self.image.shape().faces());
         let last = self.image.sides(0).map_or(0, |sides| i64::from(sides[2]) / faces - 1);
@@ -255,7 +256,7 @@ impl Sampling<'_> {
         };
         let definite = moved(self.rules, spots.definite, within((self.rules.layer)(layer.value)));
         let Interval { low, high, .. } = layer.allowed;
-        // Preferred is to the nearest, ties to even; permitted is also ⌊a + ½⌋.
+        // Rounding to the nearest, ties to even, is preferred. ⌊a + ½⌋ is permitted too.
         let (first, end) =
             (within(low.round_ties_even().min((low + 0.5).floor())), within(high.round_ties_even().max((high + 0.5).floor())));
         let few = layer.allowed.is_finite() && end - first < MAX_CANDIDATES as i64;
@@ -265,8 +266,8 @@ impl Sampling<'_> {
         Spots { definite, allowed: spots.allowed.filter(|_| few).map(all) }
     }
 
-    /// What sums lose even where no weight but one counts, of components that the format has; they
-    /// stay within its numbers.
+    /// Widens the components that the format has by the error of sums. Sums have it even if only
+    /// one weight counts. The components stay within the format's numbers.
     fn widen_normalized(&self, allowed: &mut Allowed, compared: bool) {
         let format = self.image.format();
         let least = match format.numeric() {
@@ -282,11 +283,11 @@ impl Sampling<'_> {
         }
     }
 
-    /// OpImageGather and OpImageDrefGather: a component of the four texels that a linear filter
-    /// would read at level 0, of two dimensions or a cube.
+    /// OpImageGather and OpImageDrefGather: one component of each of the four texels that a linear
+    /// filter would read at level 0, of two dimensions or a cube.
     ///
     /// # Errors
-    /// For a sampler that is not valid for the image or the instruction.
+    /// If the sampler is not valid for the image or the instruction.
     pub fn gather(&self, at: impl Into<Location>, component: usize, reference: Option<Inexact>) -> Result<Sampled, SamplerError> {
         self.sampler.check(self.image.format(), reference.is_some())?;
         let component = if reference.is_some() { 0 } else { component & 3 };
@@ -309,7 +310,7 @@ impl Sampling<'_> {
         Ok(self.finished(definite, allowed))
     }
 
-    /// [`Sampling::gather`] without what a device may show instead.
+    /// [`Sampling::gather`] without the values that a device may show instead.
     ///
     /// # Errors
     /// As [`Sampling::gather`].
@@ -324,7 +325,7 @@ impl Sampling<'_> {
         Ok(self.value(self.gathered(self.spots(at.into()).definite, component, reference)))
     }
 
-    /// The definite value of a component of the four texels around a spot.
+    /// The definite value of one component of the four texels around a spot.
     fn gathered(&self, spot: Spot, component: usize, reference: Option<Inexact>) -> Definite {
         let numeric = self.image.format().numeric();
         let [(i, _), (j, _), _] = self.axes(0, spot.at).map(|axis| (self.rules.linear)(axis.value));
@@ -348,14 +349,14 @@ impl Sampling<'_> {
         Sampled { bits, undefined, allowed }
     }
 
-    /// A definite value as a shader has it.
+    /// A definite value as a shader gets it.
     fn value(&self, definite: Definite) -> SampledValue {
         let numeric = self.image.format().numeric();
         SampledValue { bits: definite.numbers.map(|x| shader_bits(numeric, x)), undefined: definite.undefined }
     }
 
-    /// The unnormalized coordinates in a level, to `sub_texel_bits` and what a product of 32-bit
-    /// floats is rounded by.
+    /// The unnormalized coordinates in a level, accurate to `sub_texel_bits` and to the rounding of
+    /// a product of 32-bit floats.
     fn axes(&self, level: u32, at: [Inexact; 3]) -> [Axis; 3] {
         let size = self.image.sides(level).unwrap_or([1; 3]);
         let step = (-f64::from(self.precision.sub_texel_bits.min(52))).exp2();
@@ -374,8 +375,8 @@ impl Sampling<'_> {
         })
     }
 
-    /// The texel or border texel at integer coordinates of a slice, offset and wrapped; compared
-    /// with the reference.
+    /// The texel or border texel at integer coordinates of a slice, after offset and wrapping. It
+    /// is compared with the reference, if there is one.
     fn texel(&self, level: u32, slice: i64, at: [i64; 3], reference: Option<Inexact>, definite: bool) -> Texel {
         let default = Rules::default();
         let rules = if definite { self.rules } else { &default };
@@ -393,7 +394,7 @@ impl Sampling<'_> {
         self.stored(rules, level, place, reference)
     }
 
-    /// The texel of a cube at integer coordinates of a slice, which may be one beyond an edge or a
+    /// The texel of a cube at integer coordinates of a slice, which may lie beyond an edge or a
     /// corner of the face.
     fn on_cube(&self, rules: &Rules, level: u32, slice: i64, at: [i64; 2], reference: Option<Inexact>) -> Texel {
         let size = self.image.sides(level).map_or(1, |sides| i64::from(sides[0]));
@@ -412,8 +413,8 @@ impl Sampling<'_> {
         }
     }
 
-    /// What stands beyond a corner of a cube's face: by preference the average of the three texels
-    /// that meet there. A device may have anything there, but what all three are if they are equal.
+    /// The texel beyond a corner of a cube's face: by preference the average of the three texels
+    /// that meet there. A device may have anything there, except if all three are equal.
     fn corner(&self, rules: &Rules, [a, b, c]: [Texel; 3], compared: bool) -> Texel {
         let numeric = if compared { Numeric::Float } else { self.image.format().numeric() };
         let ends = match self.image.format().numeric() {
@@ -432,8 +433,8 @@ impl Sampling<'_> {
         texel
     }
 
-    /// The texel at a place of a level, or the border texel if there is none;
-    /// compared with the reference.
+    /// The texel at a place of a level, or the border texel if there is none. It is compared with
+    /// the reference, if there is one.
     fn stored(&self, rules: &Rules, level: u32, place: [i64; 3], reference: Option<Inexact>) -> Texel {
         let format = self.image.format();
         let texel = self.image.texel(rules, level, place).unwrap_or_else(|| {
@@ -460,8 +461,8 @@ impl Sampling<'_> {
         }
     }
 
-    /// The texels at i and i + 1 along so many axes, the first one fastest: i0j0, i1j0, i0j1, i1j1
-    /// and so on.
+    /// The texels at i and i + 1 along this number of axes, the first axis fastest: i0j0, i1j0,
+    /// i0j1, i1j1 and so on.
     fn footprint(
         &self,
         level: u32,
@@ -475,7 +476,7 @@ impl Sampling<'_> {
         (0..1 << axes).map(|n| self.texel(level, slice, one(n), reference, definite)).collect()
     }
 
-    /// The nearest texel's integer coordinates; a cube's stay on the face.
+    /// The integer coordinates of the nearest texel. Those of a cube stay on the face.
     fn nearest(&self, level: u32, at: [i64; 3]) -> [i64; 3] {
         match self.image.shape() {
             Shape::Cube | Shape::CubeArray => {
@@ -519,7 +520,7 @@ impl Sampling<'_> {
         definite
     }
 
-    /// What a device may have of a filter within a level.
+    /// The values that a device may have for a filter within a level.
     fn allowed(&self, level: u32, filter: Filter, spots: &Spots, reference: Option<Inexact>) -> Allowed {
         let Some(spots) = &spots.allowed else { return Allowed::any() };
         let mut allowed = Allowed(SmallVec::new());
@@ -549,7 +550,8 @@ impl Sampling<'_> {
         allowed
     }
 
-    /// The texels of a footprint summed along one axis after the other, with the weights' ranges.
+    /// Sums the texels of a footprint along one axis after the other, with the ranges of
+    /// the weights.
     fn combined(&self, texels: &[Texel], weights: &[[f64; 2]]) -> [Interval; 4] {
         let mut parts: SmallVec<[[Interval; 4]; 4]> = texels.iter().map(|texel| texel.allowed).collect();
         for &weight in weights {
@@ -562,8 +564,8 @@ impl Sampling<'_> {
         parts[0]
     }
 
-    /// What a weighted sum may come out as: nothing is rounded if a device's weight is 0 or if both
-    /// are equal.
+    /// The range of a weighted sum. Nothing is rounded if the second weight is 0, or if both parts
+    /// are the same 0, 1 or -1.
     fn sum(&self, exact: Interval, parts: [Interval; 2], weight: [f64; 2]) -> Interval {
         let same = parts[0] == parts[1] && parts[0].low == parts[0].high && (parts[0].low == 0.0 || parts[0].low.abs() == 1.0);
         if weight[1] == 0.0 || same || exact.is_any() {
@@ -577,8 +579,8 @@ impl Sampling<'_> {
     }
 }
 
-/// (1 - t)·a + t·b over all numbers of the intervals and a range of weights within 0 and 1. What is
-/// not finite may be multiplied by zero.
+/// (1 - t)·a + t·b over all numbers of the intervals and a range of weights within 0 and 1. Any
+/// number if one is not finite, since it may be multiplied by zero.
 fn mixed(a: Interval, b: Interval, t: [f64; 2]) -> Interval {
     if t[1] == 0.0 {
         return a;
@@ -594,7 +596,7 @@ fn mixed(a: Interval, b: Interval, t: [f64; 2]) -> Interval {
     }
     let at = |x: f64, y: f64, t: f64| (1.0 - t) * x + t * y;
     let (low, high) = (at(a.low, b.low, t[0]).min(at(a.low, b.low, t[1])), at(a.high, b.high, t[0]).max(at(a.high, b.high, t[1])));
-    // What rounding to 64 bits may have lost.
+    // This covers the rounding errors of 64 bits.
     Interval::between(low, high).widened(4.0 * f64::EPSILON * a.magnitude().max(b.magnitude()))
 }
 
@@ -605,7 +607,7 @@ fn between_levels(a: Definite, b: Definite, weight: f64) -> Definite {
     }
 }
 
-/// The integer; far out, any.
+/// The number as an integer. Far out, any integer.
 fn integer(x: f64) -> i64 {
     x as i64
 }

@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::Format;
 
-/// The greatest bias of the level of detail: the least `maxSamplerLodBias` that a device may have
-/// is 2; devices have 15 or so.
+/// The greatest bias of the level of detail. The least `maxSamplerLodBias` that a device may have
+/// is 2; devices have about 15.
 pub const MAX_LOD_BIAS: f64 = 15.0;
 
 /// A filter, within a level or between levels.
@@ -18,13 +18,13 @@ pub enum Filter {
     Linear,
 }
 
-/// What a coordinate outside of the level stands for.
+/// The texel that a coordinate outside of the level selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum AddressMode {
     /// The level is repeated.
     #[default]
     Repeat,
-    /// The level is repeated, every second time mirrored.
+    /// The level is repeated, and every second copy is mirrored.
     MirroredRepeat,
     /// The texel at the edge.
     ClampToEdge,
@@ -37,8 +37,8 @@ impl AddressMode {
     pub const ALL: [AddressMode; 4] =
         [AddressMode::Repeat, AddressMode::MirroredRepeat, AddressMode::ClampToEdge, AddressMode::ClampToBorder];
 
-    /// The integer coordinate within a level of that size; -1 or the size for
-    /// the border. [Wrapping Operation]
+    /// The integer coordinate within a level of that size. -1 or the size for the border.
+    /// [Wrapping Operation]
     pub fn wrap(self, i: i64, size: i64) -> i64 {
         match self {
             AddressMode::Repeat => i.rem_euclid(size),
@@ -52,7 +52,7 @@ impl AddressMode {
     }
 }
 
-/// The colour of border texels, of floats or of integers as the image has them.
+/// The colour of border texels: floats or integers, as the image has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Border {
     /// (0, 0, 0, 0).
@@ -65,7 +65,7 @@ pub enum Border {
 }
 
 impl Border {
-    /// Its components.
+    /// The components: red, green, blue and alpha.
     pub fn colour(self) -> [f64; 4] {
         match self {
             Border::TransparentBlack => [0.0; 4],
@@ -109,7 +109,7 @@ impl Compare {
         Compare::Always,
     ];
 
-    /// Whether the reference compares so with what is stored.
+    /// Whether the comparison of the reference with the stored number holds.
     pub fn holds(self, reference: f64, stored: f64) -> bool {
         match self {
             Compare::Never => false,
@@ -123,7 +123,8 @@ impl Compare {
         }
     }
 
-    /// Whether it holds for all numbers of the two intervals, for none (`Some(false)`), or depends.
+    /// `Some(true)` if it holds for all numbers of the two intervals, `Some(false)` if it holds for
+    /// none, and `None` if it depends.
     pub fn decided(self, reference: crate::number::Interval, stored: crate::number::Interval) -> Option<bool> {
         if matches!(self, Compare::Never | Compare::Always) {
             return Some(self == Compare::Always);
@@ -156,24 +157,24 @@ pub struct Sampler {
     pub min: Filter,
     /// The filter between levels.
     pub mip: Filter,
-    /// What coordinates outside stand for, in x, y and z; of cubes they are not looked at.
+    /// The address modes in x, y and z. Cubes ignore them.
     pub address: [AddressMode; 3],
     /// The colour of border texels.
     pub border: Border,
-    /// Whether coordinates count texels.
+    /// Whether coordinates count texels and are not normalized.
     pub unnormalized: bool,
-    /// Added to every level of detail.
+    /// The bias that is added to every level of detail.
     pub lod_bias: f32,
     /// The least level of detail.
     pub lod_min: f32,
     /// The greatest level of detail.
     pub lod_max: f32,
-    /// How a depth reference is compared with a texel.
+    /// The comparison of a depth reference with a texel. `None` if the sampler does not compare.
     pub compare: Option<Compare>,
 }
 
 impl Default for Sampler {
-    /// Nearest texels of the level that the level of detail says, repeated.
+    /// Nearest texels of the level that is nearest to the level of detail, repeated.
     fn default() -> Sampler {
         Sampler {
             mag: Filter::Nearest,
@@ -190,19 +191,18 @@ impl Default for Sampler {
     }
 }
 
-/// Why a sampler is not valid for an image or instruction.
+/// Why a sampler is not valid for an image or an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SamplerError {
-    /// A linear filter of an image of integers.
+    /// A linear filter for an image of integers.
     IntegerLinear,
-    /// Unnormalized coordinates with filters that differ, levels, repetition, comparison or another
-    /// level of detail than 0.
+    /// Unnormalized coordinates together with filters that differ, levels, repetition, comparison,
+    /// or a level of detail other than 0.
     Unnormalized,
-    /// An instruction with a depth reference and a sampler without comparison, or
-    /// the other way round.
+    /// An instruction with a depth reference and a sampler without comparison, or the reverse.
     Comparison,
-    /// A NaN among the levels of detail.
+    /// A level of detail or a bias that is NaN.
     NaN,
 }
 
@@ -222,7 +222,8 @@ impl fmt::Display for SamplerError {
 impl std::error::Error for SamplerError {}
 
 impl Sampler {
-    /// Whether it may be used with images of that format, with a depth reference or without.
+    /// Checks whether the sampler may be used with images of that format, with or without a
+    /// depth reference.
     ///
     /// # Errors
     /// If it may not: VkSamplerCreateInfo's valid usage, and Texel Input Validation.
@@ -251,21 +252,21 @@ impl Sampler {
     }
 }
 
-/// How precise a device is: limits of VkPhysicalDeviceLimits, and what the specification gives no
-/// number for.
+/// The precision of a device: limits of VkPhysicalDeviceLimits, and one that the specification does
+/// not state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Precision {
-    /// `subTexelPrecisionBits`: texel coordinates are right to 2^-this texels; 4 at least.
+    /// `subTexelPrecisionBits`: texel coordinates are accurate to 2^-this texels. At least 4.
     pub sub_texel_bits: u8,
-    /// `mipmapPrecisionBits`: levels of detail are right to 2^-this; 4 at least.
+    /// `mipmapPrecisionBits`: levels of detail are accurate to 2^-this. At least 4.
     pub mipmap_bits: u8,
-    /// A sum of two weighted texels is right to 2^-this of the greater, or of 1 if they are
+    /// A sum of two weighted texels is accurate to 2^-this of the greater one, or of 1 if they are
     /// normalized. The specification states no number for this.
     pub filter_bits: u8,
 }
 
 impl Precision {
-    /// The least that a device may have, with sums as precise as the format's components.
+    /// The least precision that a device may have. Sums are as precise as the format's components.
     pub fn least(format: Format) -> Precision {
         let width = format.channels().iter().map(|c| c.width).max().unwrap_or(8);
         let filter_bits = match width {

@@ -1,24 +1,24 @@
-//! Shapes of images, and where in them a sample is taken: Vulkan, Image Views (VkImageViewType);
-//! (s,t,r,q,a) to (u,v,w,a) Transformation.
+//! Shapes of images, and locations of samples: Vulkan, Image Views (VkImageViewType); (s,t,r,q,a)
+//! to (u,v,w,a) Transformation.
 
 use crate::number::Inexact;
 
-/// What an image's texels are arranged in.
+/// The arrangement of an image's texels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// A row.
     D1,
-    /// Several rows, one a layer.
+    /// Several rows, one for each layer.
     D1Array,
     /// A rectangle.
     D2,
-    /// Several rectangles, one a layer.
+    /// Several rectangles, one for each layer.
     D2Array,
     /// A box.
     D3,
     /// Six squares: the faces +X, -X, +Y, -Y, +Z and -Z.
     Cube,
-    /// Several cubes, one a layer: slice 6·layer + face.
+    /// Several cubes, one for each layer: slice 6·layer + face.
     CubeArray,
 }
 
@@ -26,7 +26,7 @@ impl Shape {
     /// Every shape.
     pub const ALL: [Shape; 7] = [Shape::D1, Shape::D1Array, Shape::D2, Shape::D2Array, Shape::D3, Shape::Cube, Shape::CubeArray];
 
-    /// What images of the shape are: "of two dimensions with layers".
+    /// The shape in words, such as "of two dimensions with layers".
     pub fn name(self) -> &'static str {
         match self {
             Shape::D1 => "of one dimension",
@@ -39,8 +39,8 @@ impl Shape {
         }
     }
 
-    /// How many coordinates a texel has within its layer or face, each of which
-    /// is wrapped and filtered.
+    /// The number of coordinates of a texel within its layer or face. Each of them is wrapped
+    /// and filtered.
     pub fn axes(self) -> usize {
         match self {
             Shape::D1 | Shape::D1Array => 1,
@@ -49,24 +49,24 @@ impl Shape {
         }
     }
 
-    /// How many numbers a place in an image of the shape has for a sampler: its axes, or a cube's
-    /// direction, then the layer.
+    /// The number of coordinates that a sampler needs: those of the axes, or of a cube's direction,
+    /// and then the layer.
     pub fn coordinates(self) -> usize {
         self.directions() + usize::from(self.is_layered())
     }
 
-    /// Likewise, without the layer: those that have derivatives.
+    /// The number of coordinates without the layer: those that have derivatives.
     pub fn directions(self) -> usize {
         if self.is_cube() { 3 } else { self.axes() }
     }
 
-    /// How many integers a texel's place has: its axes, then the layer or the face, of several cubes
-    /// the slice.
+    /// The number of integers of a texel's place: its axes, then the layer or the face. For several
+    /// cubes, the last integer is the slice.
     pub fn integers(self) -> usize {
         self.coordinates().min(3)
     }
 
-    /// A texel's place (x, y, z) by these integers.
+    /// A texel's place (x, y, z), from these integers.
     pub fn place(self, integers: &[i64]) -> [i64; 3] {
         let of = |k: usize| integers.get(k).copied().unwrap_or(0);
         match self {
@@ -77,7 +77,8 @@ impl Shape {
         }
     }
 
-    /// Which of width, height, and depth or number of layers a query tells.
+    /// The sides that a query returns, as indices into width, height, and depth or number
+    /// of layers.
     pub fn queried(self) -> &'static [usize] {
         match self {
             Shape::D1 => &[0],
@@ -87,28 +88,28 @@ impl Shape {
         }
     }
 
-    /// How many slices a layer has: a cube has its faces.
+    /// The number of slices of a layer: the faces of a cube, otherwise 1.
     pub fn faces(self) -> u32 {
         if self.is_cube() { 6 } else { 1 }
     }
 
-    /// Whether there are layers.
+    /// Whether the shape has layers.
     pub fn is_layered(self) -> bool {
         matches!(self, Shape::D1Array | Shape::D2Array | Shape::CubeArray)
     }
 
-    /// Whether a place is a direction.
+    /// Whether a location in the image is a direction.
     pub fn is_cube(self) -> bool {
         matches!(self, Shape::Cube | Shape::CubeArray)
     }
 }
 
-/// Where a sample is taken. What the image's shape has no use for is not looked at.
+/// The location of a sample. Numbers that the image's shape does not use are ignored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Location {
-    /// s, t and r; of a cube a direction.
+    /// s, t and r. For a cube, a direction.
     pub at: [Inexact; 3],
-    /// The layer, a: a number that is rounded.
+    /// a, the layer: a number that is rounded.
     pub layer: Inexact,
 }
 

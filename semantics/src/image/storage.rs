@@ -1,6 +1,6 @@
-//! Images in memory: levels of texels and which components are undefined. Fetch, read, write and
-//! queries by integer coordinates: Vulkan, Texel Input Validation, Texel Replacement, Texel Output
-//! Coordinate Validation, Integer Texel Coordinate Operations.
+//! Images in memory: levels of texels, with undefined components. Fetch, read, write and queries by
+//! integer coordinates: Vulkan, Texel Input Validation, Texel Replacement, Texel Output Coordinate
+//! Validation, Integer Texel Coordinate Operations.
 
 use std::fmt;
 
@@ -13,23 +13,23 @@ use crate::number::Interval;
 use crate::number::integer::mask;
 use crate::undefined::Unspecified;
 
-/// The most bytes that the levels of one image have together.
+/// The most bytes of all levels of one image together.
 pub const MAX_BYTES: u64 = 1 << 30;
 
-/// What the environment says about image accesses that are out of bounds.
+/// The environment's guarantee for image accesses that are out of bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Robustness {
     /// The values read are undefined.
     #[default]
     None,
-    /// robustImageAccess: zeros with an alpha of 0 or 1 for a bad coordinate; undefined values for
-    /// a bad level.
+    /// robustImageAccess: zeros with an alpha of 0 or 1 for an invalid coordinate, undefined values
+    /// for an invalid level.
     Access,
     /// robustImageAccess2: the format's zeros.
     Access2,
 }
 
-/// Why an image is not made.
+/// Why an image cannot be created or filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ImageError {
@@ -37,14 +37,14 @@ pub enum ImageError {
     Empty,
     /// The levels together have more than [`MAX_BYTES`].
     TooLarge,
-    /// More or fewer levels than 1 to the floor of the greater side's logarithm and 1: their number
-    /// and the most.
+    /// A number of levels that is 0 or more than the floor of the greatest side's binary logarithm,
+    /// plus 1: the number found, and the most.
     Levels(u32, u32),
     /// A level that the image does not have.
     NoLevel(u32),
-    /// Bytes of another number than a level has: found and required.
+    /// Another number of bytes than a level has: found and required.
     Length(usize, usize),
-    /// Sides that the shape does not have.
+    /// Sides that the shape cannot have.
     Shape(Shape),
 }
 
@@ -71,20 +71,21 @@ impl std::error::Error for ImageError {}
 /// A level of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Level {
-    /// Width, height, and how many slices there are: the depth, or the layers or faces, of which
-    /// every level has as many.
+    /// Width, height, and the number of slices: the depth, or the number of layers or faces, which
+    /// is the same in every level.
     sides: [u32; 3],
     /// Row after row, slice after slice.
     bytes: Vec<u8>,
-    /// For each texel: in bit c whether component c is undefined, in bit 4 + c whether it was
-    /// rounded when it was stored, so that another device may hold the neighbouring code.
+    /// For each texel, bit c: whether component c is undefined. Bit 4 + c: whether it was rounded
+    /// when it was stored, so that another device may hold the neighbouring code.
     shadow: Vec<u8>,
-    /// By texel: what a device may hold instead in each component, as numbers, if this is more.
+    /// Other numbers that a device may hold in each component, by the texel's
+    /// index: [`Image::allow`].
     open: FxHashMap<usize, [Option<Interval>; 4]>,
 }
 
-/// An image. A texel is at (x, y, z) of a level, z the place in the third dimension, the layer or
-/// the face; what the shape does not have is 0.
+/// An image. A texel is at (x, y, z) of a level, where z is the place in the third dimension, the
+/// layer or the face. Coordinates that the shape does not have are 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     format: Format,
@@ -118,21 +119,21 @@ impl Encoded {
 }
 
 impl Image {
-    /// An image of two dimensions and one layer whose texels are undefined.
+    /// An image of two dimensions and one layer, with undefined texels.
     ///
     /// # Errors
-    /// For no texels, too many, or levels that the size does not have.
+    /// If there are no texels, too many, or levels that the size does not have.
     pub fn new(format: Format, width: u32, height: u32, levels: u32) -> Result<Image, ImageError> {
         Image::of_shape(format, Shape::D2, [width, height, 1], levels)
     }
 
-    /// An image whose texels are undefined, of that width, height, and depth or number of layers or
-    /// faces. Each level has half the sides of the one before, rounded down, but 1 at least, and as
-    /// many layers: Image Mip Level Sizing.
+    /// An image with undefined texels, of that width, height, and depth or number of layers or
+    /// faces. Each level has half the sides of the one before, rounded down, but at least 1. It has
+    /// the same number of layers: Image Mip Level Sizing.
     ///
     /// # Errors
-    /// For no texels, too many, levels that the size does not have, or sides that the shape does
-    /// not have.
+    /// If there are no texels, too many, levels that the size does not have, or sides that the
+    /// shape cannot have.
     pub fn of_shape(format: Format, shape: Shape, sides: [u32; 3], levels: u32) -> Result<Image, ImageError> {
         let [width, height, slices] = sides;
         let depth = if shape == Shape::D3 { slices } else { 1 };
@@ -190,13 +191,13 @@ impl Image {
         self.sides(level).map(|[width, height, _]| [width, height])
     }
 
-    /// Width, height, and depth or number of layers or faces of a level in texels.
+    /// Width, height, and depth or number of layers or faces of a level, in texels.
     pub fn sides(&self, level: u32) -> Option<[u32; 3]> {
         self.levels.get(level as usize).map(|l| l.sides)
     }
 
     /// OpImageQuerySizeLod: width, height, and depth or number of layers, as far as the shape has
-    /// them; undefined for a level that is not there.
+    /// them. Undefined for a level that does not exist.
     ///
     /// # Errors
     /// Why the result is an undefined value.
@@ -207,15 +208,15 @@ impl Image {
         Ok(self.shape.queried().iter().map(|&axis| sides[axis]).collect())
     }
 
-    /// The bytes of a level, row after row; zeros where undefined from the beginning.
+    /// The bytes of a level, row after row. Texels that were never defined are zeros.
     pub fn bytes(&self, level: u32) -> Option<&[u8]> {
         self.levels.get(level as usize).map(|l| l.bytes.as_slice())
     }
 
-    /// Gives a level its bytes, row after row; all are defined then.
+    /// Sets the bytes of a level, row after row. Afterwards all texels are defined.
     ///
     /// # Errors
-    /// For a level that is not there, or another number of bytes than it has.
+    /// If the level does not exist, or has another number of bytes.
     pub fn fill(&mut self, level: u32, bytes: &[u8]) -> Result<(), ImageError> {
         let to = self.levels.get_mut(level as usize).ok_or(ImageError::NoLevel(level))?;
         if bytes.len() != to.bytes.len() {
@@ -227,9 +228,9 @@ impl Image {
         Ok(())
     }
 
-    /// Gives a texel its bits, as one little-endian number, and says which of its components are
-    /// undefined, in bits 0 to 3 of the other; by its place among those of its level. None if it is
-    /// not there.
+    /// Sets the bits of a texel, as one little-endian number, and its undefined components, as
+    /// bits 0 to 3 of `undefined`. `index` counts the texels of the level. `None` if the texel
+    /// does not exist.
     pub fn set_raw(&mut self, level: u32, index: usize, texel: u128, undefined: u8) -> Option<()> {
         let size = self.format.bytes();
         let to = self.levels.get_mut(level as usize)?;
@@ -239,9 +240,9 @@ impl Image {
         Some(())
     }
 
-    /// Says that a device may hold other numbers in some components of a texel, as a shader sees
-    /// them; by its place among those of its level. What the texel holds may be among them or not.
-    /// None if it is not there.
+    /// Records other numbers that a device may hold in some components of a texel, as a shader sees
+    /// them. They may include what the texel holds, or not. `index` counts the texels of the level.
+    /// `None` if the texel does not exist.
     pub fn allow(&mut self, level: u32, index: usize, components: [Option<Interval>; 4]) -> Option<()> {
         let to = self.levels.get_mut(level as usize)?;
         to.shadow.get(index)?;
@@ -249,10 +250,10 @@ impl Image {
         Some(())
     }
 
-    /// Gives every texel of a level this colour: the bits of 32-bit floats, or of integers.
+    /// Sets every texel of a level to this colour: the bits of 32-bit floats, or of integers.
     ///
     /// # Errors
-    /// For a level that is not there.
+    /// If the level does not exist.
     pub fn clear(&mut self, level: u32, colour: [u32; 4]) -> Result<(), ImageError> {
         let encoded = Encoded::of(self.format, colour, 0);
         let to = self.levels.get_mut(level as usize).ok_or(ImageError::NoLevel(level))?;
@@ -264,12 +265,12 @@ impl Image {
         Ok(())
     }
 
-    /// A texel's place among those of its level, if it is there, in slice 0.
+    /// The index of a texel of slice 0 among those of its level. `None` if it does not exist.
     pub fn index(&self, level: u32, x: i64, y: i64) -> Option<usize> {
         self.index_at(level, [x, y, 0])
     }
 
-    /// A texel's place among those of its level, if it is there.
+    /// The index of a texel among those of its level. `None` if it does not exist.
     #[inline]
     pub fn index_at(&self, level: u32, [x, y, z]: [i64; 3]) -> Option<usize> {
         let [width, height, slices] = self.levels.get(level as usize)?.sides;
@@ -278,13 +279,13 @@ impl Image {
         here.then(|| (z as usize * height as usize + y as usize) * width as usize + x as usize)
     }
 
-    /// The bits of a texel in slice 0, as one little-endian number, and its undefined components in
-    /// bits 0 to 3 of the other.
+    /// The bits of a texel of slice 0, as one little-endian number, and its undefined components,
+    /// as bits 0 to 3 of the second number.
     pub fn raw(&self, level: u32, x: i64, y: i64) -> Option<(u128, u8)> {
         self.raw_of(level, self.index(level, x, y)?)
     }
 
-    /// [`Image::raw`] of a texel by its place among those of its level.
+    /// [`Image::raw`] for a texel by its index in its level.
     pub fn raw_of(&self, level: u32, index: usize) -> Option<(u128, u8)> {
         let (l, size) = (self.levels.get(level as usize)?, self.format.bytes());
         let shadow = l.shadow.get(index)?;
@@ -293,19 +294,19 @@ impl Image {
         Some((u128::from_le_bytes(bytes), shadow & 15))
     }
 
-    /// Which components of a texel were rounded when they were stored, so that another device may
-    /// hold the neighbouring code: bit c for component c.
+    /// The components of a texel that were rounded when they were stored, so that another device
+    /// may hold the neighbouring code: bit c for component c.
     pub fn rounded(&self, level: u32, x: i64, y: i64) -> Option<u8> {
         self.rounded_of(level, self.index(level, x, y)?)
     }
 
-    /// [`Image::rounded`] of a texel by its place among those of its level.
+    /// [`Image::rounded`] for a texel by its index in its level.
     pub fn rounded_of(&self, level: u32, index: usize) -> Option<u8> {
         self.levels.get(level as usize)?.shadow.get(index).map(|shadow| shadow >> 4)
     }
 
-    /// The texels of a level that are not all defined and exact: their places among those of the
-    /// level, and of each what [`Image::raw`] and [`Image::rounded`] say of its components.
+    /// The texels of a level with a component that is undefined or was rounded: their indices in
+    /// the level, with the components that [`Image::raw`] and [`Image::rounded`] name.
     pub fn inexact(&self, level: u32) -> impl Iterator<Item = (usize, u8, u8)> {
         let shadows = self.levels.get(level as usize).map_or(&[][..], |level| &level.shadow);
         let any = shadows.iter().fold(0, |any, shadow| any | shadow) != 0;
@@ -313,7 +314,7 @@ impl Image {
         shadows.iter().enumerate().filter(|(_, shadow)| **shadow != 0).map(|(index, shadow)| (index, shadow & 15, shadow >> 4))
     }
 
-    /// The texel, by these rules.
+    /// The texel, decoded by these rules. `None` if it does not exist.
     pub(super) fn texel(&self, rules: &Rules, level: u32, at: [i64; 3]) -> Option<Texel> {
         let index = self.index_at(level, at)?;
         let (bits, undefined) = self.raw_of(level, index)?;
@@ -328,7 +329,7 @@ impl Image {
     }
 
     /// OpImageFetch at a level, and OpImageRead at level 0: the texel, converted to four
-    /// components; missing ones are 0, 0 and 1.
+    /// components. Missing components are 0, 0 and 1.
     pub fn fetch(&self, x: i64, y: i64, lod: i64, robustness: Robustness) -> Texel {
         self.fetch_by(&Rules::default(), [x, y, 0], lod, robustness)
     }
@@ -353,16 +354,16 @@ impl Image {
         }
     }
 
-    /// OpImageWrite at level 0: the components by their bits; of those in `undefined`, bit c for
-    /// component c, an undefined value is stored. The codes that each may be stored as, of which
-    /// the best ones are; `None` for a texel that is not there, where a write has no effect in any
-    /// environment. A component without a definite code reads back as
-    /// [`Unspecified::Uninitialised`]; why, the codes say.
+    /// OpImageWrite at level 0. Components are given by their bits. Bit c of `undefined` says that
+    /// an undefined value is stored in component c. Returns the codes that a device may store for
+    /// each component; the image stores the best ones. `None` for a texel that does not exist:
+    /// there a write has no effect in any environment. A component without a definite code reads
+    /// back as [`Unspecified::Uninitialised`]; its codes say why.
     pub fn write(&mut self, x: i64, y: i64, components: [u32; 4], undefined: u8) -> Option<SmallVec<[Codes; 4]>> {
         self.write_of(self.index(0, x, y)?, components, undefined)
     }
 
-    /// [`Image::write`] of a texel by its place among those of level 0.
+    /// [`Image::write`] for a texel by its index in level 0.
     pub fn write_of(&mut self, index: usize, components: [u32; 4], undefined: u8) -> Option<SmallVec<[Codes; 4]>> {
         let encoded = Encoded::of(self.format, components, undefined);
         let (l, size) = (self.levels.first_mut()?, self.format.bytes());
@@ -372,7 +373,7 @@ impl Image {
         Some(encoded.codes)
     }
 
-    /// The bits of a number as a shader gives it to this image: a 32-bit float or an integer.
+    /// A shader's bits for a number, as this image takes them: a 32-bit float or an integer.
     pub fn shader_bits(&self, number: f64) -> u32 {
         shader_bits(self.format.numeric(), number)
     }

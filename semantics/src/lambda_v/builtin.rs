@@ -1,5 +1,5 @@
-//! The builtins: one table, from which reading, typing, reduction, translation, generation and the
-//! reference table of docs/lambda-v.md come.
+//! The builtins. Reading, typing, reduction, translation, generation and the reference table of
+//! docs/lambda-v.md all use one table.
 //!
 //! A builtin has one or more overloads. An overload's shapes share the report's metavariables: `I`
 //! in 1..=4 (or from 2, where the SPIR-V instruction has no one-component form: LV-26), `T` in f
@@ -30,7 +30,7 @@ pub enum Shape {
     Index,
 }
 
-/// How an overload is translated (report §6.7), which is also how it computes.
+/// The translation of an overload (report §6.7), which also defines its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emit {
     /// One instruction on the operands in order.
@@ -60,7 +60,7 @@ pub struct Overload {
     pub least: u8,
     /// The greatest I.
     pub greatest: u8,
-    /// Its instruction.
+    /// The translation.
     pub emit: Emit,
 }
 
@@ -75,7 +75,7 @@ pub struct Row {
     pub name: &'static str,
     /// Its overloads; at most one fits given operand types.
     pub overloads: &'static [Overload],
-    /// What it is, in a few words.
+    /// The meaning, in a few words.
     pub doc: &'static str,
 }
 
@@ -259,7 +259,7 @@ impl Builtin {
         TABLE.iter().position(|row| row.name == name).map(|i| Builtin(i as u8))
     }
 
-    /// Its row.
+    /// The builtin's row of the table.
     pub fn row(self) -> &'static Row {
         &TABLE[self.0 as usize]
     }
@@ -269,8 +269,8 @@ impl Builtin {
         self.row().name
     }
 
-    /// The overload for these operand types, if one fits. `Shape::Index` fits Num; that it is a
-    /// literal is for the caller to see to.
+    /// The overload for these operand types, if one fits. `Shape::Index` fits Num. The caller
+    /// checks that the operand is a literal.
     pub fn resolve(self, operands: &[Ground]) -> Option<Resolved> {
         self.row().overloads.iter().find_map(|o| o.fits(operands).map(|result| Resolved { emit: o.emit, result }))
     }
@@ -365,7 +365,7 @@ impl Overload {
         self.shape(self.result, n, t.unwrap_or(Elem::F))
     }
 
-    /// The type of `shape` for I and T, if the shape has one there.
+    /// The type of `shape` for these I and T. `None` for a matrix of one column.
     pub fn shape(&self, shape: Shape, i: u8, t: Elem) -> Option<Ground> {
         Some(match shape {
             Shape::F => Ground::Vec(i, Elem::F),
@@ -416,7 +416,7 @@ impl Overload {
     }
 }
 
-/// The table as Markdown: name, typings, instructions, what it is. docs/lambda-v.md holds it.
+/// The table as Markdown: name, typings, instructions, meaning. docs/lambda-v.md contains it.
 pub fn reference_table() -> String {
     let mut text = String::from("| builtin | type | SPIR-V | |\n|---|---|---|---|\n");
     for row in TABLE {

@@ -1,19 +1,19 @@
-//! A machine with the meaning of [`super::step`]: environments instead of substitution, arguments
-//! evaluated once and shared.
+//! A machine with the meaning of [`super::step`]. It uses environments instead of substitution, and
+//! evaluates arguments once and shares them.
 //!
-//! It never calls the relation. Tests hold it to the relation in two ways: [`Sharing::ByName`]
-//! evaluates an argument at each use, as the relation does, and must then fire the same rules at
-//! the same places in the same order; [`Sharing::ByNeed`] must end the same. Steps are those of the
-//! relation either way: a shared value costs again, at each use, what it cost to make.
+//! The machine never calls the relation. Tests compare it with the relation in two ways. With
+//! [`Sharing::ByName`] it evaluates an argument at each use, as the relation does. Then it must
+//! fire the same rules at the same places in the same order. With [`Sharing::ByNeed`] it must end
+//! the same way. Both count the steps of the relation: at each use, a shared value costs again what
+//! its evaluation cost.
 //!
-//! A run over sets ([`explore`]) is by name: each use of a bound expression is an evaluation of its
-//! own, which may give another value that is allowed; the parameters of a rec-func
-//! are values, and shared.
+//! A run over sets ([`explore`]) is by name. Each use of a bound expression is an evaluation of its
+//! own, which may give another allowed value. The parameters of a rec-func are values, and shared.
 //!
-//! Where only bits are asked, by [`Pixels`], the same evaluation runs over bits alone.
+//! If only the bits of a result are needed, [`Pixels`] runs the same evaluation over bits alone.
 //!
-//! Tail calls take no room: the bindings of one round of a rec-func are gone in the next, since
-//! what it passes on are values.
+//! Tail calls take no room. The bindings of one round of a rec-func are gone in the next, since a
+//! round passes on values only.
 
 mod domain;
 
@@ -30,7 +30,7 @@ use crate::rule::Rule;
 use smallvec::SmallVec;
 use std::convert::Infallible;
 
-/// Whether the value of a bound expression is kept.
+/// Whether the machine keeps the value of a bound expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Sharing {
     /// Evaluated at the first use, and kept.
@@ -60,7 +60,8 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// After how many steps a run that has taken so many looks at its fuel and the clock.
+    /// The number of steps at which a run that has taken `steps` next checks its fuel and
+    /// the clock.
     fn pause(&self, steps: u64) -> u64 {
         self.time.map_or(self.fuel, |_| self.fuel.min(steps.saturating_add(TimeLimit::EVERY)))
     }
@@ -70,7 +71,7 @@ impl Bounds {
 /// if the rule made one.
 pub type Firing<'a> = (Rule, Span, Option<&'a Value>);
 
-/// Evaluates a closed term of the program. Gives the ending and the steps taken.
+/// Evaluates a closed term of the program. Returns the outcome and the number of steps.
 pub fn run(program: &Program, e: TermId, setting: &Setting, bounds: Bounds) -> (Outcome<Value>, u64) {
     run_watched(program, e, setting, bounds, Sharing::ByNeed, None)
 }
@@ -89,8 +90,8 @@ pub fn run_watched(
     (ended(result), machine.steps)
 }
 
-/// What a device must show of a term whose definite value is `value`, component by component, over
-/// every way that it may reduce where components are not decided.
+/// What a device must show of a term whose definite value is `value`, component by component. If
+/// components are not decided, this follows every way that the term may reduce.
 pub fn explore(program: &Program, e: TermId, value: &Value, setting: &Setting, bounds: Bounds, exploration: Exploration) -> Observation {
     observe(exploration, &value.lanes, |sets| {
         let domain = Judged { setting, sharing: Sharing::ByName, sink: None, sets: Some(sets) };
@@ -103,24 +104,25 @@ pub fn explore(program: &Program, e: TermId, value: &Value, setting: &Setting, b
     })
 }
 
-/// Runs of one program on many pixels, of which nothing but the bits is asked. What one run
-/// allocates serves the next.
+/// Runs of one program on many pixels that compute nothing but bits. Each run reuses the
+/// allocations of the last.
 pub struct Pixels<'a> {
     program: &'a Program,
     machine: Machine<'a, Plain>,
-    /// Whether a run came to a matrix that bits alone have no room for.
+    /// Whether a run met a matrix that values of bits alone have no room for. Then [`run`]
+    /// takes over.
     wide: bool,
 }
 
 impl<'a> Pixels<'a> {
-    /// Runs within these bounds, each.
+    /// Runs that have these bounds each.
     pub fn new(program: &'a Program, bounds: Bounds) -> Pixels<'a> {
         Pixels { program, machine: Machine::new(program, bounds, Plain::new(program.terms.len())), wide: false }
     }
 
-    /// [`run`], by the bits of the value's components.
+    /// [`run`], with the bits of the value's components as the result.
     pub fn run(&mut self, e: TermId, setting: &Setting) -> (Outcome<SmallVec<[u32; 4]>>, u64) {
-        // An operation that a test has planted sees what is known of its operands.
+        // A planted operation sees what is known of its operands, which bits alone do not have.
         if !self.wide && setting.arithmetic.planted.is_none() {
             self.machine.domain.frag_coord = setting.frag_coord.map(|lane| lane.bits);
             self.machine.restart();
@@ -137,7 +139,7 @@ impl<'a> Pixels<'a> {
     }
 }
 
-/// How a run without sets ended.
+/// The outcome of a run without sets.
 fn ended<T>(result: Result<T, End>) -> Outcome<T> {
     match result {
         Ok(value) => Outcome::Observed(value),
@@ -155,28 +157,29 @@ impl Env {
     const NONE: Env = Env(u32::MAX);
 }
 
-/// The bindings of one list.
+/// The bindings of one binder list.
 #[derive(Clone, Copy)]
 struct Group {
     parent: Env,
     first: u32,
     /// The rec-func and its environment, if the list is a rec-func's.
     rec: Option<(TermId, Env)>,
-    /// How many lists stand outside of it.
+    /// The number of lists outside of it.
     level: u32,
-    /// So many of the outermost lists of its chain, itself counted, stand in the arena at their
-    /// level. Those of a program's defines do, and are found without a walk along the chain.
+    /// The number of outermost lists of its chain, itself included, whose index in `groups` is
+    /// their level. The lists of a program's defines are among them. They are found without a walk
+    /// along the chain.
     by_level: u32,
 }
 
 enum Entry<V> {
     /// Not evaluated: the expression in its environment.
     Delayed(TermId, Env),
-    /// Evaluated, and what that cost in steps.
+    /// Evaluated: the value, and the number of steps that the evaluation took.
     Known(V, u64),
 }
 
-/// A list whose items after the first are arguments, in their environment.
+/// A list whose items after the first are arguments, and the environment of these arguments.
 #[derive(Clone, Copy)]
 struct Arguments {
     list: TermId,
@@ -184,14 +187,15 @@ struct Arguments {
     env: Env,
 }
 
-/// The rec-func that a run of tail calls is in.
+/// The rec-func in which a sequence of tail calls runs.
 struct Loop<V> {
     rec: (TermId, Env),
-    /// The arena's extent at the first entry: what lies beyond belongs to the last round.
+    /// The lengths of `groups` and `entries` at the first entry. What lies beyond is the
+    /// last round's.
     groups: usize,
     entries: usize,
-    /// Brent's cycle search over the arguments: those kept, how many rounds ago, and after how many
-    /// they are replaced.
+    /// Brent's cycle search over the arguments: the kept arguments, the number of rounds since
+    /// then, and the number of rounds after which they are replaced.
     kept: SmallVec<[V; 4]>,
     rounds: u64,
     replace_at: u64,
@@ -223,16 +227,17 @@ struct Machine<'a, D: Domain> {
     bounds: Bounds,
     domain: D,
     steps: u64,
-    /// After how many steps fuel and time are looked at.
+    /// The number of steps at which fuel and time are checked next.
     pause: u64,
     depth: usize,
     groups: Vec<Group>,
     entries: Vec<Entry<D::Value>>,
-    /// The arguments that functions under evaluation are applied to.
+    /// The arguments to which the functions under evaluation are applied.
     pending: Vec<Arguments>,
 }
 
-/// One evaluation in so many sees to it that the stack has room: the red zone holds the others.
+/// One in this many nested evaluations checks that the stack has room. The red zone suffices for
+/// the evaluations between.
 const STACK_CHECK: usize = 4;
 
 impl<'a, D: Domain> Machine<'a, D> {
@@ -250,7 +255,7 @@ impl<'a, D: Domain> Machine<'a, D> {
         }
     }
 
-    /// Forgets the last run.
+    /// Prepares for another run.
     fn restart(&mut self) {
         (self.steps, self.pause, self.depth) = (0, self.bounds.pause(0), 0);
         self.groups.clear();
@@ -258,7 +263,7 @@ impl<'a, D: Domain> Machine<'a, D> {
         self.pending.clear();
     }
 
-    /// The value of `e`, of which no evaluation is needed if it is there already.
+    /// The value of `e`, without an evaluation if it is a number or a known binding.
     #[inline(always)]
     fn operand(&mut self, e: TermId, env: Env) -> Result<D::Value, End> {
         match self.terms.node(e) {
@@ -313,7 +318,7 @@ impl<'a, D: Domain> Machine<'a, D> {
         self.eval_by_stack(e, env)
     }
 
-    /// The value of a delayed expression, which is kept.
+    /// Evaluates a delayed expression and keeps its value.
     #[inline(always)]
     fn force(&mut self, at: usize, e: TermId, env: Env) -> Result<D::Value, End> {
         let before = self.steps;
@@ -322,12 +327,13 @@ impl<'a, D: Domain> Machine<'a, D> {
         Ok(value)
     }
 
-    /// Any term, with a stack of the arguments that it is applied to; tail calls take no room.
+    /// The value of any term, with a stack of the arguments to which it is applied. Tail calls take
+    /// no room.
     #[inline(never)]
     fn eval_by_stack(&mut self, mut e: TermId, mut env: Env) -> Result<D::Value, End> {
         let base = self.pending.len();
         let mut current: Option<Box<Loop<D::Value>>> = None;
-        // What the conditions decided so far are known to be: the value is known no better.
+        // What is known of the conditions decided so far. Nothing better is known of the value.
         let mut control = D::NO_CONDITION;
         loop {
             match self.terms.node(e) {
@@ -346,7 +352,8 @@ impl<'a, D: Domain> Machine<'a, D> {
                             self.spend(cost)?;
                             return self.finish(value, e, base, control);
                         }
-                        // An expression in a function's place goes on here; only values are shared.
+                        // An expression in a function's place continues here: only values
+                        // are shared.
                         &Entry::Delayed(term, at_env) if self.pending.len() > base || self.domain.sharing() == Sharing::ByName => {
                             (e, env) = (term, at_env);
                         }
@@ -429,7 +436,8 @@ impl<'a, D: Domain> Machine<'a, D> {
         Ok(value)
     }
 
-    /// The innermost arguments that the term is applied to, of those beyond `base`.
+    /// Takes the innermost arguments to which the term is applied. `None` if there are none
+    /// beyond `base`.
     fn argument(&mut self, base: usize) -> Option<Arguments> {
         if self.pending.len() > base { self.pending.pop() } else { None }
     }
@@ -499,7 +507,7 @@ impl<'a, D: Domain> Machine<'a, D> {
         Ok(self.extend(parent, first, None))
     }
 
-    /// An expression that is not evaluated, unless it is a value already.
+    /// The entry of an expression: delayed, unless it is a value already.
     #[inline(always)]
     fn delayed(&self, e: TermId, env: Env) -> Entry<D::Value> {
         match self.terms.node(e) {
@@ -512,8 +520,8 @@ impl<'a, D: Domain> Machine<'a, D> {
         }
     }
 
-    /// Binds the arguments of a rec-func: of its next round, if the run of tail calls
-    /// is in it already.
+    /// Binds the arguments of a rec-func. If the sequence of tail calls already runs in it, these
+    /// are the arguments of its next round.
     fn enter(
         &mut self,
         rec: (TermId, Env),
@@ -575,7 +583,7 @@ impl<'a, D: Domain> Machine<'a, D> {
         list
     }
 
-    /// Where the binding of a variable stands.
+    /// The index in `entries` of a variable's binding.
     fn entry(&self, env: Env, group: u32, slot: u32) -> usize {
         (self.list(env, group).first + slot) as usize
     }
@@ -592,7 +600,7 @@ impl<'a, D: Domain> Machine<'a, D> {
         if self.steps > self.pause { self.look() } else { Ok(()) }
     }
 
-    /// Whether fuel and time are left.
+    /// Ends the run if fuel or time is spent.
     #[cold]
     fn look(&mut self) -> Result<(), End> {
         if self.steps > self.bounds.fuel {

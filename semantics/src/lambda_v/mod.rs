@@ -37,8 +37,8 @@ impl std::fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
-/// What each output of a program shows at a pixel, in the order of the text: it is read, typed, and
-/// evaluated by the machine with its default bounds.
+/// The result of each output of a program at a pixel, by location, ascending. The text is read,
+/// typed, and evaluated by the machine with its default bounds.
 ///
 /// ```
 /// use smallstep_semantics::lambda_v;

@@ -19,7 +19,7 @@ pub struct SyntaxError {
     pub code: &'static str,
     /// One sentence.
     pub message: String,
-    /// Where.
+    /// The place in the text.
     pub span: Span,
 }
 

@@ -9,7 +9,7 @@ use super::terms::{Extension, Node, REC, Range, TermId, Terms, deep};
 use super::typing::Typed;
 use std::fmt::Write;
 
-/// Writes terms; `ext` writes what only an engine makes.
+/// Prints terms; `ext` prints terms that only an engine makes.
 pub struct Printer<'a, X> {
     /// The arena.
     pub terms: &'a Terms<X>,
@@ -54,7 +54,7 @@ impl<X: Extension> Printer<'_, X> {
                 let list = scope.len().checked_sub(1 + group as usize).map(|i| &scope[i]);
                 match list.and_then(|names| names.get(slot as usize)) {
                     Some(name) => out.push_str(name),
-                    // Free in an open term: its distance past the outermost list.
+                    // Free in an open term: its distance beyond the outermost list.
                     None => {
                         let _ = write!(out, "free{}.{slot}", group as usize - scope.len());
                     }
@@ -118,7 +118,7 @@ impl<X: Extension> Printer<'_, X> {
     }
 }
 
-/// How typing's own terms are written: `[τ]` for a parameter, `rec#k` for the rec of frame k.
+/// The text of typing's own terms: `[τ]` for a parameter, `rec#k` for the rec of frame k.
 pub fn print_typed(x: Typed) -> String {
     match x {
         Typed::Param(ty) => format!("[{ty}]"),

@@ -1,9 +1,9 @@
-//! What the names of a program mean: from the tree as written to terms (report §2
-//! and its footnote 2).
+//! The meaning of a program's names: from the tree as written to terms (report §2 and its
+//! footnote 2).
 //!
 //! `let`, `func`, `rec-func`, `if`, `rec` and the builtins are predefined identifiers, not syntax:
-//! a binder of the same name hides them. The three binding forms and `define` and `output` mean
-//! something only as the first item of a list; `if`, `rec` and the builtins may stand anywhere an
+//! a binder of the same name hides them. The three binding forms, `define` and `output` have a
+//! meaning only as the first item of a list. `if`, `rec` and the builtins may stand anywhere an
 //! expression may, so `(let ((plus +)) (plus 1 2))` is a program.
 
 use super::builtin::{Builtin, TABLE};
@@ -27,7 +27,7 @@ pub struct Output {
     pub span: Span,
 }
 
-/// A program: its outputs, closed terms.
+/// A program: outputs that are closed terms.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The terms.
@@ -38,7 +38,7 @@ pub struct Program {
     pub symbols: Symbols,
     /// The lines of its text.
     pub lines: Lines,
-    /// The number of nodes written.
+    /// The number of nodes of the program as written.
     pub size: usize,
 }
 

@@ -1,8 +1,8 @@
 //! λV reduction: e → e', report §4 corrected, every applicable reduct with its rule and place.
 //!
-//! let and func are by name; arguments of a rec-func are values before it unfolds (LV-5). The
-//! engine below is the reference: it is for reading and for judging [`super::machine`], and it
-//! makes one new term a step.
+//! let and func are by name. The arguments of a rec-func are values before it unfolds (LV-5). The
+//! engine below is the reference, for reading and for judging [`super::machine`]. It makes one new
+//! term per step.
 //!
 //! Absent on purpose: reduction under binders. Only closed terms reduce, so a substituted argument
 //! is closed and nothing can be captured.
@@ -21,7 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
-/// The terms that only reduction makes: the value with this number (see [`Reduction::value`]).
+/// The terms that only reduction makes: a value, by its number (see [`Reduction::value`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ValueId(pub u32);
 
@@ -38,7 +38,7 @@ pub enum Theorem {
     Printed,
 }
 
-/// Where a redex stands: the index of the item at each list on the way down.
+/// The place of a redex: the index of the item at each list on the way down.
 pub type Path = SmallVec<[u32; 8]>;
 
 /// One way in which a term reduces.
@@ -95,7 +95,7 @@ pub struct Planted {
 /// A replacement for a rule's reducts of a term.
 pub type Decorate = fn(&mut Reduction, Rule, TermId, Vec<Reduct>) -> Result<Vec<Reduct>, Limit>;
 
-/// What a program is reduced in: the pixel, the arithmetic, the theorem.
+/// The setting of a reduction: the pixel, the arithmetic, the theorem.
 #[derive(Clone, Copy)]
 pub struct Setting {
     /// The fragment's coordinate.
@@ -136,15 +136,15 @@ pub struct Reduction {
     value_index: FxHashMap<u64, Vec<u32>>,
     setting: Setting,
     substitute: Substitute<ValueId>,
-    /// In a run over sets, these.
+    /// The sets, in a run over sets.
     sets: Option<Sets>,
-    /// Why a run over sets cannot go on, if so.
+    /// Why a run over sets cannot go on, if it cannot.
     unsettled: Option<Unsettled>,
     time: Option<TimeLimit>,
 }
 
-/// What a device must show of a term whose definite value is `value`, component by component, over
-/// every way that it may reduce where components are not decided.
+/// What a device must show of a term whose definite value is `value`, component by component. If
+/// components are not decided, this follows every way that the term may reduce.
 pub fn explore(program: &Program, e: TermId, value: &Value, setting: &Setting, fuel: u64, exploration: Exploration) -> Observation {
     observe(exploration, &value.lanes, |sets| {
         let mut reduction = Reduction::new(program, *setting);
@@ -176,12 +176,12 @@ impl Reduction {
         }
     }
 
-    /// The same, that ends at the latest at that time.
+    /// The same reduction with a time limit.
     pub fn until(self, time: Option<TimeLimit>) -> Reduction {
         Reduction { time, ..self }
     }
 
-    /// Every reduct of `e`, leftmost redex first. None: `e` is a value, or stuck.
+    /// Every reduct of `e`, leftmost redex first. Empty if `e` is a value or stuck.
     pub fn step(&mut self, e: TermId) -> Result<Vec<Reduct>, Limit> {
         self.reducts(e, true)
     }
@@ -320,12 +320,12 @@ impl Reduction {
         self.settled(value).flatten()
     }
 
-    /// What a run over sets has settled; what it could not is noted, and no rule applies.
+    /// The result, if the run over sets can go on. Otherwise records why not, and no rule applies.
     fn settled<T>(&mut self, result: Result<T, Unsettled>) -> Option<T> {
         result.map_err(|unsettled| self.unsettled = Some(unsettled)).ok()
     }
 
-    /// The reducts of the list `e` by those of its item `i`.
+    /// The reducts of the list `e` in which its item `i` is reduced.
     fn congruence(&mut self, rule: Rule, e: TermId, i: usize, all: bool) -> Result<Vec<Reduct>, Limit> {
         let Node::List(range) = self.terms.node(e) else { return Ok(Vec::new()) };
         let mut items = self.items(range);
@@ -376,8 +376,8 @@ impl Reduction {
         }
     }
 
-    /// The truth value that the condition `e` of the redex is, or, in a run over sets, is taken to
-    /// be: asked again, it is the same.
+    /// The truth value of the redex's condition `e`. In a run over sets this is the decision for
+    /// it, which stays the same for every call.
     fn truth(&mut self, e: TermId, redex: TermId) -> Option<bool> {
         let value = self.value(e).filter(|value| value.ty == super::types::Ground::BOOL)?;
         let Some(sets) = &mut self.sets else { return Some(value.lanes[0].is_true()) };
@@ -391,7 +391,7 @@ impl Reduction {
         matches!(self.terms.node(e), Node::Num(_) | Node::Bool(_) | Node::Ext(_))
     }
 
-    /// The value that `e` is, if it is one.
+    /// The value of `e`. `None` if `e` is no value.
     pub fn value(&self, e: TermId) -> Option<Value> {
         match self.terms.node(e) {
             Node::Num(bits) => Some(Value::num(f32::from_bits(bits))),
@@ -406,7 +406,7 @@ impl Reduction {
         &self.values[id.0 as usize]
     }
 
-    /// Adds a value as a term with this place.
+    /// Adds a value as a term with this span.
     pub fn add_value(&mut self, value: Value, span: Span) -> Result<TermId, Limit> {
         let mut hasher = FxHasher::default();
         value.bits().for_each(|b| b.hash(&mut hasher));
@@ -479,8 +479,8 @@ impl Reduction {
         self.head(a) == self.head(b) && xs.len() == ys.len() && xs.iter().zip(&ys).all(same_bits)
     }
 
-    /// Every value and other ending that some order of reduction reaches; `None` if there are more
-    /// than `limit` terms to look at.
+    /// The outcomes that some order of reduction reaches. `None` if there are more than `limit`
+    /// terms to look at.
     pub fn explore(&mut self, e: TermId, limit: usize) -> Option<Vec<Outcome<Value>>> {
         let mut seen: FxHashSet<TermId> = FxHashSet::default();
         let mut todo = vec![e];
@@ -547,8 +547,8 @@ fn axiom(rule: Rule, redex: TermId, next: TermId) -> Vec<Reduct> {
     vec![Reduct { rule, at: Path::new(), within: SmallVec::new(), redex, next }]
 }
 
-/// The unfoldings in progress, outermost first: where, and a redex seen there, with how many more
-/// are seen before it is replaced.
+/// The unfoldings in progress, outermost first. Each has its path, a kept redex, the number of
+/// redexes since then, and the number after which the kept redex is replaced.
 ///
 /// A redex `((rec-func …) v1 … vn)` that reduces, in place, to itself never ends. One redex is
 /// kept, and replaced after 1, 2, 4, … others (Brent's cycle search).

@@ -1,7 +1,7 @@
 //! λV syntax: report §2, `e ::= num | true | false | identifier | (l)`.
 //!
-//! What stands here is the program as written, before any name has a meaning: nodes in an arena
-//! (nesting costs no stack), each with its span, and a printer that reads back to the same tree.
+//! This module has the program as written, before any name has a meaning: nodes in an arena
+//! (nesting costs no stack), each with its span. Its printer's text reads back to the same tree.
 //! `resolve` gives the names their meaning.
 
 pub use crate::text::{Span, Symbol, Symbols, line_column};
@@ -34,7 +34,7 @@ pub struct Tree {
     pub roots: Vec<ExprId>,
     /// The identifiers.
     pub symbols: Symbols,
-    /// The lines of the text that the spans are of.
+    /// The lines of the text to which the spans refer.
     pub lines: Lines,
 }
 
@@ -48,7 +48,7 @@ impl Lines {
         Lines(text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(i, _)| i as u32 + 1).collect())
     }
 
-    /// A line more, which begins at this byte, after all others.
+    /// Adds a line after all others. It begins at this byte.
     pub fn push(&mut self, start: u32) {
         self.0.push(start);
     }
@@ -68,7 +68,7 @@ impl Tree {
         &self.nodes[id.0 as usize]
     }
 
-    /// Where it stands.
+    /// The place of an expression in the text.
     pub fn span(&self, id: ExprId) -> Span {
         self.spans[id.0 as usize]
     }

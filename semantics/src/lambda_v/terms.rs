@@ -1,11 +1,11 @@
-//! Terms: λV expressions whose names are resolved, shared in an arena, with the one substitution
-//! that typing, reduction and translation use.
+//! Terms: λV expressions with resolved names, shared in an arena. Typing, reduction and translation
+//! use the one substitution of this module.
 //!
-//! A variable is written as a distance (how many binder lists stand between) and a position in that
-//! list, so renaming never matters, equal terms are equal indices, and substitution cannot capture
-//! (LV-4). Terms that no program can write (values of several components, typed parameters,
-//! translated expressions) are the extension `X` of the engine that makes them; `Terms<Never>` is
-//! source.
+//! A variable is written as a distance (the number of binder lists between) and a position in its
+//! list. So renaming never matters, equal terms have equal indices, and substitution cannot capture
+//! (LV-4). Some terms stand in no program: values of several components, typed parameters,
+//! translated expressions. They are the extension `X` of the engine that makes them. `Terms<Never>`
+//! is source.
 
 use super::builtin::Builtin;
 use super::syntax::{Span, Symbol};
@@ -25,18 +25,18 @@ pub struct Range {
 }
 
 impl Range {
-    /// How many there are.
+    /// The number of elements.
     pub fn len(self) -> usize {
         self.len as usize
     }
 
-    /// Whether there is none.
+    /// Whether the range is empty.
     pub fn is_empty(self) -> bool {
         self.len == 0
     }
 }
 
-/// The extension that has no term: source programs.
+/// The extension without terms, for source programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Never {}
 
@@ -53,7 +53,7 @@ pub enum Node<X> {
     /// The variable at `slot` of the binder list that stands `group` lists outward; [`REC`] is the
     /// rec-func itself.
     Var {
-        /// How many binder lists stand between.
+        /// The number of binder lists between.
         group: u32,
         /// The position in the list.
         slot: u32,
@@ -91,7 +91,7 @@ pub enum Node<X> {
     Ext(X),
 }
 
-/// What an extension must offer.
+/// The interface of an extension.
 pub trait Extension: Copy + Eq + Hash + std::fmt::Debug {
     /// 1 + the greatest open recursive frame that the term mentions, 0 for none. See
     /// [`Terms::frames`].
@@ -124,7 +124,7 @@ struct Meta {
     depth: u32,
 }
 
-/// The deepest nesting of a term; what recursion over terms costs is bounded by it.
+/// The deepest nesting of a term. It bounds the cost of recursion over terms.
 pub const MAX_DEPTH: u32 = 40_000;
 
 /// What replaces the variables of one binder list.
@@ -169,13 +169,13 @@ impl<X: Extension> Terms<X> {
         }
     }
 
-    /// The term.
+    /// The node of a term.
     pub fn node(&self, id: TermId) -> Node<X> {
         self.nodes[id.0 as usize]
     }
 
-    /// Where it stands in the source; a term made by substitution keeps the place that it was
-    /// written at.
+    /// The place of a term in the source. A term made by substitution keeps the place where it
+    /// was written.
     pub fn span(&self, id: TermId) -> Span {
         self.meta[id.0 as usize].span
     }
@@ -201,12 +201,12 @@ impl<X: Extension> Terms<X> {
         &self.binders[range.start as usize..(range.start + range.len) as usize]
     }
 
-    /// How many terms the arena holds.
+    /// The number of terms in the arena.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether it holds none.
+    /// Whether the arena is empty.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -234,7 +234,8 @@ impl<X: Extension> Terms<X> {
         self.intern(Node::Let { names, values: Range { start: 0, len: values.len() as u32 }, body }, values, span)
     }
 
-    /// `node`'s range of items is a placeholder: `items` are the items.
+    /// Adds a term, or finds it. `items` are its items, and the range of items in `node` is
+    /// a placeholder.
     fn intern(&mut self, mut node: Node<X>, items: &[TermId], span: Span) -> Result<TermId, Limit> {
         let mut hasher = FxHasher::default();
         node.hash(&mut hasher);
@@ -293,16 +294,16 @@ impl<X: Extension> Terms<X> {
             }
     }
 
-    /// `body[args/ids, rec/rec]`, for a `body` that stands under one binder list: simultaneous and
-    /// capture-avoiding (LV-4). The list is gone afterwards: variables of outer lists are one level
-    /// nearer. Nesting costs heap, not stack.
+    /// `body[args/ids, rec/rec]`, for a `body` under one binder list: simultaneous and
+    /// capture-avoiding (LV-4). The substitution removes the list, so variables of outer lists are
+    /// one level nearer. Nesting costs heap, not stack.
     pub fn substitute(&mut self, body: TermId, with: Replacement<'_>) -> Result<TermId, Limit> {
         self.substitute_at(body, 0, with)
     }
 
     fn substitute_at(&mut self, id: TermId, depth: u32, with: Replacement<'_>) -> Result<TermId, Limit> {
         let free = self.meta[id.0 as usize].free;
-        // Nothing from this list or beyond it is free: the term stays as it is.
+        // No variable of this list or an outer one is free: the term stays as it is.
         if free >> depth.min(63) == 0 {
             return Ok(id);
         }
@@ -317,8 +318,8 @@ impl<X: Extension> Terms<X> {
         }
     }
 
-    /// The term with its free variables `by` levels further out; `under` counts the
-    /// lists passed so far.
+    /// The term with its free variables `by` levels further out. `under` is the number of lists
+    /// passed so far.
     fn shift(&mut self, id: TermId, by: u32, under: u32) -> Result<TermId, Limit> {
         if by == 0 || self.meta[id.0 as usize].free >> under.min(63) == 0 {
             return Ok(id);
@@ -331,8 +332,8 @@ impl<X: Extension> Terms<X> {
         }
     }
 
-    /// The same term over children mapped by `f`, which is told whether a child stands under one
-    /// more binder list (1) or not (0).
+    /// The same term with its children mapped by `f`. The last argument of `f` is 1 if the child is
+    /// under one more binder list, otherwise 0.
     pub fn rebuild<E: From<Limit>>(
         &mut self,
         node: Node<X>,
@@ -363,7 +364,7 @@ impl<X: Extension> Terms<X> {
         })
     }
 
-    /// Copies a term of another arena; `ext` makes what stands for the other engine's own terms.
+    /// Copies a term of another arena. `ext` replaces terms that only the other engine makes.
     pub fn import<Y: Extension>(
         &mut self,
         from: &Terms<Y>,

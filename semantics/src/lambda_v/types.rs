@@ -53,7 +53,7 @@ impl Ground {
         Ground::Mat(4),
     ];
 
-    /// How many components a value has.
+    /// The number of components of a value.
     pub fn components(self) -> usize {
         match self {
             Ground::Vec(n, _) => n as usize,
@@ -61,7 +61,7 @@ impl Ground {
         }
     }
 
-    /// How many columns: 1 unless a matrix.
+    /// The number of columns: 1 unless a matrix.
     pub fn columns(self) -> usize {
         match self {
             Ground::Vec(..) => 1,
@@ -69,14 +69,14 @@ impl Ground {
         }
     }
 
-    /// Whether a program may have it as its type: Vec(I, f), what a fragment shader can write.
+    /// Whether a program may have this type: Vec(I, f), which a fragment shader can write.
     pub fn is_observation(self) -> bool {
         matches!(self, Ground::Vec(_, Elem::F))
     }
 }
 
 impl Type {
-    /// The type of values, if it is one.
+    /// The type of values. `None` for Rec τ and PureRec.
     pub fn ground(self) -> Option<Ground> {
         match self {
             Type::Ground(g) => Some(g),

@@ -1,9 +1,9 @@
-//! The one function that computes an operation: from operands and their shapes to lanes.
+//! The function that computes an operation, from operands and their shapes to lanes.
 
 use super::{Lane, Lanes, Op, Trust, Tuple, composite, rules, scalar};
 use smallvec::SmallVec;
 
-/// Computes `op` on operands of fitting shapes, which is for the caller to check.
+/// Computes `op` on operands of fitting shapes. The caller ensures that they fit.
 ///
 /// - Componentwise operations need equally many lanes in all operands and give as many; `Select`
 ///   takes one condition for all lanes too.
@@ -13,9 +13,9 @@ use smallvec::SmallVec;
 /// - In products a vector has a lane for each row of a matrix on its right, or for each column of
 ///   one on its left. `Determinant` and `MatrixInverse` take square matrices.
 ///
-/// Any float is allowed in any operand: no values make this panic. Shapes that do not fit are a bug
-/// of the caller, caught in debug builds; otherwise the result is meaningless,
-/// or the function panics.
+/// Any float is allowed in any operand: no values make this panic. Shapes that do not fit are a
+/// bug of the caller. Debug builds catch it. Otherwise the result is meaningless, or the
+/// function panics.
 pub fn apply(op: Op, args: &[Tuple<'_>]) -> Lanes {
     debug_assert_eq!(args.len(), op.arity(), "operands of {op:?}");
     debug_assert!(shapes_fit(op, args), "shapes of the operands of {op:?}");

@@ -1,22 +1,21 @@
-//! [`apply`](super::apply()) by bits alone: the same results, and nothing of what is known about
-//! them.
+//! [`apply`](super::apply()) by bits alone: the same results, without what is known about them.
 
 use super::{Op, Real, composite, scalar};
 use smallvec::SmallVec;
 
-/// The components of a scalar or a vector; those beyond its size may be anything.
+/// The components of a scalar or a vector. Elements beyond its size are meaningless.
 pub type Four = [u32; 4];
 
-/// The bits of [`apply`](super::apply())'s result, for an operation whose operands are scalars and
-/// vectors: the first has `n` components, and operands that it does not take are ignored. `None`
-/// for an operation that [`bits_of_any`] alone computes.
+/// The bits of [`apply`](super::apply())'s result, for an operation on scalars and vectors. The
+/// first operand has `n` components. Operands that the operation does not take are ignored. `None`
+/// for an operation that only [`bits_of_any`] computes.
 #[inline]
 pub fn bits_of_vectors(op: Op, n: usize, [x, y, z]: [&Four; 3]) -> Option<Four> {
     let float = |bits: &Four, i: usize| f32::from_bits(bits[i]);
     let one = |value: f32| [value.canonical().to_bits(), 0, 0, 0];
     let truth = |value: bool| [u32::from(value), 0, 0, 0];
     Some(match op {
-        // All four at once, which takes no longer than one.
+        // Computes all four at once, which takes no longer than one.
         Op::Add => four(|i| float(x, i) + float(y, i)),
         Op::Sub => four(|i| float(x, i) - float(y, i)),
         Op::Mul => four(|i| float(x, i) * float(y, i)),
@@ -77,7 +76,7 @@ fn each(n: usize, component: impl Fn(usize) -> u32) -> Four {
 }
 
 /// The bits of [`apply`](super::apply())'s result, for an operation that [`bits_of_vectors`] does
-/// not compute. Operands come with the number of their columns.
+/// not compute. Each operand has its components and its number of columns.
 pub fn bits_of_any(op: Op, args: &[(&[u32], usize)]) -> SmallVec<[u32; 16]> {
     if op == Op::Select {
         let [(conditions, _), (on_true, _), (on_false, _)] = *args else { unreachable!("Select takes three operands") };

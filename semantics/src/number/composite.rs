@@ -3,16 +3,17 @@
 //!
 //! Matrices are column after column: m[c][r] is lane c·n + r, with n rows.
 //!
-//! The polynomial ones (dot, matrix products, cross, mix, reflect) run over [`Traced`], which
-//! computes the value, the certificate of this formula by itself from its operands' values, and the
-//! certificate of the whole polynomial that the operands come from, all by the same formula.
+//! The polynomial operations (dot, matrix products, cross, mix, reflect) run over [`Traced`].
+//! It computes three things by the same formula: the value, the certificate of this formula
+//! alone, from its operands' values, and the certificate of the whole polynomial that the
+//! operands come from.
 
 use super::rules;
 use super::{Grid, Lane, Lanes, Op, Real, Why};
 use smallvec::SmallVec;
 use std::ops::{Add, Mul, Sub};
 
-/// A value on its way through a formula.
+/// A value in a formula.
 #[derive(Clone, Copy)]
 struct Traced {
     value: f32,
@@ -20,7 +21,7 @@ struct Traced {
     own: Option<Grid>,
     /// The certificate of the whole polynomial.
     whole: Option<Grid>,
-    /// The first operand's fault.
+    /// The first fault of an operand.
     faulty: Option<Why>,
 }
 
@@ -35,8 +36,8 @@ impl Traced {
         Traced { value, own: grid, whole: grid, faulty: None }
     }
 
-    /// The lane; `by_itself` if no other operation can be drawn into this one's formula under
-    /// `Strict`.
+    /// The lane of the result. `by_itself`: under `Strict` no other operation can be combined with
+    /// this formula.
     fn lane(self, by_itself: bool) -> Lane {
         let value = self.value.canonical();
         let decided = self.own.is_some() && (by_itself || self.whole.is_some());
@@ -61,7 +62,7 @@ impl Sub for Traced {
     type Output = Traced;
 
     fn sub(self, other: Traced) -> Traced {
-        // Certificates know magnitudes only.
+        // Certificates only use magnitudes.
         Traced { value: self.value - other.value, ..self + other }
     }
 }
@@ -79,8 +80,8 @@ impl Mul for Traced {
     }
 }
 
-/// What a formula is computed in: floats, floats with their certificates, or polynomials with what
-/// bounds their rounding errors.
+/// The numbers that a formula is computed in: floats, floats with their certificates, or
+/// polynomials with bounds of their rounding errors.
 pub(super) trait Ring: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
     /// A small integer.
     fn integer(value: u8) -> Self;
@@ -98,12 +99,12 @@ impl<R: Real> Ring for R {
     }
 }
 
-/// x0·y0 + x1·y1 + …, the sum from the left; zero of no terms.
+/// x0·y0 + x1·y1 + …, the sum from the left. Zero if there are no terms.
 pub(super) fn sum_of_products<T: Ring>(pairs: impl Iterator<Item = (T, T)>) -> T {
     pairs.map(|(x, y)| x * y).reduce(|sum, term| sum + term).unwrap_or(T::integer(0))
 }
 
-/// The same of lanes.
+/// [`sum_of_products`] of lanes.
 fn dot_of(pairs: impl Iterator<Item = (Lane, Lane)>) -> Traced {
     sum_of_products(pairs.map(|(x, y)| (Traced::of(x), Traced::of(y))))
 }
@@ -174,8 +175,8 @@ fn inverse_of<R: Real>(m: &[R], n: usize, determinant: R) -> Square<R> {
     (0..n * n).map(component).collect()
 }
 
-/// An operation of the polynomial ones that this module has, over any ring. Operands come with the
-/// number of their columns; `None` for others.
+/// A polynomial operation of this module, over any ring. Each operand has its components and its
+/// number of columns. `None` for other operations.
 pub(super) fn polynomial<T: Ring>(op: Op, args: &[(&[T], usize)]) -> Option<SmallVec<[T; 16]>> {
     let (x, columns) = args[0];
     let (y, y_columns) = args.get(1).copied().unwrap_or_default();
@@ -204,9 +205,9 @@ pub(super) fn polynomial<T: Ring>(op: Op, args: &[(&[T], usize)]) -> Option<Smal
     })
 }
 
-/// The value, in any format, of an operation that is no function of components: the formulas of
-/// this module without what is known about their lanes. Operands come with the number of their
-/// columns; `None` for an operation that works on each component by itself.
+/// The value, in any format, of an operation that does not work by components: the formulas of this
+/// module, without what is known about their lanes. Each operand has its components and its number
+/// of columns. `None` for an operation that works on each component by itself.
 pub(super) fn value<R: Real>(op: Op, args: &[(&[R], usize)]) -> Option<SmallVec<[R; 16]>> {
     let (x, columns) = args[0];
     let y = args.get(1).map_or(&[][..], |y| y.0);
@@ -230,7 +231,7 @@ pub(super) fn value<R: Real>(op: Op, args: &[(&[R], usize)]) -> Option<SmallVec<
 pub(crate) struct Wide(pub(crate) [f32; Wide::LANES]);
 
 impl Wide {
-    /// As many as the lockstep machine runs side by side.
+    /// The number of executions that the lockstep machine runs side by side.
     pub(crate) const LANES: usize = 64;
 
     #[inline]
@@ -243,8 +244,9 @@ impl Wide {
         Wide(self.0.map(of))
     }
 
-    /// What [`value`] gives in each execution, by the same formulas; `None` for operations that are
-    /// not among these. For a vector of zeros, Normalize gives NaN, where its result is undefined.
+    /// The results of [`value`] in each execution, by the same formulas. `None` for operations
+    /// that are not listed here. For a vector of zeros, Normalize gives NaN, where its result
+    /// is undefined.
     pub(crate) fn value(op: Op, args: &[(&[Wide], usize)]) -> Option<SmallVec<[Wide; 4]>> {
         let (x, y) = (args.first()?.0, args.get(1).map_or(&[][..], |y| y.0));
         let length = |x: &mut dyn Iterator<Item = Wide>| sum_of_products(x.map(|x| (x, x))).map(f32::sqrt);

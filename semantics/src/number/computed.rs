@@ -1,9 +1,9 @@
-//! What one component of a result comes out as.
+//! The result of an instruction for one component.
 
 use super::Instruction;
 use crate::undefined::{Ub, Unspecified};
 
-/// A component, by its bits from the lowest on; or that it is undefined; or that behaviour is.
+/// A component by its bits, lowest first, or a statement that it or the behaviour is undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Computed {
     /// The bits, zero above the component's width; a Boolean is 0 or 1.
@@ -28,6 +28,6 @@ pub struct Environment {
     pub maintenance8: bool,
 }
 
-/// What a test puts in the place of one component of an instruction's result: the instruction, the
-/// bits of all operands, the number of the component, and what it was computed as.
+/// A test's replacement for one component of an instruction's result. Its arguments are the
+/// instruction, the bits of all operands, the number of the component, and the computed component.
 pub type PlantedComponent = fn(Instruction, &[&[u64]], usize, Computed) -> Computed;

@@ -11,7 +11,8 @@ use crate::undefined::{Ub, Unspecified};
 /// Floats of a vector or matrix, column after column.
 pub type Reals<R> = SmallVec<[R; 16]>;
 
-/// Why the operation's result is an undefined value at this component's operands, if it is.
+/// Why the operation's result for these operands, on one component, is an undefined value. `None`
+/// if it is defined.
 #[inline(always)]
 pub fn unspecified<R: Real>(op: Op, args: &[R]) -> Option<Unspecified> {
     let (zero, one) = (R::zero(), R::one());
@@ -32,7 +33,8 @@ pub fn unspecified<R: Real>(op: Op, args: &[R]) -> Option<Unspecified> {
     outside.then_some(why)
 }
 
-/// The same of a whole vector or matrix, which makes all components of the result undefined.
+/// Why the result of an operation on a whole vector or matrix is undefined in all components.
+/// `None` if it is defined.
 pub fn unspecified_whole<R: Real>(op: Op, arg: &[R], columns: usize) -> Option<Unspecified> {
     match op {
         Op::Normalize if arg.iter().all(|&x| x == R::zero()) => Some(Unspecified::NormalizeZero),
@@ -44,7 +46,7 @@ pub fn unspecified_whole<R: Real>(op: Op, arg: &[R], columns: usize) -> Option<U
     }
 }
 
-/// The result of an [`Op`] on one component; `None` if the operation is no function of components
+/// The result of an [`Op`] on one component. `None` if the operation does not work on components
 /// of floats.
 #[inline(always)]
 pub fn component<R: Real>(op: Op, args: &[R]) -> Option<Computed> {
@@ -66,8 +68,8 @@ pub fn component<R: Real>(op: Op, args: &[R]) -> Option<Computed> {
     Some(Computed::Value(value.bits()))
 }
 
-/// The result of an [`Op`] on vectors and matrices, given with the number of their columns; `None`
-/// if the operation works by components.
+/// The result of an [`Op`] on vectors and matrices. Each operand has its components and its number
+/// of columns. `None` if the operation works by components.
 pub fn whole<R: Real>(op: Op, args: &[(&[R], usize)]) -> Option<SmallVec<[Computed; 4]>> {
     let values = composite::value(op, args)?;
     let why = unspecified_whole(op, args[0].0, args[0].1);
@@ -82,17 +84,18 @@ fn remainder<R: Real>(x: R, y: R) -> Computed {
     }
 }
 
-/// The other operand of a NaN, otherwise the lesser.
+/// The lesser operand. If one is a NaN, the other.
 fn number_min<R: Real>(x: R, y: R) -> R {
     if x.is_nan() { y } else { scalar::min(x, y) }
 }
 
-/// The other operand of a NaN, otherwise the greater.
+/// The greater operand. If one is a NaN, the other.
 fn number_max<R: Real>(x: R, y: R) -> R {
     if x.is_nan() { y } else { scalar::max(x, y) }
 }
 
-/// An instruction on one component that is no [`Op`]; `None` if it is not one of these.
+/// The result, on one component, of an instruction that is no [`Op`]. `None` if it is not one
+/// of these.
 #[inline(always)]
 pub fn other<R: Real>(instruction: Instruction, args: &[R]) -> Option<Computed> {
     let x = *args.first()?;
@@ -125,8 +128,9 @@ pub fn other<R: Real>(instruction: Instruction, args: &[R]) -> Option<Computed> 
     Some(result)
 }
 
-/// What [`component`] or [`other`] gives for 32-bit floats in each execution. `None` if in one of
-/// the set `some` (bit i is execution i) it gives no value, and for operations not listed here.
+/// The values of [`component`] or [`other`] for 32-bit floats in each execution. `None` if there is
+/// no value in an execution of the set `some` (bit i is execution i), or if the operation is not
+/// listed here.
 pub(crate) fn side_by_side(op: Option<Op>, instruction: Instruction, args: &[Words], some: u64) -> Option<Words> {
     let floats = |bits: &[u64; 4]| bits.map(f32::of_bits);
     match (op, args.len()) {
@@ -148,14 +152,14 @@ pub(crate) fn side_by_side(op: Option<Op>, instruction: Instruction, args: &[Wor
     }
 }
 
-/// Modf: the fraction and the whole part, both of x's sign; an infinity has the fraction zero.
+/// Modf: the fraction and the whole part, both with x's sign. The fraction of an infinity is zero.
 pub fn modf<R: Real>(x: R) -> [R; 2] {
     let whole = x.trunc();
     let fraction = if x.is_finite() { x - whole } else { R::zero() };
     if x.is_nan() { [x.canonical(); 2] } else { [fraction.copysign(x), whole] }
 }
 
-/// Frexp: a significand in ±[0.5, 1) and the exponent of 2, or a zero and 0; `None` for an infinity
+/// Frexp: a significand in ±[0.5, 1) and the exponent of 2, or a zero and 0. `None` for an infinity
 /// or NaN.
 pub fn frexp<R: Real>(x: R) -> Option<(R, i32)> {
     if !x.is_finite() {
@@ -172,12 +176,12 @@ pub fn frexp<R: Real>(x: R) -> Option<(R, i32)> {
     Some((R::of(significand), exponent - below))
 }
 
-/// Ldexp: x·2^exponent, rounded once; `None` where that is undefined.
+/// Ldexp: x·2^exponent, rounded once. `None` if that is undefined.
 pub fn ldexp<R: Real>(x: R, exponent: i64) -> Option<R> {
     if exponent > i64::from(R::MAX_EXPONENT) {
         return None;
     }
-    // Whatever is below is zero in any format.
+    // Anything lower gives zero in any format.
     let exponent = exponent.max(-3000) as i32;
     let result = match R::WIDTH {
         64 => R::of(libm::ldexp(x.wide(), exponent)),
@@ -220,8 +224,8 @@ pub fn to_integer<R: Real>(x: R, width: u8, to_signed: bool) -> Computed {
 
 /// OpConvertUToF, or OpConvertSToF if `from_signed`: rounded once.
 pub fn of_integer<R: Real>(bits: u64, width: u8, from_signed: bool) -> R {
-    // 32-bit floats from 64 bits would be rounded twice by way of 64-bit floats; 16-bit floats are
-    // not, since what is inexact there overflows.
+    // By way of 64-bit floats, a 64-bit integer would be rounded twice to a 32-bit float. 16-bit
+    // floats have no such problem, since integers that are inexact there overflow.
     match (R::WIDTH, from_signed) {
         (32, true) => R::of_bits(u64::from((signed(width, bits) as f32).to_bits())),
         (32, false) => R::of_bits(u64::from((bits as f32).to_bits())),
@@ -236,8 +240,8 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Each of 64 executions gives the bits that it gives alone, and the whole gives nothing where
-    /// one that is asked for is undefined.
+    /// Each of 64 executions gives the bits that it gives alone. There is no result if a requested
+    /// execution is undefined.
     #[test]
     fn side_by_side_is_as_alone() {
         const SPECIAL: [f32; 8] = [0.0, -0.0, 1.0, -1.5, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-40];

@@ -1,45 +1,45 @@
 //! The certificate that a polynomial is computed without any rounding, however it is rewritten.
 //!
 //! A value made from leaves (constants, inputs, results of other operations) by + - · is a
-//! polynomial in these leaves. Written out as a sum of monomials, let 2^`exponent` divide every
-//! monomial that has no zero among its leaves, and let the magnitudes of those sum to at most
-//! `bound` < 2^(24 + `exponent`). An implementation may evaluate any expression that associativity,
-//! commutativity and distributivity make of it, with any of its additions fused into a
-//! multiplication. Take a subexpression P of such an expression, and the product Q of what it is
-//! multiplied by on the way to the root.
+//! polynomial in these leaves. Write it out as a sum of monomials. Let 2^`exponent` divide every
+//! monomial that has no zero among its leaves. Let the magnitudes of these monomials sum to at most
+//! `bound` < 2^(24 + `exponent`). An implementation may evaluate any expression that follows by
+//! associativity, commutativity and distributivity, with any of its additions fused into a
+//! multiplication. Take a subexpression P of such an expression, and the product Q of the factors
+//! by which it is multiplied on the way to the root.
 //! - If Q has a monomial q without a zero leaf, then every p·q is among the monomials of the whole.
-//!   |q| is at least the power of two that q's leaves are multiples of, so dividing by it shows the
-//!   same inequality for P: P is a multiple of a power of two less than 2^24 times as large, which
-//!   is a 32-bit float, and so is what is computed. `low` keeps the powers of two of all parts of
-//!   monomials above the subnormals, `high` their magnitudes below overflow.
-//! - Otherwise one factor of Q is computed as exactly zero, and P, which is finite by `high`, does
+//!   |q| is at least the power of two that q's leaves are multiples of. So dividing by it shows the
+//!   same inequality for P: P is a multiple of a power of two, and less than 2^24 times as large.
+//!   Such a number is a 32-bit float, so the computed result is P. `low` keeps the powers of two of
+//!   all parts of monomials above the subnormals, and `high` keeps their magnitudes below overflow.
+//! - Otherwise one factor of Q is computed as exactly zero. P is finite by `high`, and does
 //!   not matter.
 
-/// A bound on every sub-result of the polynomial that made a value. See the module
-/// for what it proves.
+/// A bound on every intermediate result of the polynomial that made a value. The module
+/// documentation has the proof.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grid {
     /// Every monomial without a zero leaf is a multiple of 2^exponent; [`Grid::NONE_NONZERO`] if
     /// there is no such monomial.
     pub exponent: i16,
-    /// The least exponent of any part of such a monomial (the sum of
-    /// its leaves' negative exponents).
+    /// The least exponent of any part of such a monomial: the sum of its leaves'
+    /// negative exponents.
     pub low: i16,
     /// The sum of these monomials' magnitudes; below 2^(24 + exponent), where it is exact.
     pub bound: f32,
     /// The sum over all monomials of the product of their leaves' magnitudes, each taken as 1 if
     /// smaller; rounded up.
     pub high: f32,
-    /// How many monomials there are, those with a zero leaf among them; [`u16::MAX`] is that many
+    /// The number of monomials, including those with a zero leaf. [`u16::MAX`] stands for that many
     /// or more.
     pub terms: u16,
-    /// How many leaves a monomial has at most; [`u8::MAX`] is that many or more.
+    /// The most leaves of a monomial. [`u8::MAX`] stands for that many or more.
     pub degree: u8,
-    /// Whether this is a leaf: nothing is there that could be rewritten.
+    /// Whether this is a leaf, so that there is nothing to rewrite.
     pub leaf: bool,
 }
 
-// Every lane has one.
+// Every lane has one, so the size matters.
 const _: () = assert!(size_of::<Option<Grid>>() == 16);
 
 /// More than the error of two roundings to nearest, relative to the result.
@@ -52,14 +52,14 @@ impl Grid {
     /// The exponent of a polynomial in which every monomial has a zero leaf.
     pub const NONE_NONZERO: i16 = i16::MAX;
 
-    /// A zero.
+    /// The certificate of a zero.
     const LEAF: Grid = Grid { exponent: Grid::NONE_NONZERO, low: 0, bound: 0.0, high: 1.0, terms: 1, degree: 1, leaf: true };
 
-    /// The certificate of what has no magnitude: a Boolean.
+    /// The certificate of a value without a magnitude: a Boolean.
     pub const BOOLEAN: Grid = Grid { exponent: 0, low: 0, bound: 1.0, high: 1.0, ..Grid::LEAF };
 
-    /// A float as a leaf; `None` for infinities and NaN, for a magnitude of 2^127 or more, and
-    /// where a bit is worth less than 2^-126.
+    /// A float as a leaf. `None` for infinities and NaN, for a magnitude of 2^127 or more, and if
+    /// one of its bits is worth less than 2^-126.
     pub fn of(value: f32) -> Option<Grid> {
         let bits = value.to_bits();
         let magnitude = value.abs();
@@ -73,8 +73,8 @@ impl Grid {
         let mut exponent = biased - 150 + (bits & 0x7f_ffff | 0x80_0000).trailing_zeros() as i16;
         let mut terms = 1;
         if magnitude == 2.0 {
-            // A compiler turns 2·P into P + P, and may then part the two: count
-            // them as two monomials.
+            // A compiler turns 2·P into P + P, and may then separate the two: count them as
+            // two monomials.
             (exponent, terms) = (0, 2);
         }
         let low = exponent.min(0);
@@ -121,7 +121,7 @@ impl Grid {
         .checked()
     }
 
-    /// Whether a comparison of the two comes out the same even if terms are moved from one side to
+    /// Whether a comparison of the two has the same result even if terms are moved from one side to
     /// the other.
     pub fn comparable(self, other: Grid) -> bool {
         self.leaf && other.leaf || self.sum(other).is_some()
@@ -186,7 +186,7 @@ mod tests {
         // tiny · tiny may come first.
         assert_eq!(one.product(tiny), None);
         assert_eq!(one.product(leaf(2f32.powi(30))), None);
-        // Such a bound is zero in 32 bits, which makes no zero of it.
+        // The bound is zero in 32 bits, but the polynomial is not.
         assert_eq!(tiny.product(tiny), None);
     }
 

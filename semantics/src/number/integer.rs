@@ -1,15 +1,15 @@
 //! Integers of 8, 16, 32 and 64 bits: SPIR-V §3.3.13 and §3.3.14, the comparisons
 //! of §3.3.15, and GLSL.std.450.
 //!
-//! A component is its bits, zero-extended to 64. Whether it counts as signed is the instruction's
-//! choice, not the type's. Results are the low bits of the exact ones.
+//! A component is its bits, zero-extended to 64. The instruction, not the type, decides whether it
+//! counts as signed. A result is the low bits of the exact one.
 
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 
 use super::{Computed, Environment, Instruction, Wide};
 use crate::undefined::{Ub, Unspecified};
 
-/// The low `width` bits, all set; 1 ≤ width ≤ 64.
+/// A mask of the low `width` bits; 1 ≤ width ≤ 64.
 #[inline]
 pub fn mask(width: u8) -> u64 {
     u64::MAX >> (64 - width)
@@ -22,9 +22,9 @@ pub fn signed(width: u8, bits: u64) -> i64 {
     ((bits << unused) as i64) >> unused
 }
 
-/// An instruction on integer components of `width` bits. Operands are components of that width, but
-/// for shifts, offsets and counts, which are unsigned whatever their width. `None` if the
-/// instruction is not one of these.
+/// An instruction on integer components of `width` bits. Operands have that width, except shifts,
+/// offsets and counts, which are unsigned and of any width. `None` if the instruction is not one
+/// of these.
 #[inline(always)]
 pub fn core(op: Core, width: u8, args: &[u64], environment: Environment) -> Option<Computed> {
     let operand = |i: usize| args.get(i).copied().unwrap_or(0);
@@ -84,7 +84,7 @@ pub fn core(op: Core, width: u8, args: &[u64], environment: Environment) -> Opti
     Some(result)
 }
 
-/// Why x divided by y is undefined behaviour, if it is.
+/// Why dividing x by y is undefined behaviour. `None` if it is defined.
 fn divided(width: u8, x: i64, y: i64) -> Option<Computed> {
     let least = signed(width, 1 << (width - 1));
     match y {
@@ -94,13 +94,13 @@ fn divided(width: u8, x: i64, y: i64) -> Option<Computed> {
     }
 }
 
-/// The undefined remainder of negative operands, where the environment has it so.
+/// The undefined remainder of negative operands, if the environment does not define it.
 fn negative(x: i64, y: i64, environment: Environment) -> Option<Computed> {
     let undefined = (x < 0 || y < 0) && !environment.maintenance8;
     undefined.then_some(Computed::Undefined(Unspecified::NegativeRemainder))
 }
 
-/// The bits of a field, set; `None` if offset, count or their sum is more than the width.
+/// A mask of a field's bits. `None` if offset, count or their sum is more than the width.
 fn field(width: u8, offset: u64, count: u64) -> Option<u64> {
     let end = offset.checked_add(count)?;
     match count {
@@ -124,12 +124,13 @@ pub fn pair(op: Core, width: u8, a: u64, b: u64) -> Option<[u64; 2]> {
     })
 }
 
-/// The products of as many integers added up, to `width` bits: their low bits. With an accumulator
-/// of that width it is added to them and the sum saturates; then products and sums of products that
-/// the width does not hold, as signed or unsigned integers, make the result undefined. In which
-/// order they are added is not said, so that any of them may be.
+/// The sum of the products of two lists of integers, to `width` bits: its low bits. With an
+/// accumulator of that width, the accumulator is added and the sum saturates. In this case the
+/// result is undefined if a product or a sum of products does not fit the width, as a signed or
+/// unsigned integer. The order of the sum is not specified, so any order may be used.
 pub fn dot(width: u8, is_signed: bool, a: &[i128], b: &[i128], accumulator: Option<u64>) -> Computed {
-    // Only products of unsigned 64 bits leave 127 bits, and no product 128: low bits are right.
+    // Only a product of unsigned 64-bit integers exceeds 127 bits, and none exceeds 128. So low
+    // bits are right.
     let products = || a.iter().zip(b).map(|(x, y)| x.wrapping_mul(*y));
     let sum = products().fold(0i128, i128::wrapping_add);
     let Some(accumulator) = accumulator else { return Computed::Value(sum as u64 & mask(width)) };
@@ -137,11 +138,12 @@ pub fn dot(width: u8, is_signed: bool, a: &[i128], b: &[i128], accumulator: Opti
         true => (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1),
         false => (0, mask(width).into()),
     };
-    // What is added in some order lies between the sums of what is below and above 0.
+    // A partial sum in any order lies between the sum of the products below 0 and that of
+    // the others.
     let range = least..=most;
     let of_sign = |below: bool| products().filter(move |product| (*product < 0) == below).try_fold(0i128, i128::checked_add);
     let holds = |sum: Option<i128>| sum.is_some_and(|sum| range.contains(&sum));
-    // An unsigned product of 64 bits that leaves 127 is below 0 here, which is out of range too.
+    // An unsigned 64-bit product that exceeds 127 bits is below 0 here, which is out of range too.
     if !holds(of_sign(true)) || !holds(of_sign(false)) {
         return Computed::Undefined(Unspecified::DotOverflow);
     }
@@ -149,8 +151,8 @@ pub fn dot(width: u8, is_signed: bool, a: &[i128], b: &[i128], accumulator: Opti
     Computed::Value((sum + accumulator).clamp(least, most) as u64 & mask(width))
 }
 
-/// A function of GLSL.std.450 on integer components of `width` bits; `None` if it is
-/// not one of these.
+/// A function of GLSL.std.450 on integer components of `width` bits. `None` if the function is not
+/// one of these.
 #[inline(always)]
 pub fn glsl(op: Glsl, width: u8, args: &[u64]) -> Option<Computed> {
     let operand = |i: usize| args.get(i).copied().unwrap_or(0);
@@ -177,10 +179,11 @@ pub fn glsl(op: Glsl, width: u8, args: &[u64]) -> Option<Computed> {
     Some(result)
 }
 
-/// 32 bits for each of [`Wide::LANES`] executions of an instruction.
+/// One 32-bit word for each of [`Wide::LANES`] executions of an instruction.
 pub(crate) type Words = [u32; Wide::LANES];
 
-/// What a function gives in each execution; `None` if in one of the set `some` it gives no value.
+/// A function's value in each execution. `None` if it has no value in an execution of the
+/// set `some`.
 #[inline(always)]
 pub(super) fn each(args: &[Words], some: u64, of: impl Fn(&[u64; 4]) -> Option<Computed>) -> Option<Words> {
     const ZEROS: Words = [0; Wide::LANES];
@@ -195,7 +198,7 @@ pub(super) fn each(args: &[Words], some: u64, of: impl Fn(&[u64; 4]) -> Option<C
     (some & !valued == 0).then_some(values)
 }
 
-/// Chooses among instructions once for all executions, not in each of them.
+/// Chooses the instruction once for all executions, not in each of them.
 macro_rules! of_each {
     ($op:expr, $all:ident, [$($name:ident)*], $each:expr) => {
         match $op {
@@ -206,8 +209,9 @@ macro_rules! of_each {
 }
 pub(super) use of_each;
 
-/// What [`core`] or [`glsl`] gives for 32-bit integers in each execution. `None` if in one of the
-/// set `some` (bit i is execution i) it gives no value, and for instructions not listed here.
+/// The values of [`core`] or [`glsl`] for 32-bit integers in each execution. `None` if there is no
+/// value in an execution of the set `some` (bit i is execution i), or if the instruction is not
+/// listed here.
 pub(crate) fn side_by_side(instruction: Instruction, args: &[Words], some: u64, environment: Environment) -> Option<Words> {
     match instruction {
         Instruction::Core(opcode) => of_each!(
@@ -225,7 +229,8 @@ pub(crate) fn side_by_side(instruction: Instruction, args: &[Words], some: u64, 
     }
 }
 
-/// What [`pair`] gives for 32-bit integers in each execution: all low words, then all high ones.
+/// The results of [`pair`] for 32-bit integers in each execution: all low words, then all
+/// high words.
 pub(crate) fn pairs_side_by_side(instruction: Instruction, a: &Words, b: &Words) -> Option<[Words; 2]> {
     let Instruction::Core(opcode) = instruction else { return None };
     of_each!(Core::from_u32(opcode.into())?, Core, [IAddCarry ISubBorrow UMulExtended SMulExtended], |op| {
@@ -267,8 +272,8 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Each of 64 executions gives the bits that it gives alone, and the whole gives nothing where
-    /// one that is asked for is undefined.
+    /// Each of 64 executions gives the bits that it gives alone. There is no result if a requested
+    /// execution is undefined.
     #[test]
     fn side_by_side_is_as_alone() {
         let mut source = Random::new(1);

@@ -1,13 +1,13 @@
-//! Closed intervals of real numbers: what a conforming device may have where the specification
-//! bounds a result but does not fix it.
+//! Closed intervals of real numbers: the values that a conforming device may have where the
+//! specification bounds a result but does not fix it.
 //!
-//! Ends are rounded outwards, so that what is computed on intervals contains what is computed on
-//! any of their numbers.
+//! Ends are rounded outwards. So a result on intervals contains the results on all of
+//! their numbers.
 
-/// The numbers from `low` to `high`, infinities among them, and perhaps NaN.
+/// The numbers from `low` to `high`, which may be infinite, and perhaps NaN.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The least number; above `high` if there is none.
+    /// The least number. Above `high` if the interval has no number.
     pub low: f64,
     /// The greatest number.
     pub high: f64,
@@ -18,12 +18,12 @@ pub struct Interval {
 // No end is NaN.
 impl Eq for Interval {}
 
-/// A definite value and what a conforming device may have instead.
+/// A definite value, and the values that a conforming device may have instead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Inexact {
     /// The value of the specification's formula.
     pub value: f64,
-    /// What is allowed; holds the value.
+    /// The allowed values. They include `value`.
     pub allowed: Interval,
 }
 
@@ -45,7 +45,7 @@ impl Interval {
         if a.is_nan() || b.is_nan() { Interval::ANY } else { Interval { low: a.min(b), high: a.max(b), nan: false } }
     }
 
-    /// Whether a device may have this.
+    /// Whether a device may have this value.
     pub fn contains(self, x: f64) -> bool {
         if x.is_nan() { self.nan } else { self.low <= x && x <= self.high }
     }
@@ -66,15 +66,15 @@ impl Interval {
         Interval { low: self.low.min(other.low), high: self.high.max(other.high), nan: self.nan || other.nan }
     }
 
-    /// The numbers in both; of two that do not meet, the first.
+    /// The intersection. `self` if the two do not meet.
     #[must_use]
     pub fn narrowed_to(self, other: Interval) -> Interval {
         let met = Interval { low: self.low.max(other.low), high: self.high.min(other.high), nan: self.nan && other.nan };
         if met.low <= met.high { met } else { self }
     }
 
-    /// With ends moved outwards by `error`, which is not negative, and once more by the rounding of
-    /// that; [`Interval::ANY`] if that is NaN.
+    /// The interval with its ends moved outwards by `error`, which is not negative, and by one
+    /// float more for the rounding of that. [`Interval::ANY`] if an end becomes NaN.
     #[must_use]
     pub fn widened(self, error: f64) -> Interval {
         if error == 0.0 || self.low > self.high {
@@ -118,7 +118,7 @@ impl Interval {
         Interval { low: self.low.max(low).min(high), high: self.high.min(high).max(low), nan: self.nan }
     }
 
-    /// The 32-bit floats that the numbers may be rounded to, in either direction.
+    /// The 32-bit floats to which the numbers may be rounded, in either direction.
     #[must_use]
     pub fn of_f32(self) -> Interval {
         if self.low > self.high {

@@ -1,20 +1,20 @@
 //! Numbers, bit-exact, and what is known about how a conforming device may differ from them.
 //!
 //! Both λV and the SPIR-V interpreter compute on 32-bit floats and Booleans with [`apply`]. A
-//! [`Lane`] is one component with its bits and its [`Trust`]; a [`Tuple`] is a scalar, vector or
-//! matrix of lanes. Results are the correctly rounded (ties to even) ones wherever IEEE 754 defines
-//! them; for the functions of GLSL.std.450 see `scalar` and `composite`. A result that is NaN is
-//! always the quiet NaN 0x7fc00000.
+//! [`Lane`] is one component with its bits and its [`Trust`]. A [`Tuple`] is a scalar, vector or
+//! matrix of lanes. A result is the correctly rounded one (ties to even) wherever IEEE 754 defines
+//! it. `scalar` and `composite` define the functions of GLSL.std.450. A NaN result is always the
+//! quiet NaN 0x7fc00000.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | `op` | the operations and their instructions |
 //! | `apply` | operands and shapes: which function makes which lane |
-//! | `bits` | the same by bits alone |
+//! | `bits` | the same operations by bits alone |
 //! | `scalar` | functions of one, two or three floats |
 //! | `composite` | vectors and matrices |
 //! | `trust`, `rules` | what is known about a lane, and each operation's rule for it |
-//! | [`sets`] | what such a device may show, and programs evaluated over that |
+//! | [`sets`] | the values that a conforming device may show, and programs evaluated over them |
 //! | `profile` | the environments |
 //! | `grid` | why a polynomial is exact under every rewriting |
 //! | `interval` | numbers that a specification bounds but does not fix |
@@ -58,14 +58,14 @@ use smallvec::SmallVec;
 pub struct Lane {
     /// The bits of the float, or 0 and 1 for false and true.
     pub bits: u32,
-    /// What a conforming device may show instead.
+    /// What is known of the bits that a conforming device may show instead.
     pub trust: Trust,
 }
 
 /// The components of a value: 1 for a scalar, I for a vector, column after column for a matrix.
 pub type Lanes = SmallVec<[Lane; 4]>;
 
-/// An operand: its components and how many columns they form (1 for scalars and vectors).
+/// An operand: its components, and the number of columns that they form.
 #[derive(Clone, Copy, Debug)]
 pub struct Tuple<'a> {
     /// The components, column after column.
@@ -81,8 +81,8 @@ impl Lane {
         Lane { bits: value.to_bits(), trust: Trust::of_exact(value) }
     }
 
-    /// A float that a fragment's interface brings: loads from the Input storage class there keep no
-    /// signs of zeros.
+    /// A float of a fragment's input interface. Loads from the Input storage class there do not
+    /// keep signs of zeros.
     pub fn fragment_input(value: f32) -> Lane {
         let trust = Trust { zero_sign: value != 0.0, ..Trust::of_exact(value) };
         Lane { bits: value.to_bits(), trust }
@@ -112,7 +112,7 @@ impl<'a> Tuple<'a> {
         Tuple { lanes, columns: 1 }
     }
 
-    /// A square matrix of so many columns.
+    /// A square matrix of this number of columns.
     pub fn matrix(lanes: &'a [Lane], columns: usize) -> Tuple<'a> {
         Tuple { lanes, columns }
     }

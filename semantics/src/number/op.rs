@@ -2,7 +2,7 @@
 
 use rspirv::spirv;
 
-/// The instruction that an operation stands for.
+/// The instruction of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Instruction {
     /// A core instruction, by its opcode.
@@ -146,7 +146,7 @@ static OF_GLSL: [Option<Op>; 128] = {
 };
 
 impl Op {
-    /// The operation that the instruction stands for, if it is one of these.
+    /// The operation of an instruction, if it is one of these.
     pub fn of(instruction: Instruction) -> Option<Op> {
         match instruction {
             Instruction::Core(opcode) => Op::of_core(opcode),
@@ -154,8 +154,8 @@ impl Op {
         }
     }
 
-    /// The same, with NMin, NMax and NClamp as the operations that they are of numbers: they differ
-    /// from FMin, FMax and FClamp by what they make of a NaN.
+    /// [`Op::of`], with NMin, NMax and NClamp as Min, Max and Clamp. They differ from FMin, FMax
+    /// and FClamp for NaN only.
     pub fn of_numbers(instruction: Instruction) -> Option<Op> {
         use spirv::GlslStd450Op::{NClamp, NMax, NMin};
         let alike = [(NMin, Op::Min), (NMax, Op::Max), (NClamp, Op::Clamp)];
@@ -178,7 +178,7 @@ impl Op {
         Op::ALL.iter().copied().find(|op| op.name() == name)
     }
 
-    /// How many operands it takes.
+    /// The number of operands.
     pub fn arity(self) -> usize {
         use Op::*;
         match self {

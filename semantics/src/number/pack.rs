@@ -1,4 +1,4 @@
-//! GLSL.std.450's packing: between vectors of floats and words.
+//! GLSL.std.450's packing: conversions between vectors of floats and words.
 
 use rspirv::spirv::GlslStd450Op as Glsl;
 use smallvec::SmallVec;
@@ -6,7 +6,8 @@ use smallvec::SmallVec;
 use super::integer::{mask, signed};
 use super::{Half, Real};
 
-/// How a normalized number stands in a word: bits of a component, and whether it is signed.
+/// The encoding of a normalized number in a word: the bits of a component, and whether it
+/// is signed.
 fn layout(op: Glsl) -> Option<(u8, bool)> {
     match op {
         Glsl::PackSnorm4x8 | Glsl::UnpackSnorm4x8 => Some((8, true)),
@@ -17,12 +18,12 @@ fn layout(op: Glsl) -> Option<(u8, bool)> {
     }
 }
 
-/// What the components are multiplied with: 127, 255, 32767 or 65535.
+/// The factor of the components: 127, 255, 32767 or 65535.
 fn scale((width, is_signed): (u8, bool)) -> f64 {
     mask(if is_signed { width - 1 } else { width }) as f64
 }
 
-/// What a component is clamped to, from and to, and then multiplied with.
+/// The least and the greatest number to which a component is clamped, and its factor after that.
 pub fn factors(op: Glsl) -> Option<[f32; 3]> {
     let layout = layout(op)?;
     Some([if layout.1 { -1.0 } else { 0.0 }, 1.0, scale(layout) as f32])
@@ -39,7 +40,7 @@ pub fn normalized(op: Glsl, c: f32) -> Option<(u64, bool)> {
     Some((rounded as i64 as u64 & mask(width), rounded == product))
 }
 
-/// The words' operation on the bits of the operand's components: `None` if it is none of these.
+/// Packs or unpacks, from the bits of the operand's components. `None` for other functions.
 pub fn packed(op: Glsl, args: &[u64]) -> Option<SmallVec<[u64; 4]>> {
     let joined = |width: u8, parts: &[u64]| parts.iter().rev().fold(0, |word, part| word << width | part);
     let split = |width: u8, count: u8| (0..count).map(move |i| args[0] >> (width * i) & mask(width));

@@ -6,16 +6,17 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Profile {
     /// RoundingModeRTE, SignedZeroInfNanPreserve and NoContraction are declared: each operation
-    /// rounds to nearest even, by itself. Subnormals may be flushed, for neither device at hand
+    /// rounds to nearest even, by itself. Subnormals may be flushed, since neither device at hand
     /// lets a module forbid it.
     Strict,
-    /// What a module declares, or what an adapter's properties let one declare, with NoContraction.
+    /// The declarations of a module, or those that an adapter's properties permit,
+    /// with NoContraction.
     Declared(Controls),
-    /// A Vulkan module that declares nothing: either rounding, any algebraic rewriting, signs of
-    /// zero, infinities and NaN not kept.
+    /// A Vulkan module without declarations: either rounding, any algebraic rewriting, and signs of
+    /// zero, infinities and NaN are not kept.
     VulkanDefault,
-    /// Nothing can be declared (the route through naga), and WGSL's bounds where
-    /// they differ from Vulkan's.
+    /// Nothing can be declared (the route through naga). WGSL's bounds hold where they differ
+    /// from Vulkan's.
     Wgsl,
 }
 
@@ -30,28 +31,28 @@ pub enum Rounding {
     TowardZero,
 }
 
-/// What becomes of subnormal operands and results.
+/// How subnormal operands and results are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Denormals {
     /// They may be flushed to zero: nothing is declared.
     MayFlush,
     /// Results are flushed, operands may be: DenormFlushToZero.
     Flush,
-    /// Those of core arithmetic are kept: DenormPreserve.
+    /// Subnormals of core arithmetic are kept: DenormPreserve.
     Preserve,
 }
 
-/// What is known of how 32-bit floats are computed.
+/// How 32-bit floats are computed, as far as it is declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Controls {
     /// The rounding of correctly rounded results.
     pub rounding: Rounding,
-    /// What becomes of subnormals.
+    /// How subnormals are treated.
     pub denormals: Denormals,
     /// Whether signs of zeros, infinities and NaN are kept
     /// by core arithmetic: SignedZeroInfNanPreserve.
     pub keeps_special: bool,
-    /// Whether every operation is by itself: NoContraction.
+    /// Whether no operation is combined with others: NoContraction.
     pub no_contraction: bool,
     /// Whether WGSL's bounds replace Vulkan's where they differ.
     pub wgsl: bool,
@@ -64,14 +65,14 @@ impl Controls {
 }
 
 impl Profile {
-    /// The profile of what a module declares: [`Profile::Declared`] where none of the others has
-    /// just that.
+    /// The profile for these declarations: the named profile that has exactly these, or
+    /// else [`Profile::Declared`].
     pub fn of(controls: Controls) -> Profile {
         let named = [Profile::Strict, Profile::VulkanDefault, Profile::Wgsl];
         named.into_iter().find(|profile| profile.controls() == controls).unwrap_or(Profile::Declared(controls))
     }
 
-    /// What the profile says, fact by fact.
+    /// The profile's declarations, one by one.
     pub const fn controls(self) -> Controls {
         let nothing = Controls::NOTHING;
         match self {
@@ -82,7 +83,7 @@ impl Profile {
         }
     }
 
-    /// Whether all is declared that [`Profile::Strict`] stands for.
+    /// Whether everything that [`Profile::Strict`] stands for is declared.
     pub const fn is_strict(self) -> bool {
         let controls = self.controls();
         matches!(controls.rounding, Rounding::NearestEven)

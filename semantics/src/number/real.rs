@@ -3,8 +3,8 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// A float of one format. `+ - · /` and `sqrt` are correctly rounded; what needs
-/// no rounding is exact.
+/// A float of one format. `+ - · /` and `sqrt` are correctly rounded. Results that need no rounding
+/// are exact.
 pub trait Real:
     Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
@@ -12,10 +12,10 @@ pub trait Real:
     const WIDTH: u8;
     /// Bits of a significand, the leading one counted.
     const PRECISION: u32;
-    /// Below 2^this, and from it on no finite number: 16, 128, 1024.
+    /// All finite numbers are below 2^this: 16, 128, 1024.
     const MAX_EXPONENT: i32;
 
-    /// The nearest float, ties to even; for a NaN the quiet NaN without a payload.
+    /// The nearest float, ties to even. For a NaN, the quiet NaN without a payload.
     fn of(x: f64) -> Self;
     /// The same number in 64 bits.
     fn wide(self) -> f64;
@@ -179,19 +179,19 @@ impl Real for f64 {
 
 /// A 16-bit float, held in 64 bits.
 ///
-/// Sums and products of 16-bit floats are exact in 64 bits (they are multiples of 2^-48 below 2^33,
-/// so 81 bits at most of which a product has 22 and a sum 41). For quotients and square roots 53
-/// bits are more than twice 11 and 2, so that rounding the 64-bit result once more is right: a
-/// result that is not itself halfway between two 16-bit floats is further from there than a 64-bit
-/// rounding error.
+/// Sums and products of 16-bit floats are exact in 64 bits. (They are multiples of 2^-48 below
+/// 2^33, so 81 bits at most, of which a product has 22 and a sum 41.) For quotients and square
+/// roots 53 bits are more than twice 11 and 2. So it is right to round the 64-bit result once more:
+/// a result that is not itself halfway between two 16-bit floats is further from there than a
+/// 64-bit rounding error.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Half(f64);
 
-/// 2^10, so that floats from 2^10·2^e are spaced by 2^e.
+/// 2^10: from 2^10·2^e on, floats are spaced by 2^e.
 const HALF_STEPS: f64 = 1024.0;
 
 impl Half {
-    /// The nearest multiple of the spacing there, ties to even; from 65520 on infinity.
+    /// The nearest multiple of the spacing at the number, ties to even. Infinity from 65520 on.
     fn rounded(x: f64) -> f64 {
         let magnitude = x.abs();
         if magnitude >= 65520.0 || x == 0.0 || x.is_nan() {
@@ -271,8 +271,8 @@ impl Real for Half {
         if !sum.is_finite() {
             return Half::of(sum);
         }
-        // What the sum lost, exactly; then the sum rounded to odd, which rounding to 11 bits cannot
-        // tell from the exact one.
+        // The exact rounding error of the sum. Then the sum is rounded to odd. Rounding to 11 bits
+        // cannot distinguish it from the exact sum.
         let part = sum - product;
         let lost = (product - (sum - part)) + (b.0 - part);
         let odd = if lost == 0.0 || sum.to_bits() & 1 == 1 {

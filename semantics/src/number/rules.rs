@@ -14,18 +14,16 @@
 //! | select, and, or, … | as the operands | as the operands |
 //! | everything else | never decided | never decided |
 //!
-//! `Strict` takes it that every core instruction carries NoContraction. Of extended instructions it
-//! does not.
+//! `Strict` assumes that every core instruction carries NoContraction, and no extended instruction.
 //!
-//! An operand that is subnormal, infinite or NaN, or such a result, always puts the result in
-//! doubt, except for what moves bits only. The sign of a zero is required where OpFAdd, OpFSub,
-//! OpFMul or OpFNegate make it from zeros of known signs: SignedZeroInfNanPreserve
-//! names no other arithmetic.
+//! A subnormal, infinite or NaN operand or result always puts the result in doubt, unless the
+//! operation only moves bits. The sign of a zero is required if OpFAdd, OpFSub, OpFMul or OpFNegate
+//! make the zero from zeros of known signs: SignedZeroInfNanPreserve names no other arithmetic.
 
 use super::trust::special;
 use super::{Grid, Lane, Op, Trust, Why};
 
-/// The trust of a float result; where there is doubt there is no certificate.
+/// The trust of a float result. With a doubt there is no certificate.
 fn result(doubt: Option<Why>, zero_sign: bool, grid: Option<Grid>) -> Trust {
     Trust { doubt, zero_sign, grid: if doubt.is_none() { grid } else { None }, cell: None }
 }
@@ -69,13 +67,14 @@ pub(super) fn rounded(op: Op, x: Lane, y: Lane, r: f32) -> Trust {
     result(doubt, zero_sign, grid)
 }
 
-/// Why a correctly rounded result is in doubt, of operands and why those are.
+/// Why a correctly rounded result is in doubt. Each operand comes with the reason for its
+/// own doubt.
 #[inline(always)]
 pub(super) fn doubt_of_rounded(op: Op, (a, x): (f32, Option<Why>), (b, y): (f32, Option<Why>), r: f32) -> Option<Why> {
     x.or_else(|| special(a)).or(y).or_else(|| special(b)).or_else(|| out_of_range(op, a, b, r))
 }
 
-/// Why a correctly rounded result of operands without fault is in doubt: its true value may be
+/// Why a correctly rounded result of operands without fault is in doubt: its exact value may be
 /// flushed, or is beyond the finite floats.
 #[inline]
 fn out_of_range(op: Op, a: f32, b: f32, r: f32) -> Option<Why> {
@@ -83,7 +82,7 @@ fn out_of_range(op: Op, a: f32, b: f32, r: f32) -> Option<Why> {
     if magnitude > f32::MIN_POSITIVE && magnitude < f32::MAX {
         None
     } else if magnitude >= f32::MAX {
-        // The largest float may be the rounding of something greater, for which infinity is
+        // The largest float may be the rounding of a greater number, for which infinity is
         // accepted too.
         Some(Why::Infinite)
     } else if op == Op::Mul {
@@ -108,7 +107,7 @@ pub(super) fn exact_of_one(op: Op, x: Lane, r: f32) -> Trust {
     let mut doubt = fault(x);
     let mut grid = match x.trust.grid {
         None => None,
-        // A compiler may know that the operation does nothing here, and drop it: then the operand's
+        // A compiler may know that the operation does nothing here, and drop it. Then the operand's
         // polynomial goes on.
         Some(grid) if op == Op::Abs || r == value => Some(grid),
         Some(_) => Grid::of(r),
@@ -153,7 +152,7 @@ pub(super) fn clamped(x: Lane, low: Lane, high: Lane, in_domain: bool, r: f32) -
     result(doubt, r != 0.0, grid)
 }
 
-/// The certificate of whichever of the operands have the result's value.
+/// The certificate that covers all operands with the result's value.
 fn chosen(r: f32, operands: &[Lane]) -> Option<Grid> {
     let mut equal = operands.iter().filter(|operand| operand.float() == r);
     let first = equal.next()?.trust.grid?;
@@ -167,8 +166,8 @@ pub(super) fn approximate(faulty: Option<Why>, in_domain: bool, r: f32) -> Trust
     result(Some(why), r != 0.0, None)
 }
 
-/// A polynomial formula: `faulty` is the first fault of an operand, `decided` whether `Strict` has
-/// a certificate.
+/// A polynomial formula. `faulty` is the first fault of an operand. `decided` says whether `Strict`
+/// has a certificate.
 pub(super) fn polynomial(faulty: Option<Why>, decided: bool, r: f32, whole: Option<Grid>) -> Trust {
     let doubt = faulty.or(if decided { None } else { Some(special(r).unwrap_or(Why::Approximate)) });
     result(doubt, r != 0.0, whole)
@@ -190,8 +189,8 @@ pub(super) fn logical(operands: &[Lane]) -> Trust {
     boolean(doubt, operands.iter().all(|operand| operand.trust.grid.is_some()))
 }
 
-/// Conjunction (absorbing false) and disjunction (absorbing true): one operand that is certain to
-/// absorb the others settles it.
+/// Conjunction (absorbing false) and disjunction (absorbing true). One operand that is certain to
+/// absorb the others decides the result.
 pub(super) fn absorbed(operands: &[Lane], absorbing: bool) -> Trust {
     let absorbs = |operand: &&Lane| operand.is_true() == absorbing;
     if operands.iter().filter(absorbs).any(|operand| operand.trust.grid.is_some()) {

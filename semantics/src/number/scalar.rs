@@ -1,24 +1,25 @@
 //! Functions of floats: GLSL.std.450 and the core instructions, each result one definite float.
 //!
-//! - What IEEE 754 defines (+ - · / and square root), and what needs no rounding, is that, to
-//!   nearest with ties to even.
+//! - Results that IEEE 754 defines (+ - · / and square root) are rounded to nearest with ties to
+//!   even. Results that need no rounding are exact.
 //! - Everything is written once for the three formats of [`Real`]; λV's numbers have 32 bits.
 //! - Radians to logarithm, powers and inverse roots are computed in 64 bits by the crate `libm`,
 //!   which is the same on every platform, and rounded once. In 16 and 32 bits the result is the
-//!   correctly rounded one: where libm's error leaves a doubt about it, high precision decides
+//!   correctly rounded one: if libm's error leaves a doubt about it, high precision decides
 //!   (`reference`). In 64 bits it is libm's, whose error is below 3 units in the last place.
-//! - Outside a function's domain it is what `libm` gives: NaN for the square root and logarithm of
-//!   a negative number, infinity at poles, IEEE 754's `pow` for a negative base or
-//!   an exponent of zero.
+//! - Outside a function's domain the result is that of `libm`: NaN for the square root and
+//!   logarithm of a negative number, infinity at poles, IEEE 754's `pow` for a negative base or an
+//!   exponent of zero.
 //! - A NaN result is the quiet one, 0x7fc00000 in 32 bits. No function panics.
 
 use super::reference::settled;
 use super::{Op, Real};
 
-/// x - y·floor(x/y), with floor and quotient as real numbers: the exact remainder of the sign of x
-/// if that has the sign of y or is zero, otherwise that plus y, rounded once. (So a tiny negative x
-/// gives y itself.) A zero has the sign of y. NaN for an infinite x, a zero y or a NaN; for an
-/// infinite y it is x if that has y's sign or is zero, and y otherwise.
+/// x - y·floor(x/y), with floor and quotient as real numbers. Let r be the exact remainder, which
+/// has the sign of x. If r has the sign of y or is zero, the result is r. Otherwise it is r + y,
+/// rounded once. (So a tiny negative x gives y itself.) A zero has the sign of y. The result is NaN
+/// for an infinite x, a zero y or a NaN. For an infinite y it is x if x has y's sign or is zero,
+/// and y otherwise.
 #[inline(always)]
 pub(super) fn modulo<R: Real>(x: R, y: R) -> R {
     let remainder = x.remainder(y);
@@ -148,7 +149,7 @@ pub(super) fn of_three<R: Real>(op: Op, x: R, y: R, z: R) -> R {
     result.canonical()
 }
 
-/// A comparison; false for a NaN, but true for `NotEqual`.
+/// A comparison. For a NaN it is false, except `NotEqual`, which is true.
 #[inline]
 pub(super) fn comparison<R: Real>(op: Op, x: R, y: R) -> bool {
     match op {
@@ -162,8 +163,8 @@ pub(super) fn comparison<R: Real>(op: Op, x: R, y: R) -> bool {
     }
 }
 
-/// Whether the function is defined there, for functions that are not required
-/// to be correctly rounded.
+/// Whether the function is defined at the operand. Only for functions that are not required to be
+/// correctly rounded.
 pub(super) fn in_domain_of_one(op: Op, x: f32) -> bool {
     match op {
         Op::Sqrt => x >= 0.0,
@@ -175,8 +176,8 @@ pub(super) fn in_domain_of_one(op: Op, x: f32) -> bool {
     }
 }
 
-/// Whether the function is defined there. Pow is not for a negative base, nor for a zero base
-/// without a positive exponent.
+/// Whether the function is defined at the operands. Pow is not for a negative base, nor for a zero
+/// base without a positive exponent.
 pub(super) fn in_domain_of_two(op: Op, x: f32, y: f32) -> bool {
     match op {
         Op::Div | Op::Mod => y != 0.0,
@@ -186,7 +187,7 @@ pub(super) fn in_domain_of_two(op: Op, x: f32, y: f32) -> bool {
     }
 }
 
-/// Whether the function is defined there: Clamp if low ≤ high, SmoothStep if edge0 < edge1.
+/// Whether the function is defined: Clamp if low ≤ high, SmoothStep if edge0 < edge1.
 pub(super) fn in_domain_of_three(op: Op, x: f32, y: f32, z: f32) -> bool {
     match op {
         Op::Clamp => y <= z,

@@ -1,8 +1,8 @@
 //! What is known about a lane: whether every conforming device must show the same bits.
 //!
-//! `rules` has the rule of each operation. Two devices are meant, one for each [`Profile`], and
-//! what is decided under `Wgsl` is decided under `Strict` too: where there is a `doubt` there is no
-//! `grid`.
+//! `rules` has the rule of each operation. A trust speaks of two devices, one for `Profile::Strict`
+//! and one for `Profile::Wgsl`. A lane that is decided under `Wgsl` is decided under `Strict` too:
+//! a lane with a `doubt` has no `grid`.
 
 use super::sets::{CellId, Set};
 use super::{Grid, Lane, Profile};
@@ -23,7 +23,7 @@ pub enum Why {
     Tie,
     /// It depends on an operation outside its domain.
     Domain,
-    /// Control has depended on a value that is not the only one.
+    /// Control has depended on a value that may differ between devices.
     Control,
     /// It depends on how a device filters texels, or rounds them to their format.
     Texel,
@@ -47,16 +47,15 @@ pub enum Why {
 /// What is known about a lane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trust {
-    /// Why the lane is not decided under `Profile::Strict`, if so.
+    /// Why the lane is not decided under `Profile::Strict`. `None` if it is decided.
     pub doubt: Option<Why>,
     /// Whether the sign of a zero is required (under `Profile::Strict`); true where the value is
     /// not zero.
     pub zero_sign: bool,
-    /// The certificate under which the lane is decided by `Profile::Wgsl` too; `None` where there
-    /// is none.
+    /// The certificate by which `Profile::Wgsl` decides the lane too. `None` if there is none.
     pub grid: Option<Grid>,
-    /// What it may be, in a run over [`sets`](super::sets), where it is
-    /// not decided; `None`: anything.
+    /// The cell with the possible values of a lane that is not decided, in a run over
+    /// [`sets`](super::sets). `None`: any value.
     pub cell: Option<CellId>,
 }
 
@@ -84,14 +83,13 @@ impl Trust {
         Trust { doubt: None, zero_sign: true, grid: Grid::of(value), cell: None }
     }
 
-    /// Doubtful under both profiles, for this reason if there was none before.
+    /// Doubtful under both profiles, for this reason unless there was one before.
     pub fn in_doubt(self, why: Why) -> Trust {
         Trust { doubt: self.doubt.or(Some(why)), grid: None, cell: None, ..self }
     }
 
-    /// The trust of a value that is there only because a condition came out as it did: doubtful
-    /// where the condition is. Where the condition is decided under every profile, the value is
-    /// what it was, and keeps its cell.
+    /// The trust of a value that depends on the result of a condition: doubtful if the condition
+    /// is. If every profile decides the condition, the value keeps its trust and its cell.
     pub fn controlled_by(self, condition: Trust) -> Trust {
         let doubt = self.doubt.or(condition.doubt.and(Some(Why::Control)));
         let grid = if doubt.is_none() && condition.grid.is_some() { self.grid } else { None };
@@ -99,8 +97,8 @@ impl Trust {
         Trust { doubt, grid, cell: self.cell.filter(|_| is_decided), ..self }
     }
 
-    /// The trust of what a condition chooses: the chosen one's if the condition is certain or both
-    /// are the same.
+    /// The trust of a value that a condition chooses. It is the trust of the chosen value if the
+    /// condition is certain or both values are the same.
     #[inline]
     pub fn selected(condition: Trust, is_true: bool, on_true: Trust, on_false: Trust, same: bool) -> Trust {
         let chosen = if is_true { on_true } else { on_false };
@@ -122,8 +120,8 @@ impl Trust {
         Trust { doubt, zero_sign, grid: if doubt.is_none() { grid } else { None }, cell }
     }
 
-    /// Whether every device of the profile agrees on the value, but perhaps for the sign of a zero
-    /// and for which NaN it is.
+    /// Whether every device of the profile agrees on the value, except perhaps on the sign of a
+    /// zero and on which NaN it is.
     pub fn is_decided(self, profile: Profile) -> bool {
         if profile.is_strict() { self.doubt.is_none() } else { self.grid.is_some() }
     }
@@ -132,7 +130,7 @@ impl Trust {
 impl Lane {
     /// What a device of the profile must show in this lane, which holds a float.
     ///
-    /// A NaN is never decided: which NaN it is, no profile says.
+    /// A NaN is never decided: no profile says which NaN it is.
     pub fn judge(self, profile: Profile) -> Expected {
         if let Some(why) = self.trust.doubt {
             return Expected::Undecided(why);
@@ -150,7 +148,7 @@ impl Lane {
 }
 
 impl Expected {
-    /// Whether a device may show these bits; `None` where that is not decided.
+    /// Whether a device may show these bits. `None` if that is not decided.
     #[must_use = "an undecided lane is neither agreement nor disagreement"]
     pub fn admits(self, bits: u32) -> Option<bool> {
         match self {
@@ -162,7 +160,7 @@ impl Expected {
     }
 }
 
-/// The reason that the value itself gives for doubting arithmetic on it.
+/// Why arithmetic on the value is in doubt, as far as the value alone tells.
 #[inline]
 pub(super) fn special(value: f32) -> Option<Why> {
     let bits = value.to_bits() << 1;

@@ -1,24 +1,25 @@
-//! Primitive assembly: Vulkan, Primitive Topologies, with the first vertex provoking.
+//! Primitive assembly: Vulkan, Primitive Topologies. The first vertex of a primitive is provoking.
 
 /// How vertices form triangles, points or lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Topology {
-    /// Every three.
+    /// Every three vertices form a triangle.
     List,
-    /// Each with the two before.
+    /// Each vertex forms a triangle with the two before it.
     Strip,
-    /// Each with the one before and the first.
+    /// Each vertex forms a triangle with the one before it and the first.
     Fan,
-    /// Each is a point.
+    /// Each vertex is a point.
     Points,
-    /// Every two are a line.
+    /// Every two vertices form a line.
     Lines,
-    /// Each is a line with the one before.
+    /// Each vertex forms a line with the one before it.
     LineStrip,
 }
 
 impl Topology {
-    /// How many triangles, points or lines that many vertices form; what is left over is dropped.
+    /// The number of triangles, points or lines that the vertices form. Surplus
+    /// vertices are dropped.
     pub fn triangles(self, vertices: usize) -> usize {
         match self {
             Topology::List => vertices / 3,
@@ -29,7 +30,7 @@ impl Topology {
         }
     }
 
-    /// How many vertices each has.
+    /// The number of vertices of each primitive.
     pub fn corners(self) -> usize {
         match self {
             Topology::List | Topology::Strip | Topology::Fan => 3,
@@ -38,8 +39,8 @@ impl Topology {
         }
     }
 
-    /// The vertices of triangle i, the provoking one first; of a point or a line the last one again
-    /// in place of those that it has not.
+    /// The vertices of primitive i, the provoking one first. For a point or a line, the last vertex
+    /// repeats to fill the array.
     pub fn triangle(self, i: usize) -> [usize; 3] {
         match self {
             Topology::List => [3 * i, 3 * i + 1, 3 * i + 2],

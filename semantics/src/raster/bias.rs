@@ -1,25 +1,26 @@
-//! What is added to the depths of a triangle's fragments: Vulkan, Depth Bias.
+//! The depth bias of a triangle's fragments: Vulkan, Depth Bias.
 //!
-//! The offset is the triangle's slope m times one factor and the least difference r that the
-//! attachment resolves times another, held by a clamp. The specification leaves both open. m is the
-//! length of the depth's gradient, or the greater of its two components. In a format of integers of
-//! n bits r is the device's own, at most 2·2^-n; in one of floats with n bits of fraction it is
-//! 2^(e-n), e being the greatest exponent of the triangle's depths.
+//! The offset is m·(slope factor) + r·(constant factor), bounded by a clamp. m is the triangle's
+//! slope. r is the least difference of depths that the attachment resolves. The specification
+//! leaves both open. m is the length of the depth's gradient, or the greater of its two
+//! components. In an integer format of n bits, r depends on the device and is at most 2·2^-n. In a
+//! float format with n bits of fraction, r is 2^(e-n), where e is the greatest exponent of the
+//! triangle's depths.
 
 use super::{DepthBias, Rules};
 use crate::image::Format;
 use crate::number::{Inexact, Interval};
 
-/// How the depth of a triangle goes over the screen.
+/// The slope of a triangle's depth over the screen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slope {
-    /// m.
+    /// The slope m, per pixel.
     steepest: Inexact,
-    /// The greatest depth of a vertex.
+    /// The greatest depth of the three vertices.
     greatest: Inexact,
 }
 
-/// An approximate number: the value, and how far away a device may have it.
+/// An approximate number: the value, and the greatest distance of a device's value from it.
 #[derive(Clone, Copy)]
 struct Near(f64, f64);
 
@@ -32,7 +33,7 @@ impl Near {
         Near(self.0 * other.0, self.0.abs() * other.1 + other.0.abs() * self.1 + self.1 * other.1)
     }
 
-    /// The magnitudes of the quotients; nothing if the divisor may be zero.
+    /// The magnitude of the quotient. `None` if the divisor may be zero.
     fn over(self, other: Near) -> Option<Inexact> {
         let least = other.0.abs() - other.1;
         if least.is_nan() || least <= 0.0 {
@@ -45,9 +46,8 @@ impl Near {
 }
 
 impl Slope {
-    /// By the depths at the vertices, their places in pixels and how far away a device may have
-    /// those, and the part of a term that arithmetic loses. Nothing of a triangle that
-    /// may have no area.
+    /// `at` are the places of the vertices in pixels, and `error` is their error. `lost` is the
+    /// relative error of arithmetic. `None` if the triangle may have no area.
     pub(super) fn of(depths: [Inexact; 3], at: [[f64; 2]; 3], error: f64, lost: f64) -> Option<Slope> {
         let error_of = |d: Inexact| (d.allowed.high - d.value).max(d.value - d.allowed.low);
         let [z0, z1, z2] = depths.map(|d| Near(d.value, error_of(d)));
@@ -74,12 +74,12 @@ impl Slope {
     }
 }
 
-/// The offset of a triangle of that slope; any if nothing is known of the slope.
+/// The offset of a triangle with that slope. It may be any number if the slope is not known.
 pub(super) fn offset(rules: &Rules, bias: DepthBias, slope: Option<Slope>, format: Format) -> Inexact {
     let [factor, constant, clamp] = [bias.slope, bias.constant, bias.clamp].map(f64::from);
     let Some(Slope { steepest, greatest }) = slope else {
-        // Of what was clipped no clause says whether its slope and depths are
-        // those before or after.
+        // No clause says whether slope and depths of a clipped triangle are those before
+        // clipping or after.
         return Inexact { value: (rules.depth_bias)(0.0, 0.0, clamp), allowed: Interval::ANY };
     };
     let resolved = resolved(format, greatest);
@@ -92,7 +92,7 @@ pub(super) fn offset(rules: &Rules, bias: DepthBias, slope: Option<Slope>, forma
     Inexact { value, allowed: allowed.widened(lost) }
 }
 
-/// The least difference of depths that a format resolves, over a triangle with that greatest depth.
+/// The r of a format, for a triangle with that greatest depth.
 fn resolved(format: Format, greatest: Inexact) -> Inexact {
     let bits = i32::from(format.channels()[0].width);
     if bits < 32 {
@@ -101,7 +101,7 @@ fn resolved(format: Format, greatest: Inexact) -> Inexact {
     }
     let of = |depth: f64| match depth.abs() {
         depth if depth < f64::from(f32::MIN_POSITIVE) => 0.0,
-        // The power of two below.
+        // The greatest power of two that is not above the depth, times 2^-23.
         depth => f64::from_bits(depth.to_bits() >> 52 << 52) * (-23f64).exp2(),
     };
     let Interval { low, high, .. } = greatest.allowed;
@@ -124,7 +124,7 @@ mod tests {
 
     #[track_caller]
     fn near(found: Inexact, value: f64, low: f64, high: f64) {
-        // Arithmetic of 32 bits loses a part of the greatest term: some 2^-23 of it.
+        // 32-bit arithmetic loses some 2^-23 of the greatest term.
         let close = |a: f64, b: f64| (a - b).abs() <= 1e-6 * found.allowed.magnitude();
         let Interval { low: least, high: greatest, nan } = found.allowed;
         assert!(close(found.value, value) && close(least, low) && close(greatest, high) && !nan, "{found:?}");
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_unit_is_what_the_format_resolves() {
         let only = DepthBias { constant: 1.0, clamp: 0.0, slope: 0.0 };
-        // The greatest depth is 0.5, of exponent -1.
+        // The greatest depth is 0.5, whose exponent is -1.
         near(offset_of(only, Format::D32Sfloat), (-24f64).exp2(), (-24f64).exp2(), (-24f64).exp2());
         near(offset_of(only, Format::D16Unorm), (-16f64).exp2(), 0.0, (-15f64).exp2());
         for (depth, exponent) in [(0.9999, -1), (1.0, 0), (0.25, -2), (0.249, -3)] {
@@ -160,7 +160,7 @@ mod tests {
         let places = [[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]];
         let depths = places.map(|[x, y]| at(x, y));
         let slope = Slope::of(depths, places, 1.0 / 256.0, 0.0).expect("it has an area");
-        // A device's triangle, moved by that much.
+        // A device's triangle, whose vertices moved by the error.
         let moved = Slope::of(depths, [[1.0 / 256.0, 0.0], [8.0 - 1.0 / 256.0, 0.0], [0.0, 8.0]], 0.0, 0.0).expect("it has an area");
         assert!(slope.steepest.allowed.low < moved.steepest.value && moved.steepest.value < slope.steepest.allowed.high);
         assert!(moved.steepest.value > 1.0 / 32.0);

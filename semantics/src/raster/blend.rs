@@ -1,20 +1,21 @@
 //! Blending: Vulkan, Blending (Blend Factors, Blend Operations).
 //!
 //! A device blends "with a precision and dynamic range no lower than that used to represent
-//! destination components". So after each operation it may have either neighbour of the exact
-//! result among the numbers of the attachment's format, or anything between them: what bounds the
-//! results is widened to these numbers, and nothing is lost where a result is one of them. What is
-//! within 2^-22 of a number of a fixed-point format is taken for it, as the float 0.6 for 153/255:
-//! that no device truncates it is an assumption.
+//! destination components". So the result of each operation may be any number between the two
+//! neighbours of the exact result in the attachment's format. The interval of results is widened
+//! to these neighbours. It is not widened if a result is a number of the format itself. In a
+//! fixed-point format, a number within 2^-22 of one of the format's numbers counts as that
+//! number: for example, the float 0.6 counts as 153/255. That no device truncates such a number
+//! is an assumption.
 //!
-//! Absent on purpose: constants, second sources, and the operations of extensions.
+//! Absent on purpose: constant factors, second sources, and the operations of extensions.
 
 use super::Rules;
 use crate::image::{Numeric, stored};
 use crate::number::Interval;
 use crate::number::integer::mask;
 
-/// By what a component is multiplied: VkBlendFactor.
+/// The factor of a component: VkBlendFactor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Factor {
     /// The factor 0.
@@ -23,36 +24,36 @@ pub enum Factor {
     One,
     /// The same component of the source.
     Source,
-    /// 1 less that.
+    /// 1 minus the same component of the source.
     OneMinusSource,
     /// The same component of the attachment.
     Destination,
-    /// 1 less that.
+    /// 1 minus the same component of the attachment.
     OneMinusDestination,
     /// The source's alpha.
     SourceAlpha,
-    /// 1 less that.
+    /// 1 minus the source's alpha.
     OneMinusSourceAlpha,
     /// The attachment's alpha.
     DestinationAlpha,
-    /// 1 less that.
+    /// 1 minus the attachment's alpha.
     OneMinusDestinationAlpha,
-    /// The lesser of the source's alpha and 1 less the attachment's; for alpha 1.
+    /// The lesser of the source's alpha and 1 minus the attachment's. For the alpha component: 1.
     SourceAlphaSaturate,
 }
 
-/// What becomes of the two products: VkBlendOp.
+/// How the two products are combined: VkBlendOp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// Their sum.
+    /// The sum of the products.
     Add,
-    /// The source's less the attachment's.
+    /// The source's product minus the attachment's.
     Subtract,
-    /// The attachment's less the source's.
+    /// The attachment's product minus the source's.
     ReverseSubtract,
-    /// The lesser component, without factors.
+    /// The lesser component. Factors have no effect.
     Min,
-    /// The greater component, without factors.
+    /// The greater component. Factors have no effect.
     Max,
 }
 
@@ -63,11 +64,11 @@ pub struct Equation {
     pub source: Factor,
     /// The factor of the attachment.
     pub destination: Factor,
-    /// What becomes of the products.
+    /// How the two products are combined.
     pub operation: Operation,
 }
 
-/// How fragments are blended with what attachments hold.
+/// How fragments are blended with the contents of attachments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Blend {
     /// How red, green and blue are blended.
@@ -110,7 +111,8 @@ impl Factor {
         }
     }
 
-    /// Which components it is made of, for component c: of the source, and of the attachment.
+    /// The components that the factor of component c depends on: one of the source and one of the
+    /// attachment, if any.
     fn reads(self, c: usize) -> [Option<usize>; 2] {
         match self {
             Factor::Zero | Factor::One => [None, None],
@@ -128,12 +130,12 @@ impl Operation {
     /// Every operation.
     pub const ALL: [Operation; 5] = [Operation::Add, Operation::Subtract, Operation::ReverseSubtract, Operation::Min, Operation::Max];
 
-    /// Whether factors count.
+    /// Whether the operation uses the factors.
     fn multiplies(self) -> bool {
         !matches!(self, Operation::Min | Operation::Max)
     }
 
-    /// The result of what is there of the source and of the attachment.
+    /// The result, from the source's and the attachment's product, or component.
     pub(super) fn of(self, source: f64, destination: f64) -> f64 {
         match self {
             Operation::Add => source + destination,
@@ -145,11 +147,11 @@ impl Operation {
     }
 }
 
-/// How near to a number of a fixed-point format what is taken for it is: four units of the last
-/// place of 1 in 32 bits.
+/// The distance within which a number counts as a number of a fixed-point format: four units in the
+/// last place of 1 in 32 bits.
 const NEAR: f64 = 1.0 / (1 << 22) as f64;
 
-/// The numbers that a component of an attachment may be.
+/// The numeric format of an attachment's components.
 #[derive(Clone, Copy, Debug)]
 struct Format {
     numeric: Numeric,
@@ -157,7 +159,7 @@ struct Format {
 }
 
 impl Format {
-    /// The ends of a fixed-point format.
+    /// The least and the greatest number of a fixed-point format. `None` for other formats.
     fn ends(self) -> Option<[f64; 2]> {
         match self.numeric {
             Numeric::Unorm => Some([0.0, 1.0]),
@@ -166,12 +168,12 @@ impl Format {
         }
     }
 
-    /// A number as it is before it is blended.
+    /// Clamps a number to the format's range, as the first step of blending.
     fn clamped(self, x: f64) -> f64 {
         self.ends().map_or(x, |[low, high]| if x.is_nan() { low } else { x.clamp(low, high) })
     }
 
-    /// What may come of an operation whose exact result is within these bounds.
+    /// The possible results of an operation whose exact result lies within these bounds.
     fn rounded(self, exact: Interval) -> Interval {
         let Interval { low, high, nan } = exact;
         match self.numeric {
@@ -186,7 +188,7 @@ impl Format {
             }
             _ if self.width == 16 => stored(self.numeric, self.width, exact.of_f32()),
             _ => {
-                // A subnormal result may be lost.
+                // A device may flush a subnormal result.
                 let least = f64::from(f32::MIN_POSITIVE);
                 let floats = exact.of_f32();
                 if floats.low < least && floats.high > -least { floats.hull(Interval::point(0.0)) } else { floats }
@@ -194,7 +196,7 @@ impl Format {
         }
     }
 
-    /// What a component may be before it is blended.
+    /// The possible values of a component before blending.
     fn given(self, x: Interval) -> Interval {
         match self.ends() {
             Some([low, high]) if x.is_any() || x.nan => Interval::between(low, high),
@@ -213,7 +215,7 @@ fn product(x: Interval, y: Interval) -> Interval {
     Interval { low, high, nan: x.nan || y.nan }
 }
 
-/// x + y, and what 64 bits lose of it.
+/// x + y, widened if the sum is not exact in 64 bits.
 fn sum(x: Interval, y: Interval) -> Interval {
     if x.is_any() || y.is_any() {
         return Interval::ANY;
@@ -239,7 +241,7 @@ impl Blend {
         if c == 3 { self.alpha } else { self.colour }
     }
 
-    /// Which components the result's component c depends on: of the source, and of the attachment.
+    /// The components of source and attachment that component c of the result depends on.
     pub fn reads(&self, c: usize) -> [[bool; 4]; 2] {
         let Equation { source, destination, operation } = self.equation(c);
         let mut reads = [[false; 4]; 2];
@@ -254,7 +256,8 @@ impl Blend {
         reads
     }
 
-    /// The result's component c by definite values, in an attachment whose components are so.
+    /// The definite value of component c of the result. The attachment has that numeric
+    /// format and width.
     pub fn definite(&self, rules: &Rules, (numeric, width): (Numeric, u8), [source, destination]: [[f64; 4]; 2], c: usize) -> f64 {
         let format = Format { numeric, width };
         let Equation { source: of_source, destination: of_destination, operation } = self.equation(c);
@@ -267,7 +270,7 @@ impl Blend {
         (rules.blend)(operation, product(source[c], factors[0]), product(destination[c], factors[1]))
     }
 
-    /// What a device may have of the result's component c, where the components may be these.
+    /// The possible values of component c of the result, from the intervals of the operands.
     pub fn allowed(&self, (numeric, width): (Numeric, u8), [source, destination]: [[Interval; 4]; 2], c: usize) -> Interval {
         let format = Format { numeric, width };
         let Equation { source: of_source, destination: of_destination, operation } = self.equation(c);
@@ -287,7 +290,7 @@ impl Blend {
             Factor::SourceAlphaSaturate if c == 3 => Interval::point(1.0),
             Factor::SourceAlphaSaturate => least(source[3], one_minus(destination[3])),
         };
-        // A factor that is always 0 leaves nothing of a fixed-point component.
+        // In a fixed-point format, the product with `Zero` is always 0.
         let multiplied = |x: Interval, by: Factor| match format.ends() {
             Some(_) if by == Factor::Zero => Interval::point(0.0),
             _ => format.rounded(product(x, factor(by))),
@@ -303,7 +306,7 @@ impl Blend {
     }
 }
 
-/// The lesser of two numbers; of a NaN anything.
+/// The lesser of two numbers. It may be any number if one may be a NaN.
 fn least(x: Interval, y: Interval) -> Interval {
     if x.is_any() || y.is_any() || x.nan || y.nan {
         return Interval::ANY;

@@ -1,10 +1,10 @@
 //! Clipping: Vulkan, Primitive Clipping. A triangle becomes a convex polygon in clip space with w >
 //! 0 everywhere.
 //!
-//! The near and far planes are clipped against unless depths are clamped. In x and y the view
-//! volume is enforced pixel by pixel; planes far outside, the guard band, keep coordinates small,
-//! and with both sides |x| ≤ g·w they keep what is behind the eye away. Where an edge crosses a
-//! plane is computed from its ends in one order, whichever way the triangle goes round, so that
+//! The near and far planes clip the triangle unless depths are clamped. In x and y, the view volume
+//! is enforced per pixel. Planes far outside, the guard band, keep coordinates small. The two
+//! planes |x| ≤ g·w together remove everything behind the eye. The crossing of an edge and a plane
+//! is computed from the edge's ends in a fixed order, whichever way the triangle turns. So
 //! triangles with a common edge get the same vertex there.
 
 use smallvec::SmallVec;
@@ -16,16 +16,16 @@ use super::Rules;
 pub(super) struct Vertex {
     /// The position in clip space.
     pub position: [f64; 4],
-    /// The greatest magnitude of each coordinate along the edge that it was cut from: a bound on
-    /// what rounding acts on. Zeros for an original one.
+    /// The greatest magnitude of each coordinate along the edge that was cut here, which bounds the
+    /// rounding. Zeros for an original vertex.
     pub scale: [f64; 4],
 }
 
-/// Its vertices, in order; fewer than 3 if nothing is left.
+/// The vertices of a clipped triangle, in order. Fewer than 3 if nothing is left.
 pub(super) type Polygon = SmallVec<[Vertex; 9]>;
 
-/// A triangle clipped; `guard` is the greatest |x|/w and |y|/w that is kept. `None` if what is left
-/// has a vertex at w = 0: it is within the view volume there, and has no place on the screen.
+/// Clips a triangle. `guard` is the greatest |x|/w and |y|/w that is kept. `None` if a vertex of
+/// the result has w = 0: it is in the view volume and has no place on the screen.
 pub(super) fn clip(rules: &Rules, positions: [[f64; 4]; 3], guard: f64, depth_clamp: bool) -> Option<Polygon> {
     let mut polygon: Polygon = positions.iter().map(|&position| Vertex { position, scale: [0.0; 4] }).collect();
     if !depth_clamp {
@@ -38,11 +38,11 @@ pub(super) fn clip(rules: &Rules, positions: [[f64; 4]; 3], guard: f64, depth_cl
             polygon = against(rules, &polygon, |p| guard * p[3] + sign * p[axis]);
         }
     }
-    // Only where x and y are 0 too.
+    // A remaining vertex has w = 0 only if its x and y are 0 too.
     polygon.iter().all(|v| v.position[3] > 0.0).then_some(polygon)
 }
 
-/// What is left on the side where the distance is not negative.
+/// The part of a polygon where the distance is not negative.
 fn against(rules: &Rules, polygon: &Polygon, distance: impl Fn([f64; 4]) -> f64) -> Polygon {
     let mut kept = Polygon::new();
     for (i, &a) in polygon.iter().enumerate() {
@@ -62,8 +62,8 @@ fn against(rules: &Rules, polygon: &Polygon, distance: impl Fn([f64; 4]) -> f64)
     kept
 }
 
-/// What is left of a polygon within the sides of the view volume, if every operation on the way is
-/// exact in 32-bit floats, so that all devices which cut it there have the same.
+/// The part of a polygon within the sides of the view volume. `None` unless all operations are
+/// exact in 32-bit floats. If they are, all devices that cut there get the same result.
 pub(super) fn cut_exactly(polygon: &Polygon) -> Option<Polygon> {
     let mut polygon = polygon.clone();
     for (axis, sign) in [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)] {

@@ -3,16 +3,16 @@
 use crate::image::{self, Compare, Format, Image, pack, unpack};
 use crate::number::{Inexact, Interval};
 
-/// A depth: what is stored, and what a device may have stored instead.
+/// A stored depth: the definite value, and the values that a device may have stored instead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Depth(pub Inexact);
 
-/// How a depth test ends.
+/// The result of a depth, depth bounds or stencil test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passed {
-    /// Whether the fragment passes.
+    /// Whether the fragment passes, by the definite answer.
     pub passed: bool,
-    /// Whether every device says so.
+    /// Whether all devices agree.
     pub certain: bool,
 }
 
@@ -25,8 +25,8 @@ pub struct DepthBuffer {
 }
 
 impl DepthBuffer {
-    /// One of that size, of a format of depths, cleared to a depth. `None` for another format or
-    /// more than 2^28 pixels.
+    /// A buffer cleared to a depth. `None` if the format is no depth format or there are more
+    /// than 2^28 pixels.
     pub fn new(format: Format, width: u32, height: u32, clear: f32) -> Option<DepthBuffer> {
         let pixels = u64::from(width) * u64::from(height);
         if !format.is_depth() || pixels > 1 << 28 {
@@ -36,7 +36,8 @@ impl DepthBuffer {
         Some(DepthBuffer { format, width, depths: vec![clear; pixels as usize] })
     }
 
-    /// One that holds the depths of the first level of an image. `None` for another format.
+    /// A buffer with the depths of the first level of an image. `None` if the format is no
+    /// depth format.
     pub fn holding(image: &Image) -> Option<DepthBuffer> {
         let ([width, _], format) = (image.size(0)?, image.format());
         if !format.is_depth() {
@@ -56,14 +57,15 @@ impl DepthBuffer {
         if x < self.width { self.depths.get(y as usize * self.width as usize + x as usize).copied() } else { None }
     }
 
-    /// Compares a fragment's depth with the stored one and, if it passes and `writes`, stores it.
-    /// `covered` says whether every device has the fragment; where one may not, or where the
-    /// comparison depends, either depth may be stored. Outside of the buffer nothing passes.
+    /// Compares a fragment's depth with the stored depth. If the test passes and `writes` is set,
+    /// stores it. `covered` says whether every device has the fragment. If one may not, or the
+    /// comparison is uncertain, either depth may be stored. Outside of the buffer the test fails.
     pub fn test(&mut self, [x, y]: [u32; 2], depth: Inexact, compare: Compare, writes: bool, covered: bool) -> Passed {
         self.compare([x, y], depth, compare, writes, true, covered)
     }
 
-    /// The same for a fragment that only another device has: the definite depth stays as it is.
+    /// The depth test of a fragment that only another device has. The definite depth
+    /// does not change.
     pub fn test_absent(&mut self, pixel: [u32; 2], depth: Inexact, compare: Compare, writes: bool) -> Passed {
         self.compare(pixel, depth, compare, writes, false, false)
     }
@@ -81,13 +83,14 @@ impl DepthBuffer {
         Passed { passed, certain: decided.is_some() }
     }
 
-    /// Whether the stored depth lies between two bounds, ends included. In a format of integers a
-    /// device may round a bound to either side. Outside of the buffer nothing passes.
+    /// The depth bounds test: whether the stored depth lies between two bounds, ends included.
+    /// In an integer format a device may round a bound to either side. Outside of the buffer
+    /// the test fails.
     pub fn within(&self, [x, y]: [u32; 2], bounds: [f32; 2]) -> Passed {
         let Some(Depth(held)) = self.depth(x, y) else { return Passed { passed: false, certain: true } };
         let [low, high] = bounds.map(f64::from);
         let passes = |depth: f64, low: f64, high: f64| low <= depth && depth <= high;
-        // 0 and 1 are codes of every format.
+        // All integer formats have codes for 0 and 1, so these bounds are not rounded.
         let off = |bound: f64| match self.format.channels()[0].width {
             bits @ ..32 if bound != 0.0 && bound != 1.0 => (-f64::from(bits)).exp2(),
             _ => 0.0,
@@ -104,7 +107,7 @@ impl DepthBuffer {
         self.format
     }
 
-    /// A device may store any depth at a pixel, of those that the format holds.
+    /// Records that a device may store any depth of the format at a pixel.
     pub fn doubt(&mut self, [x, y]: [u32; 2]) {
         if self.depth(x, y).is_some() {
             let depth = &mut self.depths[y as usize * self.width as usize + x as usize].0;
@@ -118,7 +121,7 @@ impl DepthBuffer {
     }
 }
 
-/// A depth as the format holds it.
+/// A depth after conversion to the format.
 fn stored(format: Format, depth: Inexact) -> Depth {
     let (numeric, width) = (format.numeric(), format.channels()[0].width);
     let value = unpack(numeric, width, pack(numeric, width, (depth.value as f32).to_bits()).best);

@@ -1,11 +1,11 @@
-//! What a fragment's invocation is given: Vulkan, Basic Polygon Rasterization (interpolation of
+//! The inputs of a fragment invocation: Vulkan, Basic Polygon Rasterization (interpolation of
 //! attributes and depth), FragCoord, FrontFacing.
 //!
-//! On the screen, e_i = λ_i/w_i is linear, where λ_i are the barycentric coordinates on the screen.
-//! An attribute with perspective is Σ e_i·f_i / Σ e_i; one that is linear on the screen Σ
-//! e_i·w_i·f_i / Σ e_i·w_i; depth is Σ e_i·z_i / Σ e_i·w_i and 1/w is Σ e_i / Σ e_i·w_i. This holds
-//! behind the eye too, with e_i = det(p, v_j, v_k) of the vertices (X, Y, W) on the projective
-//! screen, up to a common factor.
+//! Let λ_i be the barycentric coordinates on the screen. Then e_i = λ_i/w_i is linear on the
+//! screen. An attribute with perspective is Σ e_i·f_i / Σ e_i. An attribute that is linear on the
+//! screen is Σ e_i·w_i·f_i / Σ e_i·w_i. Depth is Σ e_i·z_i / Σ e_i·w_i, and 1/w is Σ e_i / Σ
+//! e_i·w_i. This also holds behind the eye, with e_i = det(p, v_j, v_k) for the vertices (X, Y, W)
+//! on the projective screen, up to a common factor.
 
 use super::bias::Slope;
 use super::state::MAX_SIDE;
@@ -20,54 +20,53 @@ pub enum Interpolation {
     Perspective,
     /// Linear on the screen: NoPerspective.
     Linear,
-    /// The provoking vertex's, the first.
+    /// The value of the provoking vertex, which is the first.
     Flat,
 }
 
-/// A place along a line: the part of the way from its first end to its second.
+/// A place along a line, as the fraction of the way from the first end to the second.
 pub(super) struct Spot {
-    /// By the nearest place on the line.
+    /// The fraction at the nearest place on the line.
     pub t: f64,
-    /// The least and the greatest that a device may have; `None` if it may be any.
+    /// The least and the greatest fraction on any device. `None` if it may be any.
     pub reach: Option<[f64; 2]>,
-    /// How fast it grows in x and in y.
+    /// How fast the fraction grows per pixel, in x and in y.
     pub step: [f64; 2],
 }
 
-/// The three e_i of a triangle as functions on the screen.
+/// The three e_i of a triangle, as functions on the screen.
 #[derive(Clone, Debug)]
 pub(super) struct Planes {
     positions: [[f64; 4]; 3],
-    /// On the projective screen, in pixels; (x, y, 1) of the snapped vertices of one
-    /// that was not clipped.
+    /// The vertices on the projective screen, in pixels. For a triangle that was not clipped: (x,
+    /// y, 1) of the snapped vertices.
     vertices: [[f64; 3]; 3],
-    /// What the determinants are multiplied with.
+    /// The factor of each determinant.
     factor: [f64; 3],
     clipped: bool,
-    /// How far away a device may have the vertices, in pixels.
+    /// The greatest distance of a device's vertices from these, in pixels.
     error: f64,
-    /// The determinants as functions of a pixel's centre, x · [0] + y · [1] + [2], if nothing is
-    /// rounded in any order of the operations.
+    /// The determinants as functions of a pixel's centre: x · [0] + y · [1] + [2]. `None` if some
+    /// order of the operations may round.
     exact: Option<[[f64; 3]; 3]>,
 }
 
-/// The determinant of three vectors of which the third components count as p = (x, y, 1): (v -
-/// p·v.w) × (u - p·u.w).
+/// The determinant of (p, v, u), with p = (x, y, 1), as (v - p·v.w) × (u - p·u.w).
 fn determinant(p: [f64; 2], v: [f64; 3], u: [f64; 3]) -> f64 {
     let [a, b] = [v[0] - p[0] * v[2], v[1] - p[1] * v[2]];
     let [c, d] = [u[0] - p[0] * u[2], u[1] - p[1] * u[2]];
-    // a·d - b·c with the product's error put back.
+    // This is a·d - b·c. The second term corrects the rounding error of b·c.
     let product = b * c;
     a.mul_add(d, -product) - b.mul_add(c, -product)
 }
 
 impl Planes {
-    /// Of a triangle that was not clipped: by its snapped vertices.
+    /// The planes of a triangle that was not clipped, from its snapped vertices.
     pub(super) fn whole(state: &State, positions: [[f64; 4]; 3], at: [[f64; 2]; 3], error: f64) -> Planes {
         let vertices = at.map(|[x, y]| [x, y, 1.0]);
         let area = determinant(at[0], vertices[1], vertices[2]);
-        // Coordinates are whole numbers of sub-pixels: products of two of less than 2^25, and the
-        // sum of eight, fit a 64-bit float.
+        // Coordinates are integers in sub-pixels. Products of two numbers below 2^25, and a sum of
+        // eight of these, are exact in a 64-bit float.
         let one = f64::from(1 << state.precision.sub_pixel_bits);
         let is_near = |c: &f64| c.abs() + f64::from(MAX_SIDE) <= f64::from(1 << 24) / one && (c * one).fract() == 0.0;
         let exact = at.iter().flatten().all(is_near).then(|| {
@@ -79,11 +78,12 @@ impl Planes {
         Planes { positions, vertices, factor: positions.map(|p| 1.0 / (area * p[3])), clipped: false, error, exact }
     }
 
-    /// Of one that was: by its vertices on the projective screen.
+    /// The planes of a clipped triangle, from its original vertices on the projective screen.
     pub(super) fn clipped(state: &State, positions: [[f64; 4]; 3], error: f64) -> Planes {
         let [[width, x], [height, y]] = state.viewport.axes().map(|axis| axis.map(f64::from));
         let vertices = positions.map(|p| [p[0] * (width / 2.0) + x * p[3], p[1] * (height / 2.0) + y * p[3], p[3]]);
-        // Any sign will do, as numerator and denominator have it both; make w positive.
+        // Numerator and denominator share the sign, so either sign is right. This one
+        // makes w positive.
         let mut planes = Planes { positions, vertices, factor: [1.0; 3], clipped: true, error, exact: None };
         let [a, b, c] = vertices;
         let whole = a[0] * (b[1] * c[2] - c[1] * b[2]) - a[1] * (b[0] * c[2] - c[0] * b[2]) + a[2] * (b[0] * c[1] - c[0] * b[1]);
@@ -91,12 +91,12 @@ impl Planes {
         planes
     }
 
-    /// Of a line, which has two.
+    /// The planes of a line. The second end counts twice.
     pub(super) fn line([a, b]: [[f64; 4]; 2], error: f64) -> Planes {
         Planes { positions: [a, b, b], vertices: [[0.0; 3]; 3], factor: [0.0; 3], clipped: false, error, exact: None }
     }
 
-    /// What the invocation at a pixel of a line is given.
+    /// The inputs of the invocation at a pixel of a line.
     pub(super) fn on_line(&self, rules: &Rules, state: &State, pixel: [i64; 2], spot: Spot) -> Fragment {
         let p = pixel.map(|c| c as f64 + 0.5);
         let w = self.positions.map(|p| p[3]);
@@ -106,12 +106,12 @@ impl Planes {
         self.given(rules, state, p, (e_of(spot.t), gradient, corners), (false, true))
     }
 
-    /// Of a point, which has one vertex.
+    /// The planes of a point. Its vertex counts three times.
     pub(super) fn point(position: [f64; 4]) -> Planes {
         Planes { positions: [position; 3], vertices: [[0.0; 3]; 3], factor: [0.0; 3], clipped: true, error: 0.0, exact: None }
     }
 
-    /// What the invocation at a pixel of a point is given, with its PointCoord.
+    /// The inputs of the invocation at a pixel of a point, with its PointCoord.
     pub(super) fn fragment_of_point(&self, rules: &Rules, state: &State, pixel: [i64; 2], coordinate: [Inexact; 2]) -> Fragment {
         let p = pixel.map(|c| c as f64 + 0.5);
         let [.., z, w] = self.positions[0];
@@ -152,7 +152,7 @@ impl Planes {
         self.clipped
     }
 
-    /// How the depth goes over the screen; nothing of a triangle that was clipped.
+    /// The slope of the depth over the screen. `None` for a triangle that was clipped.
     pub(super) fn slope(&self, rules: &Rules, state: &State) -> Option<Slope> {
         if self.clipped {
             return None;
@@ -161,7 +161,7 @@ impl Planes {
         let lost = state.precision.of_interpolation();
         let depths = self.positions.map(|[.., z, w]| {
             let normalized = (rules.divide)(z, w);
-            // Exact where nothing is rounded.
+            // The depth is exact if no operation rounds.
             let exact = f64::from(normalized as f32) * w == z && (near, far) == (0.0, 1.0);
             let value = (rules.depth_range)(normalized, near, far);
             Inexact { value, allowed: Interval::point(value).widened(if exact { 0.0 } else { lost * value.abs().max(1.0) }) }
@@ -169,7 +169,7 @@ impl Planes {
         Slope::of(depths, self.vertices.map(|[x, y, _]| [x, y]), self.error, lost)
     }
 
-    /// e at a point on the screen.
+    /// The three e_i at a point on the screen.
     fn at(&self, p: [f64; 2]) -> [f64; 3] {
         let [a, b, c] = self.vertices;
         let e = [determinant(p, b, c), determinant(p, c, a), determinant(p, a, b)];
@@ -186,15 +186,14 @@ impl Planes {
         [[g[0][0], g[1][0], g[2][0]], [g[0][1], g[1][1], g[2][1]]]
     }
 
-    /// What the invocation at a point on the screen is given, of which every device says that it is
-    /// covered if `sure`. A device may take any point that is no further away, in x and in y, than
-    /// `spread`.
+    /// The inputs of the invocation at a point on the screen. `sure` says that every device covers
+    /// the point. A device may take any point that is at most `spread` away in x and in y.
     pub(super) fn fragment(&self, rules: &Rules, state: &State, (p, spread): ([f64; 2], f64), sure: bool, front: bool) -> Fragment {
         let w = self.positions.map(|p| p[3]);
         let e = self.at(p);
         let gradient = self.gradient();
-        // How far the point with a device's coordinates may be: ε where they are not negative,
-        // otherwise ε·Σ|λ'|, where Σ|λ'| ≤ Σ|λ| + ε·Σ|λ'|·Σ|∂λ|.
+        // The greatest distance of the point with a device's coordinates. If these are not negative
+        // it is ε. Otherwise it is ε·Σ|λ'|, where Σ|λ'| ≤ Σ|λ| + ε·Σ|λ'|·Σ|∂λ|.
         let sum: f64 = (0..3).map(|i| (e[i] * w[i]).abs()).sum();
         let steep: f64 = gradient.iter().map(|g| (0..3).map(|i| (g[i] * w[i]).abs()).sum::<f64>()).sum();
         let reach = if sure {
@@ -210,7 +209,7 @@ impl Planes {
         self.given(rules, state, p, (e, gradient, corners), (sure, front))
     }
 
-    /// What the invocations of a quad inside of a triangle are given by definite values alone.
+    /// The definite inputs of the invocations of a quad that lies inside of a triangle.
     pub(super) fn inner(&self, rules: &Rules, state: &State, [x, y]: [u32; 2]) -> Inner {
         let [x, y] = [f64::from(x) + 0.5, f64::from(y) + 0.5];
         let centres = [[x, x + 1.0, x, x + 1.0], [y, y, y + 1.0, y + 1.0]];
@@ -236,8 +235,8 @@ impl Planes {
         }
     }
 
-    /// What the invocation at a place is given by e, its gradient, and e at the corners of what a
-    /// device's place is in.
+    /// The inputs of the invocation at a place. `corners` are e at the corners of the square that
+    /// contains the device's place.
     #[expect(clippy::type_complexity, reason = "e in three ways")]
     fn given(
         &self,
@@ -280,38 +279,39 @@ impl Planes {
     }
 }
 
-/// What is interpolated: of e, the w and the values at the vertices.
+/// An interpolation rule: its arguments are e, w and the values at the vertices.
 type Interpolated = fn([f64; 3], [f64; 3], [f64; 3]) -> f64;
 
-/// What the invocation at a pixel is given.
+/// The inputs of the invocation at a pixel.
 #[derive(Clone, Debug)]
 pub struct Fragment {
-    /// What the rules say of what is interpolated so.
+    /// The rules of interpolation.
     perspective: Interpolated,
     linear: Interpolated,
     w: [f64; 3],
     e: [f64; 3],
     gradient: [[f64; 3]; 2],
-    /// e at the corners of the square that a device's point is in; `None` if it may be anywhere.
+    /// e at the corners of the square that contains the device's place. `None` if the place
+    /// may be anywhere.
     corners: Option<[[f64; 3]; 4]>,
     sure: bool,
     clipped: bool,
     precision: f64,
     p: [f64; 2],
-    /// The depth before it is held to any range.
+    /// The depth before it is clamped to any range.
     unlimited: Inexact,
     /// FrontFacing.
     pub front: bool,
     /// FragCoord: the pixel's centre, the depth, and 1/w.
     pub coordinate: [Inexact; 4],
-    /// PointCoord, of a point. Its attributes are those of its vertex.
+    /// PointCoord, for a point. A point's attributes are those of its vertex.
     pub point: Option<[Inexact; 2]>,
-    /// What all triangles give that have their vertices within bounds, if it is known so.
+    /// The inputs as intervals, if this is a fragment of several triangles with vertices
+    /// within bounds.
     within: Option<Box<Given>>,
 }
 
-/// What the four invocations of a quad are given by definite values alone, where every device
-/// covers all of its pixels.
+/// The definite inputs of the four invocations of a quad, if every device covers all of its pixels.
 #[derive(Clone, Debug)]
 pub struct Inner {
     perspective: Interpolated,
@@ -320,14 +320,14 @@ pub struct Inner {
     range: [f64; 2],
     z: [f64; 3],
     w: [f64; 3],
-    /// By vertex and lane.
+    /// e, by vertex and lane.
     e: [[f64; 4]; 3],
-    /// By axis and lane.
+    /// The pixel centres, by axis and lane.
     centres: [[f64; 4]; 2],
 }
 
 impl Inner {
-    /// A component of FragCoord in each of the four: the values of [`Fragment::coordinate`].
+    /// A component of FragCoord in the four invocations: the values of [`Fragment::coordinate`].
     pub fn coordinate(&self, component: usize) -> [f32; 4] {
         let [near, far] = self.range;
         match component {
@@ -337,9 +337,10 @@ impl Inner {
         }
     }
 
-    /// What is linear on the screen, in each of the four.
+    /// A quantity that is linear on the screen, in the four invocations. `f` are its products with
+    /// w at the vertices.
     fn on_screen(&self, f: [f64; 3]) -> [f64; 4] {
-        // Inside of the triangle each e is a finite number of the same sign as w, and not zero.
+        // Inside of the triangle each e is finite, not zero, and has the sign of w.
         if f == self.w {
             return [1.0; 4];
         }
@@ -351,14 +352,14 @@ impl Inner {
         [0, 1, 2, 3].map(|lane| above[lane] / below[lane])
     }
 
-    /// An attribute in each of the four: the values of [`Fragment::interpolate`].
+    /// An attribute in the four invocations: the values of [`Fragment::interpolate`].
     pub fn interpolate(&self, values: [f32; 3], how: Interpolation) -> [f32; 4] {
         let e = |lane: usize| self.e.map(|e| e[lane]);
         [0, 1, 2, 3].map(|lane| definite((self.perspective, self.linear), (e(lane), self.w), values, how))
     }
 }
 
-/// The definite value of an attribute, by e and w.
+/// The definite value of an attribute, from e and w.
 fn definite(
     (perspective, linear): (Interpolated, Interpolated),
     (e, w): ([f64; 3], [f64; 3]),
@@ -374,7 +375,7 @@ fn definite(
     }
 }
 
-/// What depths are in the depth range, with what arithmetic loses.
+/// Maps normalized depths to the depth range, with the error of a device's arithmetic.
 fn in_range(normalized: Interval, range: [f64; 2], precision: f64) -> Interval {
     let ends = [normalized.low, normalized.high].map(|z| z * (range[1] - range[0]) + range[0]);
     match Interval::between(ends[0], ends[1]) {
@@ -383,15 +384,15 @@ fn in_range(normalized: Interval, range: [f64; 2], precision: f64) -> Interval {
     }
 }
 
-/// A depth moved into a range.
+/// Clamps a depth to a range.
 fn limited(z: Inexact, limits: Interval) -> Inexact {
     let allowed = z.allowed.clamped(limits.low, limits.high).narrowed_to(limits);
     Inexact { value: z.value.clamp(limits.low, limits.high), allowed }
 }
 
 impl Fragment {
-    /// The same of every triangle that has its vertices within bounds: the definite values are
-    /// those of the triangle in the middle.
+    /// The fragment of all triangles with vertices within bounds. Definite values are those of the
+    /// triangle in the middle.
     pub(super) fn within(mut self, state: &State, given: Given) -> Fragment {
         let range = [f64::from(state.viewport.min_depth), f64::from(state.viewport.max_depth)];
         let limits = Interval::between(range[0], range[1]);
@@ -403,7 +404,7 @@ impl Fragment {
         let held = limited(self.unlimited, limits);
         self.coordinate[2] = match self.sure || state.depth_clamp {
             true => held,
-            // Some of the triangles may cover the pixel.
+            // Some of the triangles may cover the pixel, and their depth is clamped.
             false => Inexact { allowed: self.unlimited.allowed.hull(held.allowed), ..self.unlimited },
         };
         self.coordinate[3] = near(self.coordinate[3], given.reciprocal().of_f32());
@@ -411,15 +412,15 @@ impl Fragment {
         self
     }
 
-    /// The depth with what its triangle's bias adds. FragCoord may be read with or without: no
-    /// clause says which.
+    /// Adds the triangle's bias to the depth, and returns the sum. FragCoord may be the depth with
+    /// or without the bias: no clause says which.
     ///
-    /// Depths outside of 0 to 1 are undefined then, if none are clamped (Vulkan, Depth Clamping and
+    /// Without depth clamping, a depth outside of 0 to 1 is undefined (Vulkan, Depth Clamping and
     /// Range Adjustment).
     pub fn bias(&mut self, state: &State, offset: Inexact) -> Inexact {
         let whole = Interval::between(0.0, 1.0);
         let range = Interval::between(state.viewport.min_depth.into(), state.viewport.max_depth.into());
-        // What lies inside of the triangle has a depth of the range before it is moved.
+        // Inside of the triangle the depth lies in the range before the bias is added.
         let before = if state.depth_clamp || !self.sure { self.unlimited } else { limited(self.unlimited, range) };
         let (a, b) = (before.allowed, offset.allowed);
         let mut allowed = Interval { low: a.low + b.low, high: a.high + b.high, nan: a.nan || b.nan };
@@ -436,8 +437,8 @@ impl Fragment {
         depth
     }
 
-    /// Whether it is of several triangles that have their vertices within bounds. Its definite
-    /// values are those of one of them, which a device need not have.
+    /// Whether the fragment belongs to several triangles with vertices within bounds. Its definite
+    /// values are those of one of these triangles, which a device need not draw.
     pub fn is_of_several(&self) -> bool {
         self.within.is_some()
     }
@@ -448,8 +449,8 @@ impl Fragment {
         self.e.map(|e| e / sum)
     }
 
-    /// An attribute by the values at the three vertices, of floats; an integer is the provoking
-    /// vertex's, bit for bit.
+    /// Interpolates an attribute of floats from its values at the three vertices. Integers are not
+    /// interpolated: they are the provoking vertex's, bit for bit.
     pub fn interpolate(&self, values: [f32; 3], how: Interpolation) -> Inexact {
         let f = values.map(f64::from);
         if how == Interpolation::Flat {
@@ -470,7 +471,8 @@ impl Fragment {
         };
         let mut allowed = result.allowed;
         if self.sure {
-            // No place in the triangle has more than its vertices, but for what arithmetic loses.
+            // No place in the triangle exceeds the values at the vertices, except by the error
+            // of arithmetic.
             let hull = f.iter().map(|&x| Interval::point(x)).reduce(Interval::hull).unwrap_or(Interval::ANY);
             let lost = match how {
                 Interpolation::Perspective => {
@@ -486,24 +488,24 @@ impl Fragment {
         Inexact { value: f64::from(result.value as f32), allowed: allowed.of_f32() }
     }
 
-    /// The definite value of an attribute alone: that of [`Fragment::interpolate`].
+    /// The definite value of [`Fragment::interpolate`] alone.
     pub fn definite(&self, values: [f32; 3], how: Interpolation) -> f32 {
         definite((self.perspective, self.linear), (self.e, self.w), values, how)
     }
 
-    /// What a device's arithmetic may lose of Σ e·f.
+    /// The error of a device's arithmetic in Σ e·f.
     fn lost(&self, f: [f64; 3]) -> f64 {
         let terms: f64 = (0..3).map(|i| (self.e[i] * f[i]).abs()).sum();
         let slopes: f64 = [0, 1].map(|axis| super::dot(self.gradient[axis], f).abs() * self.p[axis].abs()).iter().sum();
         self.precision * (terms + slopes)
     }
 
-    /// Σ e·n / Σ e·d, the definite value by a rule: over the corners, and
-    /// with what arithmetic loses.
+    /// Σ e·n / Σ e·d. The definite value comes from a rule. The allowed interval is the hull over
+    /// the corners, with the error of arithmetic.
     fn quotient(&self, n: [f64; 3], d: [f64; 3], value: impl Fn([f64; 3], [f64; 3]) -> f64) -> Inexact {
         let value = value(self.e, n);
         let Some(corners) = self.corners else { return Inexact { value, allowed: Interval::ANY } };
-        // On the screen the sum of λ is 1, and nothing is divided.
+        // On the screen the sum of λ is 1, so a device need not divide.
         let lost = [self.lost(n), if d == self.w && !self.clipped { 0.0 } else { self.lost(d) }];
         let mut allowed: Option<Interval> = None;
         for e in corners {

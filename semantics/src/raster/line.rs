@@ -1,35 +1,36 @@
 //! A line of width 1 on the screen: Vulkan, Basic Line Segment Rasterization and Bresenham Line
 //! Segment Rasterization.
 //!
-//! A device rasterises lines by one of three rules, and nothing says by which: as the rectangle of
-//! width 1 around the segment (`strictLines`), as the parallelogram with ends along an axis, or by
-//! diamonds: those pixels whose diamond the segment passes through or leaves. The definite answer
-//! is the rectangle's. A pixel is certain where all three say the same wherever a device may have
-//! the ends of the segment.
+//! Vulkan has three rules for lines, and does not say which one a device uses. The rectangle rule
+//! (`strictLines`) draws the rectangle of width 1 around the segment. The parallelogram rule draws
+//! a parallelogram whose ends lie along an axis. The diamond rule draws the pixels whose diamond
+//! the segment passes through or leaves. The definite answer is the rectangle's. A pixel is certain
+//! if all three rules agree, wherever a device may have the ends of the segment.
 //!
-//! By its last rule Vulkan lets a device draw other pixels, up to one away from those. That no
-//! device does so is an assumption, without which no pixel of a line would be certain.
+//! By its last rule Vulkan also lets a device draw other pixels, up to one pixel away. We assume
+//! that no device does so. Otherwise no pixel of a line would be certain.
 //!
 //! Absent on purpose: other widths, stipples, smooth lines.
 
 use super::fragment::{Fragment, Planes, Spot};
 use super::{Rules, State};
 
-/// How far from an edge of the viewport a line that is cut there may have other pixels.
+/// The distance from a viewport edge, in pixels, up to which a line cut there may have
+/// other pixels.
 const BESIDE: f64 = 1.5;
 
 /// A segment on the screen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
-    /// Its ends in pixels, the provoking one first.
+    /// The ends in pixels, the provoking one first.
     pub ends: [[f64; 2]; 2],
-    /// How far away a device may have them, in pixels along each axis.
+    /// The greatest error of the ends, in pixels along each axis.
     pub error: f64,
-    /// Whether an end is outside of the view volume, at whose sides it may be cut.
+    /// Whether an end is outside of the view volume. A device may cut the line at its sides.
     pub is_cut: bool,
 }
 
-/// Both or neither, or not known.
+/// The common answer, or `None` if answers differ or one is unknown.
 fn all(answers: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
     answers.into_iter().reduce(|a, b| if a == b { a } else { None }).flatten()
 }
@@ -45,20 +46,21 @@ impl Segment {
         dx.hypot(dy)
     }
 
-    /// The axes that a device may take for the one that the line mostly goes along.
+    /// The axes that a device may take as the major axis of the line.
     fn major(&self) -> impl Iterator<Item = usize> + use<> {
         let [dx, dy] = self.along().map(f64::abs);
         let near = (dx - dy).abs() <= 4.0 * self.error;
         [(0, dx >= dy), (1, dy > dx)].into_iter().filter(move |(_, is)| near || *is).map(|(axis, _)| axis)
     }
 
-    /// The corners of the rectangle around it, from what is added to its ends.
+    /// The corners of the rectangle around the segment. The argument is the offset of one side
+    /// from the ends.
     pub(super) fn corners(&self, [x, y]: [f64; 2]) -> [[f64; 2]; 4] {
         let [a, b] = self.ends;
         [[a[0] + x, a[1] + y], [b[0] + x, b[1] + y], [b[0] - x, b[1] - y], [a[0] - x, a[1] - y]]
     }
 
-    /// Whether every device that draws parallelograms covers a place, or none.
+    /// Whether all devices with the parallelogram rule cover a place. `None` if they may differ.
     fn parallelogram(&self, p: [f64; 2]) -> Option<bool> {
         let of = |axis: usize| {
             let (d, minor) = (self.along(), 1 - axis);
@@ -66,7 +68,8 @@ impl Segment {
             let [low, high] = [low, high].map(|end: usize| self.ends[end][axis]);
             let slope = if d[axis] == 0.0 { 0.0 } else { d[minor] / d[axis] };
             let middle = self.ends[0][minor] + (p[axis] - self.ends[0][axis]) * slope;
-            // A slope is at most 1, and an end that moves takes the middle with it twice as far.
+            // The slope is at most 1. An end that moves takes the middle with it, at most
+            // twice as far.
             let lost = 4.0 * self.error + f64::EPSILON * 1e6;
             let within = [(p[axis] - low, self.error), (high - p[axis], self.error), (0.5 - (p[minor] - middle).abs(), lost)];
             if within.iter().any(|(inside, lost)| *inside < -lost) {
@@ -80,12 +83,12 @@ impl Segment {
         all(self.major().map(of))
     }
 
-    /// Whether every device that draws by diamonds covers a place, or none: the segment meets its
-    /// diamond and does not end in it.
+    /// Whether all devices with the diamond rule cover a place. The segment must meet the diamond
+    /// of the place and not end in it. `None` if they may differ.
     fn diamond(&self, p: [f64; 2]) -> Option<bool> {
         let [a, b] = self.ends.map(|end| [end[0] - p[0], end[1] - p[1]]);
         let at = |t: f64| (a[0] + t * (b[0] - a[0])).abs() + (a[1] + t * (b[1] - a[1])).abs();
-        // The distance has its least where a coordinate is that of the place, or at an end.
+        // The distance is least where a coordinate equals that of the place, or at an end.
         let crossings = [0, 1].map(|axis| (a[axis] / (a[axis] - b[axis])).clamp(0.0, 1.0));
         let crossings = crossings.into_iter().filter(|t| !t.is_nan());
         let least = crossings.chain([0.0, 1.0]).map(at).fold(f64::INFINITY, f64::min);
@@ -98,25 +101,26 @@ impl Segment {
         }
     }
 
-    /// Whether every device covers a place, or none, beside what is known of the rectangle: `near`
-    /// is how far the place is inside of the viewport.
+    /// Whether all devices cover a place. `rectangle` is the answer of the rectangle rule.
+    /// `near` is the distance of the place from the viewport's end, positive inside. `None` if
+    /// devices may differ.
     pub(super) fn certainly(&self, p: [f64; 2], rectangle: Option<bool>, near: f64) -> Option<bool> {
         if self.length() <= 4.0 * self.error {
-            // Nothing of a segment that may be a point is known, but where it is not.
+            // The segment may be a point. Only places far away are certain: not covered.
             let far = (0..2).any(|axis| (p[axis] - self.ends[0][axis]).abs() > 1.0 + 6.0 * self.error);
             return if far { Some(false) } else { None };
         }
         let known = all([rectangle, self.parallelogram(p), self.diamond(p)]);
         match known {
             Some(false) => known,
-            // What is beyond an edge may be drawn or not, and a line that is cut has another end.
+            // Devices may draw beyond the viewport or not. A line that is cut has another end.
             _ if near < 0.0 || self.is_cut && near < BESIDE => None,
             _ => known,
         }
     }
 
-    /// What the invocation at a pixel is given. A device goes along the line by the nearest place
-    /// on it, or by the coordinate of the axis that it mostly goes along.
+    /// The inputs of the invocation at a pixel. A device interpolates at the nearest place on the
+    /// line, or by the coordinate along the major axis.
     pub(super) fn fragment(&self, planes: &Planes, rules: &Rules, state: &State, pixel: [i64; 2]) -> Fragment {
         let p = pixel.map(|c| c as f64 + 0.5);
         let (a, d, length) = (self.ends[0], self.along(), self.length());

@@ -1,6 +1,6 @@
 //! Rasterisation of triangles, points and lines: Vulkan, Drawing Commands (Primitive Topologies),
-//! Fixed-Function Vertex Post-Processing, Rasterization, and Fragment Operations. Data only: no
-//! module is seen here.
+//! Fixed-Function Vertex Post-Processing, Rasterization, and Fragment Operations. It works on plain
+//! data and knows nothing of shader modules.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -8,38 +8,38 @@
 //! | `state` | viewport, area, culling, precision |
 //! | `clip` | clipping a triangle against planes of clip space |
 //! | `triangle` | projection, snapping to sub-pixels, facing, coverage, quads; squares of points |
-//! | `walk` | the quads of a triangle in their order, and those that are inside for certain |
+//! | `walk` | the quads of a triangle in order, and which of them are certainly inside |
 //! | `within` | triangles whose vertices are known within bounds |
-//! | `line` | which pixels lines cover, by the three rules that devices draw them by |
-//! | `sample` | where the samples of a pixel are |
+//! | `line` | which pixels a line covers, by the three rules of devices |
+//! | `sample` | the places of a pixel's samples |
 //! | `fragment` | interpolation: perspective, linear, flat; FragCoord |
 //! | `depth` | the depth test and the depth bounds test |
 //! | `bias` | the depth bias |
 //! | `stencil` | the stencil test |
-//! | `blend` | blending with what colour attachments hold |
+//! | `blend` | blending with the contents of colour attachments |
 //!
-//! **Coverage.** Vertices are projected in 64-bit floats and snapped to the sub-pixel grid; from
-//! there on coverage is computed in integers: exactly. A point on an edge belongs to the triangle
-//! on whose top or left it is, so that of triangles with a common edge one covers it. Vulkan
-//! demands no more than that one of them does, and does not say how vertices are snapped. So the
-//! definite answer has a doubt beside it: [`Doubt::SubPixel`] where moving the vertices by what a
-//! device may move them could change the answer, [`Doubt::Tie`] where the pixel centre lies on an
-//! edge between vertices that every device has at the same place.
+//! **Coverage.** Vertices are projected in 64-bit floats and snapped to the sub-pixel grid. From
+//! there on, coverage is computed exactly, in integers. A point on an edge belongs to the triangle
+//! of which this is a top or a left edge. So exactly one of two triangles with a common edge covers
+//! it. Vulkan requires no more than that one of them does, and does not say how vertices are
+//! snapped. So a doubt accompanies the definite answer. It is [`Doubt::SubPixel`] if a device may
+//! move the vertices so far that the answer changes. It is [`Doubt::Tie`] if the pixel centre lies
+//! on an edge between vertices that all devices have at the same place.
 //!
-//! Why that is sound: a device's vertices lie within an error ε of ours, so its boundary does too,
-//! and moving the one boundary straight into the other passes no point that is farther than ε from
-//! ours: such a point is inside of both or of neither.
+//! Why that is sound: a device's vertices lie within an error ε of ours, so its boundary does too.
+//! Move one boundary straight into the other. It passes no point that is farther than ε from ours.
+//! Such a point is inside of both boundaries or of neither.
 //!
-//! **Interpolation.** In a device's triangle the pixel centre p has barycentric coordinates, and
-//! the same coordinates in ours name a point p' not farther from p than ε, if they are not
-//! negative. An attribute is a quotient of two functions that are linear on the screen, which has
-//! its extremes over a square around p at the corners. To that comes what a device's arithmetic may
-//! lose, for which Vulkan gives no number ([`Precision::interpolation_bits`]).
+//! **Interpolation.** In a device's triangle the pixel centre p has barycentric coordinates. The
+//! same coordinates in our triangle name a point p'. If they are not negative, p' is at most ε away
+//! from p. An attribute is a quotient of two functions that are linear on the screen. Over a square
+//! around p it has its extremes at the corners. The error of a device's arithmetic is added, for
+//! which Vulkan gives no number ([`Precision::interpolation_bits`]).
 //!
-//! **Bounds.** Where a vertex stage computes a position with floats of which a profile leaves open
-//! what they are, a triangle is any of those that have their vertices within bounds. All of the
-//! above then holds for every one of them ([`Setup::within`]): ε is greater by what vertices may
-//! be moved, and what is interpolated is computed on intervals.
+//! **Bounds.** A vertex stage may compute a position with floats that a profile leaves open. Then a
+//! triangle stands for all triangles with vertices within bounds. All of the above holds for every
+//! one of them ([`Setup::within`]). ε grows by the distance that vertices may move, and inputs are
+//! computed on intervals.
 //!
 //! Absent on purpose: wide lines, polygon modes other than fill, conservative rasterisation,
 //! shading of each sample, user clip distances, restarting strips.
@@ -70,71 +70,76 @@ pub use walk::Walk;
 use crate::image::Compare;
 use crate::number::Interval;
 
-/// The functions that definite values are computed by, each as the specification words it. A test
-/// plants its bugs here.
+/// The functions that compute definite values, each as the specification words it. Tests
+/// plant bugs here.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// The vertices of triangle i, the provoking one first: Primitive Topologies.
     pub assemble: fn(Topology, usize) -> [usize; 3],
-    /// How far a clip-space position is within the near plane, and within the
-    /// far plane: Primitive Clipping.
+    /// The distances of a clip-space position from the near plane and from the far plane, positive
+    /// within them: Primitive Clipping.
     pub depth_planes: [fn([f64; 4]) -> f64; 2],
-    /// How far from the first to the second an edge crosses a plane, by the two distances.
+    /// The fraction of an edge at which it crosses a plane, from the distances of its ends
+    /// from the plane.
     pub crossing: fn(f64, f64) -> f64,
-    /// A coordinate by w: Coordinate Transformations.
+    /// A coordinate divided by w: Coordinate Transformations.
     pub divide: fn(f64, f64) -> f64,
-    /// A normalized device coordinate by the viewport's extent and the coordinate of its centre:
-    /// Controlling the Viewport.
+    /// A framebuffer coordinate, from the normalized device coordinate, the viewport's extent and
+    /// the coordinate of its centre: Controlling the Viewport.
     pub viewport: fn(f64, f64, f64) -> f64,
-    /// A normalized depth by the ends of the depth range.
+    /// A depth, from the normalized depth and the ends of the depth range.
     pub depth_range: fn(f64, f64, f64) -> f64,
-    /// What is added to depths, by the slope's part, the constant part and the clamp: Depth Bias.
+    /// The depth bias, from the slope's part, the constant part and the clamp: Depth Bias.
     pub depth_bias: fn(f64, f64, f64) -> f64,
-    /// Whether the reference and a stencil value, both masked, compare so: Stencil Test.
+    /// Whether the comparison of the masked reference with the masked stencil value holds:
+    /// Stencil Test.
     pub stencil_compare: fn(Compare, u8, u8) -> bool,
-    /// What becomes of a stencil value, with that reference: Stencil Test.
+    /// The new stencil value, from the old one and the reference: Stencil Test.
     pub stencil_op: fn(StencilOp, u8, u8) -> u8,
-    /// The factor of a component, by the colours of source and attachment: Blend Factors.
+    /// The factor of a component, from the colours of source and attachment: Blend Factors.
     pub blend_factor: fn(Factor, [f64; 4], [f64; 4], usize) -> f64,
-    /// What comes of the products of source and attachment: Blend Operations.
+    /// The result of an operation on the products of source and attachment: Blend Operations.
     pub blend: fn(Operation, f64, f64) -> f64,
-    /// A framebuffer coordinate, counted in sub-pixels, on the grid.
+    /// Snaps a framebuffer coordinate, in sub-pixels, to the grid.
     pub snap: fn(f64) -> f64,
-    /// A coordinate by w, where both are known within bounds.
+    /// `divide` for a coordinate and a w within bounds.
     pub divide_bounds: fn(Interval, Interval) -> Interval,
-    /// Where a coordinate may be whose bounds are these, and on the grid those.
+    /// The bounds of a device's coordinate, from its bounds before snapping and after.
     pub snap_bounds: fn(Interval, Interval) -> Interval,
-    /// How far from a number another one within bounds may be.
+    /// The greatest distance of a number within bounds from the given number.
     pub moved: fn(Interval, f64) -> f64,
-    /// How far away a device may have a corner that is known within bounds, by how far the corner
-    /// may be moved and how far away from there the device may have it.
+    /// The error of a corner within bounds, from the distance that the corner may move and the
+    /// error of a device for each place of it.
     pub apart: fn(f64, f64) -> f64,
-    /// Whether a triangle of that doubled area faces the same way wherever its corners are, by what
-    /// moving them may change of the area.
+    /// Whether a triangle with that doubled area faces the same way wherever its corners are. The
+    /// second argument is the greatest change of the area.
     pub faces_surely: fn(f64, f64) -> bool,
-    /// Whether what is so far within a plane is within it or beyond it; `None` if it may be either.
+    /// Whether a point is within a plane, from the bounds of its distance. `None` if it may be
+    /// either within or beyond.
     pub within_plane: fn(Interval) -> Option<bool>,
-    /// The centre of a pixel, counted in so many sub-pixels a pixel: Basic Polygon Rasterization.
+    /// The centre of a pixel in sub-pixels, from the number of sub-pixels in a pixel: Basic
+    /// Polygon Rasterization.
     pub centre: fn(i64, i64) -> i64,
-    /// What is added to the ends of a line in this direction for one side of its rectangle, in
-    /// pixels: Basic Line Segment Rasterization.
+    /// The offset of one side of a line's rectangle from the line's ends, in pixels, from the
+    /// line's direction: Basic Line Segment Rasterization.
     pub beside_line: fn(f64, f64) -> [f64; 2],
-    /// The place of a sample of so many in a pixel, in sixteenths: Standard Sample Locations.
+    /// The place of a sample, from the number of samples and its index, in sixteenths of a pixel:
+    /// Standard Sample Locations.
     pub sample: fn(u32, u32) -> [i64; 2],
-    /// SampleId of the invocation for a sample: Built-In Variables, SampleId.
+    /// The SampleId of the invocation of a sample: Built-In Variables, SampleId.
     pub sample_id: fn(u32) -> u32,
-    /// Whether a word of a mask has a sample: Built-In Variables, SampleMask.
+    /// Whether a word of a mask contains a sample: Built-In Variables, SampleMask.
     pub in_mask: fn(u64, u32) -> bool,
-    /// Whether an edge in this direction has the triangle to its right or below it, y pointing down
-    /// and the triangle turning clockwise.
+    /// Whether an edge in this direction is a left or a top edge: the triangle lies to its right or
+    /// below it. y points down and the triangle turns clockwise.
     pub top_left: fn(i128, i128) -> bool,
-    /// Whether a triangle of that doubled area, positive where it turns clockwise with y pointing
-    /// down, is front-facing.
+    /// Whether a triangle of that doubled area is front-facing. The area is positive if the
+    /// triangle turns clockwise with y pointing down.
     pub front: fn(i128, FrontFace) -> bool,
-    /// An attribute by the barycentric coordinates over w, the three w and the vertices' values:
-    /// with perspective.
+    /// An attribute with perspective, from the barycentric coordinates over w, the three w and the
+    /// values at the vertices.
     pub perspective: fn([f64; 3], [f64; 3], [f64; 3]) -> f64,
-    /// The same, linear on the screen.
+    /// An attribute that is linear on the screen, from the arguments of `perspective`.
     pub linear: fn([f64; 3], [f64; 3], [f64; 3]) -> f64,
 }
 

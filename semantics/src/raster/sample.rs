@@ -1,8 +1,8 @@
-//! Where the samples of a pixel are: Vulkan, Multisampling (Standard Sample Locations).
+//! The places of a pixel's samples: Vulkan, Multisampling (Standard Sample Locations).
 //!
-//! That a device has its samples there, `standardSampleLocations`, is an assumption.
+//! That devices use these places (`standardSampleLocations`) is an assumption.
 
-/// How many samples a pixel may have.
+/// The numbers of samples that a pixel may have.
 pub(super) const COUNTS: [u32; 5] = [1, 2, 4, 8, 16];
 
 const TWO: [[i64; 2]; 2] = [[12, 12], [4, 4]];
@@ -27,7 +27,8 @@ const SIXTEEN: [[i64; 2]; 16] = [
     [1, 0],
 ];
 
-/// The place of a sample of so many, in sixteenths of a pixel from its upper left corner.
+/// The place of a sample, in sixteenths of a pixel from the pixel's upper left corner. The centre
+/// if there is one sample.
 pub(super) fn location(samples: u32, sample: u32) -> [i64; 2] {
     let all: &[[i64; 2]] = match samples {
         2 => &TWO,

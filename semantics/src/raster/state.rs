@@ -1,5 +1,5 @@
-//! What a draw is rasterised under: Vulkan, Controlling the Viewport, Scissor
-//! Test, Basic Polygon Rasterization.
+//! The state that a draw is rasterised with: Vulkan, Controlling the Viewport, Scissor Test, Basic
+//! Polygon Rasterization.
 
 use super::Blend;
 use std::fmt;
@@ -10,13 +10,13 @@ pub const MAX_SIDE: u32 = 16384;
 /// A viewport. A negative height turns the picture upside down.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Viewport {
-    /// The left end.
+    /// The left end, in pixels.
     pub x: f32,
-    /// The upper end, or the lower one if the height is negative.
+    /// The upper end in pixels, or the lower end if the height is negative.
     pub y: f32,
-    /// The width, positive.
+    /// The width in pixels, which is positive.
     pub width: f32,
-    /// The height, not zero.
+    /// The height in pixels, which is not zero.
     pub height: f32,
     /// The depth of z = 0.
     pub min_depth: f32,
@@ -25,18 +25,18 @@ pub struct Viewport {
 }
 
 impl Viewport {
-    /// All of a framebuffer of that size, with depths 0 to 1.
+    /// The viewport of a whole framebuffer, with depths 0 to 1.
     pub fn of_size(width: u32, height: u32) -> Viewport {
         Viewport { x: 0.0, y: 0.0, width: width as f32, height: height as f32, min_depth: 0.0, max_depth: 1.0 }
     }
 
-    /// Extent and centre in x and in y.
+    /// The extent and the centre, in x and in y.
     pub(super) fn axes(&self) -> [[f32; 2]; 2] {
         [[self.width, self.x + self.width / 2.0], [self.height, self.y + self.height / 2.0]]
     }
 }
 
-/// Pixels: of the framebuffer and within the scissor rectangle. The ends are not among them.
+/// The pixels of the framebuffer that are in the scissor rectangle. The ends are exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Area {
     /// The first column.
@@ -50,101 +50,100 @@ pub struct Area {
 }
 
 impl Area {
-    /// All of a framebuffer of that size.
+    /// The area of a whole framebuffer.
     pub fn of_size(width: u32, height: u32) -> Area {
         Area { x: 0, y: 0, end_x: width, end_y: height }
     }
 
-    /// Whether a pixel is among them.
+    /// Whether the area contains a pixel.
     pub fn contains(&self, x: i64, y: i64) -> bool {
         (i64::from(self.x)..i64::from(self.end_x)).contains(&x) && (i64::from(self.y)..i64::from(self.end_y)).contains(&y)
     }
 }
 
-/// Which triangles are dropped.
+/// Which triangles are culled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Cull {
-    /// None.
+    /// No triangles.
     #[default]
     None,
-    /// Front-facing ones.
+    /// Front-facing triangles.
     Front,
-    /// Back-facing ones.
+    /// Back-facing triangles.
     Back,
-    /// All.
+    /// All triangles.
     Both,
 }
 
-/// Which way round a front-facing triangle turns in framebuffer coordinates, by the sign of its
-/// area as the specification has it.
+/// The direction in which a front-facing triangle turns in framebuffer coordinates: the sign of its
+/// area as the specification defines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum FrontFace {
-    /// With positive area.
+    /// Triangles with positive area are front-facing.
     #[default]
     CounterClockwise,
-    /// With negative area.
+    /// Triangles with negative area are front-facing.
     Clockwise,
 }
 
-/// How precise a device is.
+/// The precision of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Precision {
     /// `subPixelPrecisionBits`: 4 to 12.
     pub sub_pixel_bits: u8,
-    /// An interpolated plane is right to 2^-this of the terms that it is summed from. The
-    /// specification states no number for this.
+    /// The error of an interpolated plane is at most 2^-`interpolation_bits` times the magnitude of
+    /// the terms that are summed. The specification states no number for this.
     pub interpolation_bits: u8,
 }
 
 impl Precision {
-    /// What interpolation may lose, relative to what it rounds: 2^-`interpolation_bits`.
+    /// The greatest relative error of interpolation: 2^-`interpolation_bits`.
     pub(super) fn of_interpolation(self) -> f64 {
         f64::from_bits((1023 - u64::from(self.interpolation_bits)) << 52)
     }
 }
 
 impl Default for Precision {
-    /// 8 bits of sub-pixels as devices have, and 20 bits in interpolation.
+    /// 8 bits of sub-pixels, which devices have, and 20 bits of interpolation.
     fn default() -> Precision {
         Precision { sub_pixel_bits: 8, interpolation_bits: 20 }
     }
 }
 
-/// What is added to the depths of a triangle's fragments (Vulkan, Depth Bias).
+/// The depth bias of triangles (Vulkan, Depth Bias).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DepthBias {
-    /// How many of the least differences that the depth attachment resolves.
+    /// The constant factor, in units of the least difference that the depth attachment resolves.
     pub constant: f32,
-    /// The greatest sum, or if negative the least; none if zero.
+    /// The upper bound of the sum if positive, the lower bound if negative, none if 0.
     pub clamp: f32,
-    /// How much of the triangle's slope.
+    /// The factor of the triangle's slope.
     pub slope: f32,
 }
 
-/// What a draw is rasterised under.
+/// The state that a draw is rasterised with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
     /// The viewport.
     pub viewport: Viewport,
-    /// The pixels.
+    /// The pixels that may be drawn to.
     pub area: Area,
-    /// Which triangles are dropped.
+    /// Which triangles are culled.
     pub cull: Cull,
-    /// Which way round front-facing triangles turn.
+    /// The direction in which front-facing triangles turn.
     pub front: FrontFace,
     /// Whether depths are clamped to the depth range instead of clipped: depthClampEnable.
     pub depth_clamp: bool,
-    /// What is added to depths: depthBiasEnable.
+    /// The bias that is added to depths: depthBiasEnable.
     pub depth_bias: Option<DepthBias>,
-    /// Where the stored depth must lie, ends included, for a
-    /// fragment to stay: depthBoundsTestEnable.
+    /// The range that the stored depth must lie in for a fragment to pass, ends included:
+    /// depthBoundsTestEnable.
     pub depth_bounds: Option<[f32; 2]>,
-    /// How fragments are blended with what colour attachments hold, if they are: blendEnable, for
-    /// all attachments.
+    /// How fragments are blended with all colour attachments, if they are: blendEnable.
     pub blend: Option<Blend>,
-    /// How many samples a pixel has: 1, 2, 4, 8 or 16.
+    /// The number of samples of a pixel: 1, 2, 4, 8 or 16.
     pub samples: u32,
-    /// How precise a device is.
+    /// The precision of a device.
     pub precision: Precision,
 }
 
@@ -152,19 +151,20 @@ pub struct State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StateError {
-    /// The viewport's extent is zero or no number, its width is negative, or it is beyond ±2^15.
+    /// The viewport's extent is zero or not a number, its width is negative, or it reaches
+    /// beyond ±2^15.
     Viewport,
     /// The depth range is not within 0 and 1.
     DepthRange,
     /// The depth bounds are not within 0 and 1.
     DepthBounds,
-    /// A factor or the clamp of the depth bias is no finite number.
+    /// A factor or the clamp of the depth bias is not finite.
     DepthBias,
     /// The area has a side of more than [`MAX_SIDE`] or ends before it begins.
     Area,
-    /// Another number of samples than 1, 2, 4, 8 and 16.
+    /// The number of samples is not 1, 2, 4, 8 or 16.
     Samples,
-    /// Fewer than 4 or more than 12 bits of sub-pixels.
+    /// There are fewer than 4 or more than 12 bits of sub-pixels.
     SubPixelBits,
 }
 
@@ -185,7 +185,7 @@ impl fmt::Display for StateError {
 impl std::error::Error for StateError {}
 
 impl State {
-    /// All of a framebuffer of that size, nothing dropped.
+    /// A whole framebuffer of that size, without culling.
     pub fn of_size(width: u32, height: u32) -> State {
         State {
             viewport: Viewport::of_size(width, height),
@@ -201,16 +201,16 @@ impl State {
         }
     }
 
-    /// How far from a pixel's centre, in each direction, an input may be interpolated: anywhere in
-    /// a pixel of several samples.
+    /// The greatest distance, in x and in y, between a pixel's centre and the place where an input
+    /// is interpolated. With several samples that is anywhere in the pixel.
     pub(super) fn spread(&self) -> f64 {
         if self.samples > 1 { 0.5 } else { 0.0 }
     }
 
-    /// Whether it is valid.
+    /// Checks the state.
     ///
     /// # Errors
-    /// If it is not.
+    /// If the state is not valid.
     pub fn check(&self) -> Result<(), StateError> {
         let v = &self.viewport;
         let within = |x: f32| x.abs() <= 32768.0;

@@ -1,36 +1,37 @@
 //! The stencil test: Vulkan, Stencil Test.
 //!
-//! A pixel whose stencil value depends on the device has every value that a device may hold.
+//! If a pixel's stencil value depends on the device, the buffer holds the set of its
+//! possible values.
 
 use rustc_hash::FxHashMap;
 
 use super::{Passed, Rules};
 use crate::image::Compare;
 
-/// What becomes of a stencil value: VkStencilOp.
+/// What an operation does with a stencil value: VkStencilOp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum StencilOp {
-    /// It stays.
+    /// The value stays.
     #[default]
     Keep,
-    /// It becomes 0.
+    /// The value becomes 0.
     Zero,
-    /// It becomes the reference.
+    /// The value becomes the reference.
     Replace,
-    /// One more, 255 at most.
+    /// Adds 1, up to 255.
     IncrementAndClamp,
-    /// One less, 0 at least.
+    /// Subtracts 1, down to 0.
     DecrementAndClamp,
-    /// Its bits, each the other way.
+    /// Inverts all bits.
     Invert,
-    /// One more; after 255 comes 0.
+    /// Adds 1 and wraps from 255 to 0.
     IncrementAndWrap,
-    /// One less; before 0 comes 255.
+    /// Subtracts 1 and wraps from 0 to 255.
     DecrementAndWrap,
 }
 
 impl StencilOp {
-    /// Every one.
+    /// All operations.
     pub const ALL: [StencilOp; 8] = [
         StencilOp::Keep,
         StencilOp::Zero,
@@ -42,7 +43,7 @@ impl StencilOp {
         StencilOp::DecrementAndWrap,
     ];
 
-    /// What becomes of a value, with that reference.
+    /// The new value, for an old value and a reference.
     pub(super) fn of(self, value: u8, reference: u8) -> u8 {
         match self {
             StencilOp::Keep => value,
@@ -57,14 +58,14 @@ impl StencilOp {
     }
 }
 
-/// The test of the fragments of front-facing triangles, or of others: VkStencilOpState.
+/// The stencil test of front-facing or of other fragments: VkStencilOpState.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StencilFace {
-    /// What becomes of the value where the test fails.
+    /// The operation if the stencil test fails.
     pub fail: StencilOp,
-    /// Where this test and the depth test pass.
+    /// The operation if both this test and the depth test pass.
     pub pass: StencilOp,
-    /// Where this one passes and the depth test fails.
+    /// The operation if this test passes and the depth test fails.
     pub depth_fail: StencilOp,
     /// How the reference is compared with the value.
     pub compare: Compare,
@@ -72,7 +73,7 @@ pub struct StencilFace {
     pub compare_mask: u8,
     /// The bits that are written.
     pub write_mask: u8,
-    /// What the value is compared with, and what it is replaced by.
+    /// The reference: compared with the value, and stored by `Replace`.
     pub reference: u8,
 }
 
@@ -82,7 +83,7 @@ impl StencilFace {
         (rules.stencil_compare)(self.compare, reference, value)
     }
 
-    /// What is held after the tests came out so.
+    /// The new value after the stencil test and the depth test.
     fn after(&self, rules: &Rules, value: u8, passes: bool, depth_passes: bool) -> u8 {
         let op = match (passes, depth_passes) {
             (false, _) => self.fail,
@@ -94,7 +95,7 @@ impl StencilFace {
     }
 }
 
-/// The values that a pixel may hold, a bit for each.
+/// A set of values, with one bit for each.
 type Values = [u64; 4];
 
 fn values(set: Values) -> impl Iterator<Item = u8> {
@@ -106,12 +107,13 @@ fn values(set: Values) -> impl Iterator<Item = u8> {
 pub struct StencilBuffer {
     width: u32,
     values: Vec<u8>,
-    /// By pixel: every value that a device may hold, if there are several.
+    /// By pixel: the set of values that a device may hold, if there are several.
     open: FxHashMap<usize, Values>,
 }
 
 impl StencilBuffer {
-    /// One that holds these values, row after row; none if they are no whole rows.
+    /// A buffer with these values, row by row. `None` if the width is 0 or the last row
+    /// is incomplete.
     pub fn holding(width: u32, values: Vec<u8>) -> Option<StencilBuffer> {
         let whole = width > 0 && values.len().is_multiple_of(width as usize);
         whole.then(|| StencilBuffer { width, values, open: FxHashMap::default() })
@@ -130,18 +132,19 @@ impl StencilBuffer {
         })
     }
 
-    /// The values, row after row.
+    /// The definite values, row by row.
     pub fn values(&self) -> &[u8] {
         &self.values
     }
 
-    /// What a device may hold instead at a place of these: every value, if there are several.
+    /// All values that a device may hold at an index of [`StencilBuffer::values`], if there are
+    /// several. Empty otherwise.
     pub fn possible(&self, place: usize) -> impl Iterator<Item = u8> {
         values(self.open.get(&place).copied().unwrap_or([0; 4]))
     }
 
-    /// Whether a fragment passes. `faces` are the tests that may be its own, the definite one
-    /// first. Outside of the buffer nothing passes.
+    /// Whether a fragment passes. `faces` are the tests that may apply to it, the definite one
+    /// first. Outside of the buffer the test fails.
     pub fn test(&self, rules: &Rules, pixel: [u32; 2], faces: &[StencilFace]) -> Passed {
         let (Some(place), Some(face)) = (self.place(pixel), faces.first()) else { return Passed { passed: false, certain: true } };
         let passed = face.passes(rules, self.values[place]);
@@ -149,8 +152,8 @@ impl StencilBuffer {
         Passed { passed, certain }
     }
 
-    /// What becomes of the value of a pixel once the depth test came out so. `present` says whether
-    /// the definite answer has the fragment, `sure` whether every device does.
+    /// Updates a pixel's value after the depth test. `present` says whether the definite answer has
+    /// the fragment. `sure` says whether every device has it.
     pub fn update(&mut self, rules: &Rules, pixel: [u32; 2], faces: &[StencilFace], depth: Passed, (present, sure): (bool, bool)) {
         let (Some(place), Some(first)) = (self.place(pixel), faces.first()) else { return };
         let before = self.set(place);
@@ -174,7 +177,7 @@ impl StencilBuffer {
         };
     }
 
-    /// A device may hold any value at a pixel.
+    /// Records that a device may hold any value at a pixel.
     pub fn doubt(&mut self, pixel: [u32; 2]) {
         if let Some(place) = self.place(pixel) {
             self.open.insert(place, [u64::MAX; 4]);

@@ -1,6 +1,6 @@
-//! A triangle on the screen: Vulkan, Coordinate Transformations, Controlling the Viewport, Basic
-//! Polygon Rasterization, and quads with helper invocations (Shaders,
-//! Helper Invocations; Quad scope).
+//! Triangles on the screen: Vulkan, Coordinate Transformations; Controlling the Viewport;
+//! Basic Polygon Rasterization; and quads with helper invocations (Shaders, Helper
+//! Invocations; Quad scope).
 
 use std::ops::{Range, RangeInclusive};
 
@@ -14,36 +14,36 @@ use super::{Cull, Rules, State, StateError, bias};
 use crate::image::Format;
 use crate::number::{Inexact, Interval};
 
-/// The greatest normalized device coordinate at which vertices are kept: the guard band is so many
-/// times the view volume.
+/// The greatest normalized device coordinate of a vertex after clipping. The guard band is 64 times
+/// as large as the view volume.
 const GUARD: f64 = 64.0;
 
-/// More error than this, in pixels, and nothing is known.
+/// The greatest error of a corner, in pixels. Beyond it, nothing is known of a primitive.
 const MAX_ERROR: f64 = 16_384.0;
 
-/// Relative error of 32-bit arithmetic over a few operations.
+/// The relative error of a few operations in 32-bit floats.
 const FLOAT_ERROR: f64 = 1.0 / (1 << 21) as f64;
 
-/// Why a device may differ about a pixel.
+/// Why a device's coverage of a pixel may differ from the definite answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Doubt {
-    /// No device may.
+    /// It may not: all devices agree.
     #[default]
     None,
-    /// The centre lies on an edge: one of two triangles there covers it, and the specification does
-    /// not say which.
+    /// The centre lies on an edge. One of two triangles at the edge covers it, and the
+    /// specification does not say which.
     Tie,
-    /// The centre is not farther from an edge than vertices may be moved by projection, clipping
-    /// and snapping; or which way the triangle faces is in doubt.
+    /// The centre is near an edge: projection, clipping and snapping may move the edge across it.
+    /// Or it is uncertain which way the triangle faces.
     SubPixel,
 }
 
-/// What is known about a pixel.
+/// The coverage of a pixel or a sample by a primitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Lane {
-    /// Whether the triangle covers the pixel's centre.
+    /// Whether the triangle covers the pixel's centre, by the definite answer.
     pub covered: bool,
-    /// Whether a device may differ.
+    /// Why a device may differ from `covered`, if it may.
     pub doubt: Doubt,
 }
 
@@ -51,7 +51,8 @@ impl Lane {
     /// Every device covers the pixel.
     pub const SURE: Lane = Lane { covered: true, doubt: Doubt::None };
 
-    /// What is known of either.
+    /// The coverage of a pixel by two samples: covered if either is. It is certain if both are
+    /// certain, or if one of them is covered on every device.
     fn or(self, other: Lane) -> Lane {
         let doubt = match (self.doubt, other.doubt) {
             _ if self == Lane::SURE || other == Lane::SURE => Doubt::None,
@@ -62,92 +63,94 @@ impl Lane {
     }
 }
 
-/// Four pixels whose invocations share derivatives. Those that are not
-/// covered have helper invocations.
+/// Four pixels whose invocations share derivatives. Pixels that are not covered have
+/// helper invocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quad {
     /// The left column, even.
     pub x: u32,
     /// The upper row, even.
     pub y: u32,
-    /// (x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1). Pixels outside of the
-    /// area are never covered.
+    /// The pixels (x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1). Pixels outside of the area are
+    /// never covered.
     pub lanes: [Lane; 4],
 }
 
-/// What comes of a triangle.
+/// The result of setting up a primitive.
 #[derive(Clone, Debug)]
 pub enum Setup {
-    /// Nothing: it is outside, culled, or has no area.
+    /// The primitive covers nothing: it is outside, culled, or has no area.
     Nothing,
-    /// Nothing is known: a coordinate is not finite, a vertex is within the view volume with w = 0,
-    /// or errors are as large as the screen. Any pixel may be covered.
+    /// Any pixel may be covered. A coordinate is not finite, a vertex in the view volume has w = 0,
+    /// or the errors are as large as the screen.
     Unknown,
-    /// Something, perhaps.
+    /// The primitive may cover pixels.
     Visible(Box<Triangle>),
 }
 
-/// A corner on the screen.
+/// A corner of a primitive on the screen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Corner {
-    /// In sub-pixels.
+    /// The place in sub-pixels.
     pub(super) at: [i64; 2],
-    /// How far away a device may have it, in pixels.
+    /// The greatest distance of a device's corner from `at`, in pixels.
     pub(super) error: f64,
-    /// Whether it is outside of the view volume, and a device that cuts the edges which end there,
-    /// at the volume, has another vertex where it does, that far from the edge.
+    /// Whether the vertex is outside of the view volume in x or y. A device may cut the edges that
+    /// end here at the side of the view volume. Its new vertex lies within `error` of the edge.
+    /// False if all such cuts are exact.
     outside: bool,
 }
 
-/// A triangle, or what clipping left of it, on the screen.
+/// A triangle on the screen, after clipping. Points and lines have this type too.
 #[derive(Clone, Debug)]
 pub struct Triangle {
     pub(super) rules: Rules,
     pub(super) state: State,
     pub(super) corners: SmallVec<[Corner; 9]>,
-    /// Twice the area, positive where it turns clockwise with y pointing down; in sub-pixels.
+    /// Twice the area in square sub-pixels, positive if the corners turn clockwise with y
+    /// pointing down.
     pub(super) area: i128,
-    /// Whether it is front-facing.
+    /// Whether it is front-facing, by the definite answer.
     pub front: bool,
-    /// Whether every device says so.
+    /// Whether every device sees it face the same way.
     pub front_certain: bool,
-    /// Whether it is dropped by the definite answer, and there only because a device may see it
-    /// face the other way.
+    /// Whether the definite answer culls it. Then it is kept only because a device may see it face
+    /// the other way.
     culled: bool,
-    /// Whether a device may drop it or not, by the way that it faces there.
+    /// Whether devices may disagree on culling it, because they may see it face differently.
     culling_doubt: bool,
     planes: Planes,
     shape: Shape,
-    /// Of one that is any of those within bounds: what is known of all of them.
+    /// The bounds of the vertices, if this stands for several triangles ([`Setup::within`]).
     bounds: Option<Box<Bounds>>,
 }
 
-/// What a triangle really is.
+/// The kind of primitive that a [`Triangle`] holds.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Triangle,
-    /// The square of a point: its place in sub-pixels and its size in pixels.
+    /// The square of a point: its centre in sub-pixels and its size in pixels.
     Point([i64; 2], f64),
-    /// The rectangle of a line.
+    /// The rectangle around a line.
     Line(Segment),
 }
 
-/// The sizes of points that are told: those that every device with large points has.
+/// The sizes of points that are modeled. Every device with large points has these.
 const POINT_SIZES: RangeInclusive<f32> = 1.0..=64.0;
 
-/// Whether a vertex is within the view volume and its w is 0: dividing by it leaves no place.
+/// Whether a vertex is in the view volume with w = 0. Then the division by w is undefined.
 fn has_no_place(state: &State, [x, y, z, w]: [f64; 4]) -> bool {
     [x, y, w] == [0.0; 3] && (z == 0.0 || state.depth_clamp)
 }
 
 impl Setup {
-    /// A point by its clip-space position and its size in pixels: the square around it (Basic Point
-    /// Rasterization).
+    /// Sets up a point from its clip-space position and its size in pixels: the square around it
+    /// (Basic Point Rasterization).
     ///
-    /// A point whose vertex is outside of the view volume is dropped, or may be seen where only
-    /// user clip planes drop points (`pointClippingBehavior`). Of a size that is no whole number,
-    /// and of one beyond those that devices need to have, another is drawn (`pointSizeGranularity`,
-    /// `pointSizeRange`).
+    /// A point whose vertex is outside of the view volume is dropped by the definite answer. A
+    /// device may still draw it, if only user clip planes drop points (`pointClippingBehavior`). A
+    /// device may round a size that is no integer (`pointSizeGranularity`). Nothing is known of
+    /// sizes that devices need not support (`pointSizeRange`).
     ///
     /// # Errors
     /// For a state that is not valid.
@@ -193,9 +196,9 @@ impl Setup {
         })))
     }
 
-    /// A line of width 1 by the clip-space positions of its ends.
+    /// Sets up a line of width 1 from the clip-space positions of its ends.
     ///
-    /// Nothing is known of one that goes through the near or the far plane, or behind the eye.
+    /// Nothing is known of a line that crosses the near or the far plane or reaches behind the eye.
     ///
     /// # Errors
     /// For a state that is not valid.
@@ -221,7 +224,7 @@ impl Setup {
         let one = f64::from(1 << state.precision.sub_pixel_bits);
         let corners = wide.map(|position| corner(rules, state, &Vertex { position, scale: [0.0; 4] }));
         let is_cut = cut.contains(&1);
-        // Where it is cut it has an end that is snapped to the grid.
+        // A device that cuts the line snaps the new end to the grid.
         let moved = if is_cut { 2.0 / one } else { 0.0 };
         let error = corners.iter().map(|c| c.error).fold(0.0, f64::max) + moved;
         if error.is_nan() || error > MAX_ERROR {
@@ -234,10 +237,10 @@ impl Setup {
         let segment = Segment { ends, error, is_cut };
         let [dx, dy] = [0, 1].map(|axis| ends[1][axis] - ends[0][axis]);
         let beside = if (dx, dy) == (0.0, 0.0) { [0.5; 2] } else { (rules.beside_line)(dx, dy) };
-        // The corners of a line that is not along an axis are not on the grid.
+        // The rectangle's corners are off the grid if the line is not along an axis.
         let snapped = segment.corners(beside).map(|at| at.map(|c| (c * one).round()));
         let rounded = if dx == 0.0 || dy == 0.0 { 0.0 } else { 1.0 / one };
-        // A short line turns the more the less of it there is.
+        // Moving the ends turns the rectangle. The shorter the line, the greater the angle.
         let turned = 2.0 * error / dx.hypot(dy).max(4.0 * error);
         let error_of = if error == 0.0 { rounded } else { error + rounded + turned };
         Ok(Setup::Visible(Box::new(Triangle {
@@ -255,7 +258,7 @@ impl Setup {
         })))
     }
 
-    /// A triangle by the clip-space positions of its vertices.
+    /// Sets up a triangle from the clip-space positions of its vertices.
     ///
     /// # Errors
     /// For a state that is not valid.
@@ -273,7 +276,7 @@ impl Setup {
         }
         let clipped = polygon.len() != 3 || polygon.iter().any(|v| v.scale != [0.0; 4]);
         let mut corners: SmallVec<[Corner; 9]> = polygon.iter().map(|v| corner(rules, state, v)).collect();
-        // What is cut to vertices on the grid, without rounding, stays where it is.
+        // If all cuts are exact and end on the grid, a device that cuts has the same edges.
         let is_there = |v: &Vertex| polygon.contains(v) || corner(rules, state, v).error == 0.0;
         if clip::cut_exactly(&polygon).is_none_or(|cut| !cut.iter().all(is_there)) {
             let error = cut_error(state, &polygon);
@@ -294,12 +297,13 @@ impl Setup {
         Ok(Setup::faced(rules, state, corners, planes, None))
     }
 
-    /// Any of the triangles that have their vertices within bounds in clip space; those of
-    /// [`Setup::new`] if they have no other.
+    /// Sets up a triangle whose vertices are only known within bounds in clip space. It stands for
+    /// all triangles with vertices in these bounds. If the bounds are single 32-bit floats, this
+    /// is [`Setup::new`].
     ///
-    /// What a pixel, a quad or a fragment is said to be, every one of these triangles has it on
-    /// every device; the definite answers are those of the triangle in the middle. Nothing is known
-    /// where one may be behind the eye or beyond the guard band.
+    /// What is certain of a pixel, a quad or a fragment holds for all of these triangles on all
+    /// devices. Definite answers are those of the triangle in the middle of the bounds. Nothing is
+    /// known if a triangle may reach behind the eye or beyond the guard band.
     ///
     /// # Errors
     /// For a state that is not valid.
@@ -333,15 +337,15 @@ impl Setup {
                 let [place, on_grid] = [place, on_grid].map(|[a, b]| Interval::between(a, b));
                 moved = moved.max((rules.moved)(on_grid, corners[vertex][axis] as f64) / one);
                 at[vertex][axis] = (rules.snap_bounds)(place, on_grid).times(1.0 / one).widened(f64::EPSILON * MAX_ERROR);
-                // What `corner` has for each of the triangles, and for those that are cut: by the
-                // guard band, or by devices that have none.
+                // The error that `corner` gives to each of the triangles. It includes triangles
+                // that are cut: by the guard band, or by a device without one.
                 let plane = if cut.is_empty() { 1.0 } else { GUARD };
                 let scale = if is_inside { 0.0 } else { half * (greatest(axis) + plane * greatest(3)) / nearest };
                 let position = if cut.is_empty() { normalized.magnitude() } else { GUARD } * half + centre.abs();
                 error = error.max(1.0 / one + FLOAT_ERROR * (position + 2.0 * scale));
             }
         }
-        // Corners that are cut are snapped to the grid from another place.
+        // Cutting yields other corners, which are snapped to the grid from other places.
         let cut_elsewhere = if cut.is_empty() { 0.0 } else { 2.0 / one };
         let apart = ((rules.apart)(moved, error) + cut_elsewhere) * (1.0 + FLOAT_ERROR);
         if apart.is_nan() || apart > MAX_ERROR {
@@ -353,7 +357,7 @@ impl Setup {
         Ok(Setup::faced(rules, state, corners, planes, Some(Box::new(Bounds::new(at, bounds, error, cut)))))
     }
 
-    /// What is left of a triangle, by the way that it faces.
+    /// Decides which way the triangle faces, and whether it is culled or has no area.
     fn faced(rules: &Rules, state: &State, corners: SmallVec<[Corner; 9]>, planes: Planes, bounds: Option<Box<Bounds>>) -> Setup {
         let error = corners.iter().map(|c| c.error).fold(0.0, f64::max);
         let at = |i: usize| corners[i % corners.len()].at.map(i128::from);
@@ -362,7 +366,7 @@ impl Setup {
         let one = f64::from(1 << state.precision.sub_pixel_bits);
         let moved = |i: usize| [0, 1].map(|c| (at(i + 2)[c] - at(i)[c]).unsigned_abs() as f64).iter().sum::<f64>();
         let slack = error * one * (0..count).map(moved).sum::<f64>() + 4.0 * count as f64 * (error * one).powi(2);
-        // What cutting leaves may be too small to say.
+        // The part that cutting leaves may be too small to tell which way it faces.
         let may_be_cut = bounds.as_ref().is_some_and(|bounds| bounds.may_be_cut());
         let front_certain = error == 0.0 || (rules.faces_surely)(area as f64, slack) && !may_be_cut;
         let front = (rules.front)(area, state.front);
@@ -394,12 +398,13 @@ impl Setup {
 }
 
 impl Triangle {
-    /// Whether the triangle covers the centre of a pixel, or of several samples any.
+    /// Whether the triangle covers the centre of a pixel. With several samples: whether it
+    /// covers any of them.
     pub fn lane(&self, x: i64, y: i64) -> Lane {
         (0..self.state.samples).map(|sample| self.sample(x, y, sample)).reduce(Lane::or).unwrap_or_default()
     }
 
-    /// Whether it covers a sample of a pixel; the centre, if there is one sample.
+    /// Whether the triangle covers a sample of a pixel. With one sample this is the centre.
     pub fn sample(&self, x: i64, y: i64, sample: u32) -> Lane {
         if !self.state.area.contains(x, y) {
             return Lane::default();
@@ -420,7 +425,7 @@ impl Triangle {
             let known = segment.certainly(place, rectangle, self.within_viewport(place));
             return Lane { covered: inside, doubt: if known == Some(inside) { Doubt::None } else { Doubt::SubPixel } };
         }
-        // The square of a point is not clipped.
+        // Points are not clipped to the viewport.
         let (in_view, view_doubt) = if self.is_polygon() { self.in_viewport(place) } else { (true, false) };
         let mut lane = Lane { covered: inside && in_view && !self.culled, doubt: near };
         if self.culling_doubt && inside || view_doubt && (inside || near != Doubt::None) {
@@ -441,42 +446,43 @@ impl Triangle {
         lane
     }
 
-    /// Every quad with a pixel that is covered or may be, row after row.
+    /// All quads with a pixel that is or may be covered, row by row.
     pub fn quads(&self) -> impl Iterator<Item = Quad> + '_ {
         let mut walk = self.walk();
         std::iter::from_fn(move || walk.next(self)).flatten()
     }
 
-    /// The quad at a place, if it has a pixel that is covered or may be.
+    /// The quad at a place, if one of its pixels is or may be covered.
     pub fn quad(&self, [x, y]: [i64; 2]) -> Option<Quad> {
         let lanes = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(dx, dy)| self.lane(x + dx, y + dy));
         let seen = lanes.iter().any(|lane| lane.covered || lane.doubt != Doubt::None);
         seen.then_some(Quad { x: x as u32, y: y as u32, lanes })
     }
 
-    /// What an invocation at a pixel is given; it need not be covered.
+    /// The inputs of the invocation at a pixel, which may be a helper invocation.
     pub fn fragment(&self, x: i64, y: i64) -> Fragment {
         self.fragment_of_lane([x, y], self.lane(x, y))
     }
 
-    /// Whether every device covers the four pixels of one of its quads, by one triangle that it
-    /// knows the vertices of.
+    /// Whether every device covers the four pixels of a quad, and this is one plain triangle
+    /// ([`Triangle::is_plain`]).
     pub fn is_inner(&self, quad: &Quad) -> bool {
         self.is_plain() && quad.lanes == [Lane::SURE; 4]
     }
 
-    /// Whether it is one triangle, whose vertices are known, of pixels with one sample.
+    /// Whether this is a single triangle, not a point, line or several triangles, with one sample
+    /// for each pixel.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.is_polygon() && self.bounds.is_none() && self.state.samples == 1
     }
 
-    /// What the invocations of such a quad are given by definite values alone.
+    /// The definite inputs of the invocations of an inner quad ([`Triangle::is_inner`]).
     pub fn inner(&self, at: [u32; 2]) -> Inner {
         self.planes.inner(&self.rules, &self.state, at)
     }
 
-    /// [`Triangle::fragment`] of a pixel of which the lane is known.
+    /// [`Triangle::fragment`] for a pixel whose lane is known.
     pub fn fragment_of_lane(&self, [x, y]: [i64; 2], lane: Lane) -> Fragment {
         if let Shape::Line(segment) = &self.shape {
             return segment.fragment(&self.planes, &self.rules, &self.state, [x, y]);
@@ -496,8 +502,8 @@ impl Triangle {
         self.fragment_near(([x, y].map(|c| c as f64 + 0.5), self.state.spread()), sure)
     }
 
-    /// What an invocation for one sample of a pixel is given; `None` for points and lines, where
-    /// that is not modeled.
+    /// The inputs of the invocation for one sample of a pixel. `None` for points and lines, for
+    /// which this is not modeled.
     pub fn fragment_of_sample(&self, x: i64, y: i64, sample: u32) -> Option<Fragment> {
         if !self.is_polygon() {
             return None;
@@ -516,27 +522,28 @@ impl Triangle {
         }
     }
 
-    /// Whether it is any of several that have their vertices within bounds ([`Setup::within`]).
+    /// Whether this stands for several triangles with vertices within bounds ([`Setup::within`]).
     pub fn is_one_of_several(&self) -> bool {
         self.bounds.is_some()
     }
 
-    /// Whether it is a triangle, and neither a point nor a line.
+    /// Whether this is a triangle and not a point or a line.
     pub fn is_polygon(&self) -> bool {
         matches!(self.shape, Shape::Triangle)
     }
 
-    /// What the state adds to the depth of each of its fragments, in a depth attachment of that
-    /// format; nothing if it adds nothing.
+    /// The depth bias of each fragment in a depth attachment of that format. `None` if the state
+    /// has no bias, or for points and lines.
     pub fn depth_bias(&self, format: Format) -> Option<Inexact> {
         let bias = self.state.depth_bias.filter(|_| self.is_polygon())?;
         let slope = self.planes.slope(&self.rules, &self.state).filter(|_| self.bounds.is_none());
         Some(bias::offset(&self.rules, bias, slope, format))
     }
 
-    /// The barycentric coordinates of a pixel's centre among the three snapped vertices: exact, as
-    /// numerators over a denominator that is not zero. `None` for a triangle that was clipped, has
-    /// no area, or is known within bounds.
+    /// The barycentric coordinates of a pixel's centre in the triangle of the three snapped
+    /// vertices. They are exact: three numerators and a denominator that is not zero. `None`
+    /// for points and lines, and for a triangle that was clipped, has no area, or is known
+    /// within bounds.
     pub fn barycentric(&self, x: i64, y: i64) -> Option<([i128; 3], i128)> {
         if self.planes.is_clipped() || self.area == 0 || !self.is_polygon() || self.bounds.is_some() {
             return None;
@@ -547,7 +554,8 @@ impl Triangle {
         Some(([1, 2, 0].map(|i| doubled_area(p, at(i), at(i + 1))), self.area))
     }
 
-    /// Columns and rows from an even one on that hold all pixels in question.
+    /// The columns and the rows of all pixels that may be covered. Both ranges start at
+    /// an even number.
     pub(super) fn bounds(&self) -> [Range<i64>; 2] {
         let one = f64::from(1 << self.state.precision.sub_pixel_bits);
         let error = self.corners.iter().map(|c| c.error).fold(0.0, f64::max) + 1.0;
@@ -561,15 +569,15 @@ impl Triangle {
         })
     }
 
-    /// How often the boundary goes round a point: the sum over a fan of triangles of their
-    /// directions, where they cover it. Each point of an edge that two of them share counts for
-    /// one, so that the inner edges do not matter.
+    /// The winding number of the boundary around a point. It is the sum, over a fan of triangles,
+    /// of the directions of those that cover the point. A point on an edge that two of them share
+    /// counts for one of them only, so inner edges have no effect.
     fn winding(&self, p: [i128; 2]) -> i32 {
         let at = |i: usize| self.corners[i].at.map(i128::from);
         (1..self.corners.len() - 1).map(|i| self.covers(p, at(0), at(i), at(i + 1))).sum()
     }
 
-    /// 1 or -1 by the direction if the triangle covers the point, otherwise 0.
+    /// The direction of the triangle, 1 or -1, if it covers the point, and 0 otherwise.
     fn covers(&self, p: [i128; 2], a: [i128; 2], b: [i128; 2], c: [i128; 2]) -> i32 {
         let area = doubled_area(a, b, c);
         let (b, c) = if area < 0 { (c, b) } else { (b, c) };
@@ -580,8 +588,9 @@ impl Triangle {
         if area != 0 && within { area.signum() as i32 } else { 0 }
     }
 
-    /// The edge that a pixel's centre lies on, by its first vertex, if every device has the edge
-    /// there and the centre is near no other. `None` for a triangle that was clipped.
+    /// The edge that a pixel's centre lies on, by the index of its first vertex. Every device must
+    /// have the edge there, and no other edge may be near. `None` otherwise, and for points, lines,
+    /// triangles that were clipped, and several samples.
     ///
     /// Of two triangles on either side of a common edge, exactly one covers such a pixel: Basic
     /// Polygon Rasterization.
@@ -593,20 +602,20 @@ impl Triangle {
         let p = [x, y].map(|c| i128::from((self.rules.centre)(c, one)));
         let at = |i: usize| self.corners[i % 3].at.map(i128::from);
         let mut on = (0..3).filter(|&i| doubled_area(at(i), at(i + 1), p) == 0);
-        // A tie on one line only: on that of another edge, the centre would be a vertex or the
-        // triangle have no area.
+        // A tie may lie on the line of one edge only. If it lay on two, the centre would be a
+        // vertex, or the triangle would have no area.
         on.next().filter(|_| on.next().is_none() && self.area != 0)
     }
 
-    /// The doubt by the distance to the boundary.
+    /// The doubt about a point, from its distance to the boundary.
     fn nearness(&self, p: [i64; 2]) -> Doubt {
         let mut doubt = Doubt::None;
         for (i, a) in self.corners.iter().enumerate() {
             let b = &self.corners[(i + 1) % self.corners.len()];
             let error = error_near(&self.state, a, b, p);
             let (from, to) = (a.at, b.at);
-            // A segment and a square around the point meet unless one of
-            // these directions parts them.
+            // A segment and a square around the point meet unless one of these directions
+            // separates them.
             let meets = |c: usize| (from[c].min(to[c]) - p[c]) as f64 <= error && (p[c] - from[c].max(to[c])) as f64 <= error;
             let reach = || ((to[0] - from[0]).abs() + (to[1] - from[1]).abs()) as f64 * error;
             let area = || doubled_area(from.map(i128::from), to.map(i128::from), p.map(i128::from));
@@ -620,9 +629,9 @@ impl Triangle {
         doubt
     }
 
-    /// The columns and the rows, of those, whose pixels are covered for certain by what is inside
-    /// of all edges: those in the area and away from the viewport's ends. `None` if what is inside
-    /// is not all that counts.
+    /// Shrinks columns and rows to the pixels whose centres are certainly in the area and the
+    /// viewport. If such a pixel is inside of all edges, it is covered for certain. `None` if other
+    /// facts decide coverage too: no plain triangle, or culling.
     pub(super) fn seen_for_certain(&self, [columns, rows]: [&Range<i64>; 2]) -> Option<[Range<i64>; 2]> {
         if !self.is_plain() || self.culled || self.culling_doubt {
             return None;
@@ -649,7 +658,7 @@ impl Triangle {
         }))
     }
 
-    /// How far a place lies within the viewport, in pixels; negative outside.
+    /// The distance of a place from the viewport's nearest end, in pixels. It is negative outside.
     fn within_viewport(&self, place: [f64; 2]) -> f64 {
         let v = &self.state.viewport;
         let axes = [(v.x, v.width), (v.y, v.height)].map(|(from, extent)| [f64::from(from), f64::from(from) + f64::from(extent)]);
@@ -657,8 +666,8 @@ impl Triangle {
         inside.fold(f64::INFINITY, f64::min)
     }
 
-    /// Whether a place in pixels lies in the viewport, to which primitives are clipped, and whether
-    /// that is in doubt.
+    /// Whether a place in pixels lies in the viewport, and whether that is in doubt. Primitives are
+    /// clipped to the viewport.
     fn in_viewport(&self, centre: [f64; 2]) -> (bool, bool) {
         let v = &self.state.viewport;
         let step = 1.0 / f64::from(1 << self.state.precision.sub_pixel_bits);
@@ -673,8 +682,8 @@ impl Triangle {
     }
 }
 
-/// How far away a device may have an edge near a point, in sub-pixels: between the errors of its
-/// ends, as the point is.
+/// The error of an edge near a point, in sub-pixels. It lies between the errors of the edge's two
+/// ends, in proportion to the point's place along the edge.
 fn error_near(state: &State, a: &Corner, b: &Corner, p: [i64; 2]) -> f64 {
     let one = f64::from(1 << state.precision.sub_pixel_bits);
     let (less, more) = if a.error <= b.error { (a, b) } else { (b, a) };
@@ -684,16 +693,17 @@ fn error_near(state: &State, a: &Corner, b: &Corner, p: [i64; 2]) -> f64 {
     let along = [0, 1].map(|c| (more.at[c] - less.at[c]) as f64);
     let length = along[0].hypot(along[1]);
     let to = [0, 1].map(|c| (p[c] - less.at[c]) as f64);
-    // What is cut ends at the edge of the viewport, or beyond it.
+    // A cut edge ends at the side of the viewport, or beyond it.
     let whole = if more.outside { leaves(state, less.at, along) } else { 1.0 };
-    // What moves into reach of the point comes from no farther along the edge than the greater
-    // error, across a square's diagonal.
+    // A part of the edge that an error moves into reach of the point comes from nearby: no farther
+    // along the edge than the greater error, across a square's diagonal.
     let part = ((to[0] * along[0] + to[1] * along[1]) / (length * length) + 2.0 * more.error * one / length) / whole;
     let error = less.error + (more.error - less.error) * part.clamp(0.0, 1.0);
     if error.is_nan() { more.error * one } else { error * one }
 }
 
-/// The part of the way from a place within the viewport after which it is left; in sub-pixels.
+/// The fraction of a way at which it leaves the viewport, or 1 if it stays. The way starts within
+/// the viewport. Both vectors are in sub-pixels.
 fn leaves(state: &State, from: [i64; 2], way: [f64; 2]) -> f64 {
     let one = f64::from(1 << state.precision.sub_pixel_bits);
     let v = &state.viewport;
@@ -704,14 +714,14 @@ fn leaves(state: &State, from: [i64; 2], way: [f64; 2]) -> f64 {
     axes.filter(|part| part.is_finite()).fold(1.0, f64::min)
 }
 
-/// Twice the area of a triangle, positive where it turns clockwise with y pointing down.
+/// Twice the area of a triangle, positive if it turns clockwise with y pointing down.
 fn doubled_area(a: [i128; 2], b: [i128; 2], c: [i128; 2]) -> i128 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
 
-/// A vertex on the screen. It is certain where each operation, as the specification words it, is
-/// exact in 32-bit floats and ends on the grid; otherwise a device may have it
-/// rounded to either side.
+/// Projects and snaps a vertex. The corner is certain if each operation of the specification
+/// is exact in 32-bit floats and the result lies on the grid. Otherwise a device may round it
+/// to either side.
 fn corner(rules: &Rules, state: &State, vertex: &Vertex) -> Corner {
     let one = f64::from(1 << state.precision.sub_pixel_bits);
     let w = vertex.position[3];
@@ -732,8 +742,8 @@ fn corner(rules: &Rules, state: &State, vertex: &Vertex) -> Corner {
     corner
 }
 
-/// How far away from an edge, in pixels, a vertex may be that a device has where it cuts the edge:
-/// by the rounding of its position, and to the grid.
+/// The greatest distance, in pixels, from an edge to the vertex that a device makes where it cuts
+/// the edge. The vertex's position is rounded, and then snapped to the grid.
 fn cut_error(state: &State, polygon: &[Vertex]) -> f64 {
     let one = f64::from(1 << state.precision.sub_pixel_bits);
     let greatest = |c: usize| polygon.iter().map(|v| v.position[c].abs()).fold(0.0, f64::max);

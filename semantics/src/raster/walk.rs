@@ -1,5 +1,5 @@
-//! The quads of a triangle, row after row. Most lie inside of it, away from its edges; that is told
-//! row by row, so that only those near an edge are looked at pixel by pixel.
+//! The quads of a triangle, row by row. Most quads lie inside, away from the edges. The walk finds
+//! these row by row, and examines the pixels of the other quads one by one.
 
 use std::ops::Range;
 
@@ -7,37 +7,38 @@ use smallvec::SmallVec;
 
 use super::triangle::{Lane, Quad, Triangle};
 
-/// Of corners farther away, in sub-pixels, the products of differences do not fit 64 bits.
+/// The greatest coordinate of a corner, in sub-pixels. Beyond it, products of differences may
+/// overflow 64 bits.
 const FAR: i64 = 1 << 29;
 
-/// What the distances of points to a line are computed with.
+/// An edge of the triangle, as a linear function of the pixel.
 #[derive(Clone, Copy, Debug)]
 struct Side {
-    /// x · pixel's column + y · pixel's row + constant is twice the area of the triangle of the
-    /// edge and the pixel's centre, in sub-pixels; positive inside.
+    /// x · column + y · row + constant is twice the area of the triangle that the edge and the
+    /// pixel's centre form, in square sub-pixels. It is positive inside.
     x: i64,
     y: i64,
     constant: i64,
-    /// From this area on no device has the centre on the other side.
+    /// From this area on, every device has the centre inside of the edge.
     least: i64,
 }
 
-/// The quads that a triangle may have pixels of.
+/// A walk over the quads that may have pixels of a triangle.
 #[derive(Clone, Debug)]
 pub struct Walk {
     columns: Range<i64>,
     rows: Range<i64>,
     next: [i64; 2],
-    /// Nothing, if no pixel is known to be inside before it is looked at.
+    /// The edges. Empty if every pixel must be examined by itself.
     sides: SmallVec<[Side; 9]>,
-    /// The pixels that lie within the viewport and the area for certain.
+    /// The columns and rows of pixels that are certainly within the viewport and the area.
     within: [Range<i64>; 2],
-    /// The columns of the row's quads that are inside.
+    /// The columns of the current row of quads whose pixels are covered for certain.
     inside: Range<i64>,
 }
 
 impl Triangle {
-    /// Its quads, row after row.
+    /// A walk over the quads of the triangle, row by row.
     pub fn walk(&self) -> Walk {
         let [columns, rows] = self.bounds();
         let within = self.seen_for_certain([&columns, &rows]);
@@ -48,15 +49,15 @@ impl Triangle {
         walk
     }
 
-    /// The sides of its boundary; `None` if it does not go round its inside once, or if what covers
-    /// pixels is not told by sides alone.
+    /// The edges of the boundary. `None` if the triangle has no area, the rule for centres is not
+    /// linear, or coordinates are too large.
     fn sides(&self, [columns, rows]: [&Range<i64>; 2]) -> Option<SmallVec<[Side; 9]>> {
         let one = 1i64 << self.state.precision.sub_pixel_bits;
         let [first, second] = [0, 1].map(|pixel| (self.rules.centre)(pixel, one));
         let step = second - first;
-        // The rule may be any; with a constant step, centres are linear.
+        // A test may plant any rule for centres. Centres are linear if the step is constant.
         let is_linear = |pixel: i64| (self.rules.centre)(pixel, one) == first + step * pixel;
-        // A quad goes one pixel beyond an odd end.
+        // If the range ends at an odd number, the last quad reaches one pixel beyond it.
         let mut pixels = (columns.start..columns.end + 1).chain(rows.start..rows.end + 1);
         if self.area == 0 || step <= 0 || !pixels.all(is_linear) {
             return None;
@@ -68,8 +69,8 @@ impl Triangle {
         let sides = self.corners.iter().enumerate().map(|(i, from)| {
             let to = &self.corners[(i + 1) % self.corners.len()];
             let [dx, dy] = [0, 1].map(|axis| (to.at[axis] - from.at[axis]) * turn);
-            // As far as a device may have either end of the edge, as `Triangle::lane` has it, with
-            // room for its rounding.
+            // The reach of a device's edge, as `Triangle::lane` computes it, with room
+            // for rounding.
             let reach = (dx.abs() + dy.abs()) as f64 * from.error.max(to.error) * one as f64;
             let constant = dx * (first - from.at[1]) - dy * (first - from.at[0]);
             Side { x: -dy * step, y: dx * step, constant, least: (reach * (1.0 + 1e-8)).ceil() as i64 + 1 }
@@ -79,8 +80,8 @@ impl Triangle {
 }
 
 impl Walk {
-    /// The next place; of the triangle that the walk is through, its quad there, if that has a
-    /// pixel which is covered or may be.
+    /// Visits the next place. Returns `None` at the end, and `Some(None)` if no pixel of the quad
+    /// there is or may be covered. `triangle` must be the triangle that made the walk.
     pub fn next(&mut self, triangle: &Triangle) -> Option<Option<Quad>> {
         let [x, y] = self.next;
         if y >= self.rows.end || self.columns.is_empty() {
@@ -93,7 +94,7 @@ impl Walk {
         Some(inside.map_or_else(|| triangle.quad([x, y]), |[x, y]| Some(Quad { x, y, lanes: [Lane::SURE; 4] })))
     }
 
-    /// The next place, if every device covers its four pixels; if not, the walk does not go on.
+    /// The next place, if every device covers its four pixels. Otherwise the walk does not advance.
     #[inline]
     pub fn next_inside(&mut self) -> Option<[u32; 2]> {
         let [x, y] = self.next;
@@ -112,7 +113,7 @@ impl Walk {
         }
     }
 
-    /// Which columns of a row of quads are inside.
+    /// Finds the columns of a row of quads that are inside.
     fn begin_row(&mut self) {
         let y = self.next[1];
         self.inside = match self.sides.is_empty() || y >= self.rows.end {
@@ -124,7 +125,7 @@ impl Walk {
         };
     }
 
-    /// The columns of the pixels in a row that are inside of every side.
+    /// The columns of the pixels in a row that are inside of every edge.
     fn inside_of(&self, row: i64) -> Range<i64> {
         let [columns, rows] = &self.within;
         if !rows.contains(&row) {
@@ -132,7 +133,7 @@ impl Walk {
         }
         let mut inside = columns.clone();
         for side in &self.sides {
-            // x · column >= missing
+            // The pixel is inside if x · column >= missing.
             let missing = side.least - (side.y * row + side.constant);
             match side.x {
                 0 if missing > 0 => return 0..0,

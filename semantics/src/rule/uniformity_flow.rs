@@ -1,4 +1,4 @@
-//! Rules of the precise uniformity analysis: what seed 001 becomes over control-flow graphs.
+//! Rules of the precise uniformity analysis: seed 001, applied to control-flow graphs.
 
 macro_rules! uniformity_flow_rules {
     ($then:ident $($rows:tt)*) => {

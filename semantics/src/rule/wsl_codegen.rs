@@ -1,7 +1,7 @@
-//! Rules of the translation of WSL to SPIR-V: the cells of the tables of seed 003, and what fills
-//! its todos.
+//! Rules of the translation of WSL to SPIR-V: the cells of the tables of seed 003, and the rules
+//! that complete its todos.
 //!
-//! An item is the function or the table of the compiler that emits the instructions of the rule.
+//! The item of a rule is the compiler's function or table that emits the rule's instructions.
 
 macro_rules! wsl_codegen_rules {
     ($then:ident $($rows:tt)*) => {

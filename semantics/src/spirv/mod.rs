@@ -1,9 +1,10 @@
-//! SPIR-V, run on the decoded words (report §3, and beyond it the specification).
+//! SPIR-V, run on the decoded words (report §3, and the specification beyond it).
 //!
-//! Words or text come in by [`words`] and [`assemble()`]; [`Module::load`] indexes and checks them;
-//! [`step`] is the relation, rule by rule, [`grid`] runs compute dispatches by it, [`draw`] draws,
-//! and [`machine`] runs λV's modules fast. No engine calls another. What is not modeled is refused
-//! at load by name; what only an engine does not model yet, by [`subset`], before anything runs.
+//! [`words`] and [`assemble()`] read words or text. [`Module::load`] indexes and checks them.
+//! [`step`] is the relation, rule by rule. [`grid`] runs compute dispatches by it, [`draw`] runs
+//! draws. [`machine`] runs λV's modules fast. No engine calls another. Load refuses features that
+//! are not modeled, by name. [`subset`] refuses features that one engine does not model yet, before
+//! anything runs.
 
 mod loading;
 mod machines;
@@ -36,11 +37,12 @@ pub use words::{Instruction, Malformed, WordsError, bytes_of_words, decode, word
 use crate::concurrency::Schedule;
 use crate::outcome::Outcome;
 
-/// Runs a compute module: what it leaves in its storage buffers, or the undefined behaviour that it
-/// meets. Workgroups are counted on each axis; buffers have a descriptor set, a binding and bytes.
+/// Runs a compute module. Returns the contents of its storage buffers, or its undefined
+/// behaviour. `groups` is the number of workgroups on each axis. A buffer has a descriptor set, a
+/// binding and bytes.
 ///
-/// The lockstep machine runs what it compiles, and the relation the rest, in its default order.
-/// Programs for other schedules, images or push constants use [`grid`] and [`lockstep`].
+/// The lockstep machine runs the modules that it can compile. The relation runs the others, in its
+/// default order. Use [`grid`] and [`lockstep`] for other schedules, images or push constants.
 ///
 /// ```
 /// use smallstep_semantics::outcome::Outcome;
@@ -99,8 +101,8 @@ use crate::outcome::Outcome;
 /// ```
 ///
 /// # Errors
-/// The words are no valid module of what is modeled, or there is no such entry point. Buffers that
-/// are missing or too small are [`Outcome::Unsupported`].
+/// The words are not a valid module, the module has features that are not modeled, or there is no
+/// such entry point. If buffers are missing or too small, the outcome is [`Outcome::Unsupported`].
 pub fn run(words: &[u32], entry: &str, groups: [u32; 3], buffers: &[Buffer]) -> Result<Outcome<environment::Observation>, LoadError> {
     let module = Module::load(words)?;
     let resources = environment::Resources { buffers, ..environment::Resources::default() };

@@ -1,9 +1,10 @@
 //! The graph of implications (seed 001 "Validating a statement"): an edge from `a` to `b` says that
 //! if `a` must be uniform, then `b` must be uniform.
 //!
-//! A program is rejected if *must be uniform* leads to *cannot be uniform*. The way from one to the
-//! other is the explanation, so each edge carries the rule that adds it. Adding an edge takes
-//! constant time, a search takes time linear in the edges. The graph may have cycles (U-12).
+//! A program is rejected if *must be uniform* leads to *cannot be uniform*. The path from one to
+//! the other is the explanation, so each edge carries the rule that adds it. Adding an edge
+//! takes constant time. A search takes time linear in the number of edges. The graph may have
+//! cycles (U-12).
 
 use crate::rule::Rule;
 
@@ -11,7 +12,7 @@ use crate::rule::Rule;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Node(pub u32);
 
-/// No edge.
+/// The index that means no edge.
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +38,8 @@ impl<L> Default for Graph<L> {
     }
 }
 
-/// A step of a path: the node, and the rule of the edge that led there (none for the first).
+/// A step of a path: the node, and the rule of the edge that leads to it. `None` for the
+/// first node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hop {
     /// The node.
@@ -46,16 +48,16 @@ pub struct Hop {
     pub rule: Option<Rule>,
 }
 
-/// What a search reached.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Reached {
-    /// By node: `None` where it was not reached, else the edge that reached it (`NONE`: a start).
+    /// By node: the edge that reached it, or `NONE` for a start. `None` if it was not reached.
     by: Vec<Option<u32>>,
     from: Vec<Node>,
 }
 
 impl<L> Graph<L> {
-    /// A new node.
+    /// Adds a node.
     pub fn node(&mut self, label: L) -> Node {
         self.labels.push(label);
         self.first.push(NONE);
@@ -68,7 +70,7 @@ impl<L> Graph<L> {
         self.edges.push(Edge { to: b, rule, next });
     }
 
-    /// The label.
+    /// The label of a node.
     pub fn label(&self, node: Node) -> &L {
         &self.labels[node.0 as usize]
     }
@@ -92,7 +94,7 @@ impl<L> Graph<L> {
         self.edges.len()
     }
 
-    /// The edges from a node, the last that was added first.
+    /// The edges from a node, the most recent first.
     pub fn implied(&self, node: Node) -> impl Iterator<Item = (Node, Rule)> + '_ {
         let mut at = self.first[node.0 as usize];
         std::iter::from_fn(move || {
@@ -102,8 +104,8 @@ impl<L> Graph<L> {
         })
     }
 
-    /// Everything that must be uniform if these must be, by shortest paths (breadth first). Nodes
-    /// that `without` reached are left out.
+    /// All nodes that must be uniform if `starts` must be, by shortest paths (breadth first).
+    /// Leaves out the nodes that `without` reached.
     pub fn reach(&self, starts: &[Node], without: Option<&Reached>) -> Reached {
         let mut reached = Reached { by: vec![None; self.labels.len()], from: vec![Node(NONE); self.labels.len()] };
         let mut queue = Vec::with_capacity(64);
@@ -130,7 +132,7 @@ impl<L> Graph<L> {
         reached
     }
 
-    /// The path by which a search reached a node, from its start.
+    /// The path by which a search reached a node, from a start.
     pub fn path(&self, reached: &Reached, node: Node) -> Vec<Hop> {
         let (mut path, mut at) = (Vec::new(), node);
         while let Some(by) = reached.by[at.0 as usize] {
@@ -152,7 +154,8 @@ impl Reached {
         self.by.get(node.0 as usize).is_some_and(Option::is_some)
     }
 
-    /// By node: the second node of the path to it, if the search reached it and it is no start.
+    /// By node: the second node of the path to it. `None` if the search did not reach it, or if it
+    /// is a start.
     pub fn heads(&self) -> Vec<Option<Node>> {
         let mut heads: Vec<Option<Node>> = vec![None; self.by.len()];
         let is_start = |node: Node| self.by[node.0 as usize] == Some(NONE);
@@ -171,22 +174,22 @@ impl Reached {
     }
 }
 
-/// What leads to a node, and the shortest way to it.
+/// The nodes that lead to a node, with the shortest path from each.
 #[derive(Clone, Debug)]
 pub struct Back {
-    /// By node: the edge by which the way goes on; `None` where no way leads.
+    /// By node: the first edge of the path. `None` if there is no path.
     by: Vec<Option<u32>>,
-    /// By edge: where it leads and its rule.
+    /// By edge: its target and its rule.
     edges: Vec<(Node, Rule)>,
 }
 
 impl Back {
-    /// Whether a way leads from the node.
+    /// Whether there is a path from the node.
     pub fn has(&self, node: Node) -> bool {
         self.by[node.0 as usize].is_some()
     }
 
-    /// The nodes on the way, each with the rule of the edge that leads to the next.
+    /// The nodes of the path, each with the rule of the edge to the next node.
     pub fn way(&self, node: Node) -> Vec<(Node, Option<Rule>)> {
         let (mut way, mut at) = (Vec::new(), node);
         while let Some(by) = self.by[at.0 as usize] {
@@ -206,10 +209,10 @@ impl Back {
 }
 
 impl<L> Graph<L> {
-    /// Everything from which a path leads to a node, by shortest paths.
+    /// All nodes from which a path leads to `to`, by shortest paths.
     pub fn back(&self, to: Node) -> Back {
         let n = self.labels.len();
-        // The edges by where they lead.
+        // Sorts the edges by target.
         let mut start = vec![0u32; n + 1];
         for edge in &self.edges {
             start[edge.to.0 as usize + 1] += 1;

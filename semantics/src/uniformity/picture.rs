@@ -3,12 +3,12 @@
 use super::graph::{Graph, Node};
 use std::fmt::Write;
 
-/// How a node is drawn.
+/// The style of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// What must be uniform.
+    /// The node for all that must be uniform.
     Must,
-    /// What cannot be uniform.
+    /// The node for all that cannot be uniform.
     Cannot,
     /// Control flow.
     Control,
@@ -16,24 +16,24 @@ pub enum Kind {
     Value,
 }
 
-/// A graph to be drawn: what must be uniform, and all that must be uniform for that.
+/// A graph for drawing: the nodes that must be uniform, and all that they imply.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
-    /// The nodes, each with its text; first those that must be uniform.
+    /// The nodes with their texts. Those that must be uniform come first.
     pub nodes: Vec<(Kind, String)>,
-    /// The edges: from, to, and the name of the rule.
+    /// The edges: source, target, and the name of the rule.
     pub edges: Vec<(u32, u32, &'static str)>,
 }
 
-/// The most nodes that are drawn as SVG.
+/// The greatest number of nodes of an SVG.
 pub const MAX_DRAWN: usize = 400;
-/// The most characters of a node's text in an SVG.
+/// The greatest number of characters of a node's text in an SVG.
 const MAX_TEXT: usize = 28;
-/// The width and height that a node has in an SVG, in pixels, with the space around it.
+/// The width and height of a node in an SVG, with the space around it, in pixels.
 const CELL: (usize, usize) = (220, 70);
 
 impl Picture {
-    /// What these nodes imply, in one step or more.
+    /// The graph of all that these nodes imply, in one step or more.
     pub fn of<L>(graph: &Graph<L>, from: &[Node], node: impl Fn(&L) -> (Kind, String)) -> Picture {
         let reached = graph.reach(from, None);
         let mut number = vec![u32::MAX; graph.nodes()];
@@ -54,7 +54,7 @@ impl Picture {
         picture
     }
 
-    /// For Graphviz.
+    /// The graph as DOT, for Graphviz.
     pub fn dot(&self) -> String {
         let mut out = String::from("digraph uniformity {\n  node [shape=box, fontname=\"sans-serif\"];\n");
         for (at, (kind, text)) in self.nodes.iter().enumerate() {
@@ -73,7 +73,7 @@ impl Picture {
         out + "}\n"
     }
 
-    /// By node: how many edges lead to it at least from what must be uniform.
+    /// By node: the least number of edges from a node that must be uniform.
     fn layers(&self) -> Vec<usize> {
         let mut to: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
         for (from, next, _) in &self.edges {
@@ -96,7 +96,7 @@ impl Picture {
         layer.into_iter().map(|l| if l == usize::MAX { 0 } else { l }).collect()
     }
 
-    /// A picture for browsers; none if there are more than [`MAX_DRAWN`] nodes.
+    /// The graph as SVG. `None` if there are more than [`MAX_DRAWN`] nodes.
     pub fn svg(&self) -> Option<String> {
         if self.nodes.len() > MAX_DRAWN {
             return None;

@@ -1,4 +1,4 @@
-//! What an analysis finds: metadata of each function, and why a program is rejected.
+//! The result of an analysis: metadata of each function, and the reasons why a program is rejected.
 
 use super::table::{self, Need};
 use crate::rule::Rule;
@@ -8,92 +8,96 @@ use crate::wsl::environment::access::{Callee, Generated};
 use crate::wsl::error::Error;
 use crate::wsl::typing::program::{ExprId, Program};
 
-/// Which analysis.
+/// The analysis to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// The algorithm of seed 001 with its unsound parts mended.
     Seed,
-    /// The most precise one.
+    /// The analysis over control-flow graphs, which is more precise.
     Precise,
 }
 
-/// What a function asks of the argument for a parameter, and what depends on it.
+/// The requirement of a function on an argument, and the effect of the argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Parameter {
-    /// The function can only be called with a uniform value (`mustBeUniform_i`).
+    /// The function may only be called with a uniform argument (`mustBeUniform_i`).
     MustBeUniform(Need),
-    /// The result is uniform only if the value is (`conditionallyUniform_i`).
+    /// The result is uniform only if the argument is (`conditionallyUniform_i`).
     Conditionally,
-    /// Nothing depends on it.
+    /// Neither a requirement nor the result depends on it.
     Free,
 }
 
-/// Control flow behind a call, in uniform control flow before it.
+/// Control flow after a call, if the control flow before it is uniform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Every invocation comes back: the function cannot discard.
+    /// Every invocation returns: the function cannot discard.
     AsEntry,
-    /// All invocations or none come back, if the arguments for these parameters are uniform.
+    /// All invocations return or none does, if the arguments for these parameters are uniform.
     IfUniform(Vec<u32>),
-    /// Some may discard and others not.
+    /// Some invocations may discard while others return.
     Varies,
 }
 
-/// What is known of a function where it is called: seed 001 "Function validation".
+/// The facts of a function that its callers use: seed 001 "Function validation".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
-    /// Why it can only be called in uniform control flow, if so (`CF_mustBeUniform`).
+    /// The kind of operation for which it may only be called in uniform control flow
+    /// (`CF_mustBeUniform`), if there is one.
     pub control: Option<Need>,
-    /// Each parameter.
+    /// By parameter, its requirement.
     pub parameters: Vec<Parameter>,
-    /// Whether its result is uniform in some context (`canBeUniform_return`); false of `void`.
+    /// Whether its result is uniform in some context (`canBeUniform_return`). False for `void`.
     pub result: bool,
-    /// Control flow behind a call.
+    /// Control flow after a call.
     pub exit: Exit,
-    /// For each parameter that points into the thread's memory and through which the function may
-    /// store: the parameters that must be uniform for what it points to to be uniform; none if that
-    /// may differ anyway. In `seed`, what has an address is never uniform, so there is nothing.
+    /// An entry for each parameter that points into the thread's memory and through which the
+    /// function may store: the parameters that must be uniform for the target to be uniform. `None`
+    /// if the target may differ anyway. Empty in `seed`, where a variable whose address is taken is
+    /// never uniform.
     pub stores: Vec<(u32, Option<Vec<u32>>)>,
 }
 
-/// A step of an explanation. A place is a span of a text in WSL; another language has its own.
+/// A step of an explanation. In WSL a place is a span of a text. Other languages have their
+/// own type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step<P = Span> {
-    /// Where.
+    /// The place of the step.
     pub span: P,
-    /// The rule by which it leads to the next step; none of the last.
+    /// The rule by which it leads to the next step. `None` for the last step.
     pub rule: Option<Rule>,
-    /// What is there, in lower case without full stop.
+    /// The description, in lower case without full stop.
     pub text: String,
 }
 
-/// Why a program is rejected: a barrier or derivative whose control flow may differ.
+/// A reason why a program is rejected: a barrier or derivative whose control flow may differ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rejection<F = FunctionId, P = Span> {
-    /// The function in which it is found. The barrier or derivative may be in one that it calls.
+    /// The function of the finding. The barrier or derivative may be in a function that it calls.
     pub function: F,
-    /// What needs uniform control flow.
+    /// The kind of operation.
     pub need: Need,
-    /// The barrier or derivative.
+    /// The place of the barrier or derivative.
     pub span: P,
-    /// From there to what differs between invocations.
+    /// The steps from the operation to a value that differs between invocations.
     pub steps: Vec<Step<P>>,
 }
 
-/// What an analysis finds.
+/// The result of an analysis.
 #[derive(Clone, Debug)]
 pub struct Analysis<F = FunctionId, P = Span> {
     /// The metadata of each function of the environment.
     pub functions: Vec<Metadata>,
-    /// Why the program is rejected; it is accepted if there is nothing.
+    /// Why the program is rejected. It is accepted if this is empty and `stuck` is `None`.
     pub rejections: Vec<Rejection<F, P>>,
-    /// The nodes of all graphs together.
+    /// The number of nodes of all graphs.
     pub nodes: usize,
-    /// Their edges.
+    /// The number of edges of all graphs.
     pub edges: usize,
-    /// The rules that were used, in registry order.
+    /// The rules that added an edge or applied, in registry order.
     pub fired: Vec<Rule>,
-    /// Where a rule is missing or a search does not end, and how: only of rules by the letter.
+    /// The first place where a rule is missing or a search does not end, and a description. Only by
+    /// rules taken literally.
     pub stuck: Option<(Span, String)>,
 }
 
@@ -117,7 +121,7 @@ impl Default for Metadata {
 }
 
 impl Metadata {
-    /// What it says of a function of these parameters, in words.
+    /// The metadata in words, given the names of the function's parameters.
     pub fn text(&self, parameters: &[&str], is_void: bool) -> String {
         let mut parts = Vec::new();
         if let Some(need) = self.control {
@@ -155,8 +159,8 @@ impl Metadata {
     }
 }
 
-/// The function that a callee runs, if the program declares it: the address-taker, of an accessor
-/// generated from one.
+/// The function that a callee runs, if the program declares it. For an accessor generated from an
+/// address-taker, that address-taker.
 pub fn declared(callee: Callee) -> Option<FunctionId> {
     match callee {
         Callee::Declared(f) | Callee::Generated(Generated::Getter(f) | Generated::Setter(f)) => Some(f),
@@ -164,8 +168,8 @@ pub fn declared(callee: Callee) -> Option<FunctionId> {
     }
 }
 
-/// By function: whether it runs in groups of one invocation only ([`table::single`]), in which
-/// everything is uniform. A function that no entry point calls does not.
+/// By function: whether it only runs in groups of one invocation ([`table::single`]), where
+/// everything is uniform. False for a function that no entry point calls.
 pub fn alone(program: &Program) -> Vec<bool> {
     let count = program.bodies.len();
     let (mut by_single, mut by_other) = (vec![false; count], vec![false; count]);
@@ -176,7 +180,7 @@ pub fn alone(program: &Program) -> Vec<bool> {
     if !by_single.contains(&true) {
         return by_single;
     }
-    // Callers stand behind what they call.
+    // Callers come after their callees in `order`, so callers come first here.
     for &f in program.order.iter().rev() {
         let (single, other) = (by_single[f.0 as usize], by_other[f.0 as usize]);
         if single || other {

@@ -1,12 +1,12 @@
-//! What is uniform of itself: inputs, loads and library functions (seed 001; seed 004 "Built-in
-//! Variables", "Arguments and Return Types", "Standard library"; ERRATA U-8, U-9).
+//! The table of sources of uniformity: inputs, loads and library functions (seed 001; seed 004
+//! "Built-in Variables", "Arguments and Return Types", "Standard library"; ERRATA U-8, U-9).
 //!
-//! Seed 001 leaves open what the non-uniform values are. This table is the one place that says it,
+//! Seed 001 leaves open which values are not uniform. This table is the one place that defines it,
 //! for both modes. The scope follows from the stage: only compute stages call barriers, and only
 //! fragment stages compute derivatives.
 //!
-//! Two assumptions stand behind it. Resources that can be written do not overlap those that cannot.
-//! Where a library function leaves a value unspecified, the same operands give the same value.
+//! The table makes two assumptions. Writable resources do not overlap read-only resources. If a
+//! library function leaves a value unspecified, equal operands give equal values.
 
 use crate::wsl::entry::{Item, Stage};
 use crate::wsl::environment::Semantic;
@@ -14,20 +14,21 @@ use crate::wsl::library::{LibraryFunction, Meaning};
 use crate::wsl::syntax::{AddressSpace, BuiltinSemantic};
 use crate::wsl::types::{Type, TypeId, Types};
 
-/// What needs uniform control flow.
+/// The kinds of operations that need uniform control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Need {
-    /// A barrier: in the workgroup.
+    /// A barrier. Its scope is the workgroup.
     Barrier,
-    /// A derivative, or a sample whose level derivatives choose: in the draw.
+    /// A derivative, or a sample whose level of detail comes from derivatives. The scope is
+    /// the draw.
     Derivative,
 }
 
 impl Need {
-    /// Both.
+    /// All kinds.
     pub const ALL: [Need; 2] = [Need::Barrier, Need::Derivative];
 
-    /// What it is called in messages.
+    /// The name in messages.
     pub fn noun(self) -> &'static str {
         match self {
             Need::Barrier => "barrier",
@@ -35,7 +36,7 @@ impl Need {
         }
     }
 
-    /// The invocations that must be in step.
+    /// The scope: the invocations that must execute the operation together.
     pub fn scope(self) -> &'static str {
         match self {
             Need::Barrier => "workgroup",
@@ -44,18 +45,18 @@ impl Need {
     }
 }
 
-/// What a load through an address gives.
+/// The uniformity of a load through an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Load {
-    /// At a uniform address, a uniform value: nothing writes there.
+    /// A uniform value, if the address is uniform. Nothing writes there.
     Uniform,
-    /// A value that may differ, at any address: other invocations write there.
+    /// A value that may differ, at any address. Other invocations write there.
     Varies,
-    /// What the invocation has stored there.
+    /// The value that the invocation itself has stored there.
     AsStored,
 }
 
-/// What a library function gives, or stores through a pointer.
+/// The uniformity of a library function's result, or of a value that it stores through a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Given {
     /// A uniform value if all arguments are uniform.
@@ -64,59 +65,59 @@ pub enum Given {
     Varies,
 }
 
-/// Whether the scope of the stage's barriers and derivatives is a single invocation: everything is
-/// uniform in it.
+/// Whether the scope of the stage's barriers and derivatives is a single invocation. Then
+/// everything is uniform.
 pub fn single(stage: Stage) -> bool {
     stage == Stage::Compute([1, 1, 1])
 }
 
-/// Whether an argument of an entry point is uniform: in the workgroup of a compute stage, in the
-/// draw of another stage.
+/// Whether an argument of an entry point is uniform: in the workgroup for a compute stage, in the
+/// draw for another stage.
 ///
-/// A buffer, a texture or a sampler is uniform as a handle. [`load`] and [`result`] say what of its
-/// contents is.
+/// A buffer, a texture or a sampler is uniform as a handle. [`load`] and [`result`] define which of
+/// its contents are uniform.
 pub fn input(stage: Stage, item: &Item) -> bool {
     let Some((semantic, _)) = item.semantic else { return false };
     match semantic {
         Semantic::Register(..) | Semantic::Specialized => true,
         _ if single(stage) => true,
-        // `nointerpolation` makes it constant in a primitive, and a draw has many.
+        // `nointerpolation` makes it constant in a primitive, but a draw has many primitives.
         Semantic::Attribute(_) => false,
         Semantic::Builtin(s) => builtin(s) == Builtin::Group,
-        // No argument has them.
+        // Arguments cannot have these semantics.
         Semantic::Target(_) | Semantic::OutOfRange => false,
     }
 }
 
-/// A built-in input, whatever the language calls it.
+/// A built-in input, independent of the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Builtin {
-    /// The number of the workgroup, and how many there are.
+    /// The index of the workgroup, or the number of workgroups.
     Group,
-    /// The place of the invocation in its workgroup.
+    /// The position of the invocation in its workgroup.
     Local,
-    /// The place of the invocation in the dispatch.
+    /// The position of the invocation in the dispatch.
     Global,
-    /// The number of the invocation in its workgroup.
+    /// The index of the invocation in its workgroup.
     LocalIndex,
-    /// A truth value of a fragment: whether it is in front, or a helper.
+    /// A Boolean of a fragment: whether it is front-facing, or a helper.
     Truth,
     /// Any other input of a vertex or fragment.
     Other,
 }
 
-/// What is known of a component of an input, in the scope of its stage.
+/// The range of a component of an input, in the scope of its stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Component {
-    /// It is this number.
+    /// It is this number in every invocation.
     Constant(u32),
     /// It is uniform.
     Uniform,
-    /// It may differ, and is at most the number.
+    /// It may differ, and is at most this number.
     Varying(u32),
 }
 
-/// What is known of a component of a built-in. `size` is the workgroup's, if it is known.
+/// The range of component `k` of a built-in. `size` is the workgroup's size, if it is known.
 pub fn component(builtin: Builtin, size: Option<[u32; 3]>, k: usize) -> Component {
     let side = size.and_then(|size| size.get(k).copied());
     match (builtin, side) {
@@ -147,7 +148,7 @@ pub fn builtin(semantic: BuiltinSemantic) -> Builtin {
     }
 }
 
-/// What a load from an address space gives.
+/// The uniformity of a load from an address space.
 pub fn load(space: AddressSpace) -> Load {
     match space {
         AddressSpace::Constant => Load::Uniform,
@@ -156,12 +157,12 @@ pub fn load(space: AddressSpace) -> Load {
     }
 }
 
-/// Whether what a texture holds may change during a dispatch or draw.
+/// Whether the contents of a texture may change during a dispatch or draw.
 pub fn texture_varies(types: &Types, ty: TypeId) -> bool {
     matches!(types.get(ty), Type::Texture(kind, _) if kind.writable())
 }
 
-/// What a library function needs.
+/// The need of a library function for uniform control flow.
 pub fn need(meaning: Meaning) -> Option<Need> {
     match class(meaning) {
         Class::Barrier => Some(Need::Barrier),
@@ -170,10 +171,11 @@ pub fn need(meaning: Meaning) -> Option<Need> {
     }
 }
 
-/// What a library function gives as its result.
+/// The uniformity of a library function's result.
 pub fn result(types: &Types, function: LibraryFunction) -> Given {
     match class(function.meaning()) {
-        // A derivative of a uniform value is zero, and its sample is at one place.
+        // The derivative of a uniform value is zero, and a sample at a uniform coordinate reads
+        // one place.
         Class::Pure | Class::Scalarwise | Class::Stores | Class::Derivative | Class::Barrier => Given::AsArguments,
         Class::Texel if function.variable().is_none_or(|ty| texture_varies(types, ty)) => Given::Varies,
         Class::Texel => Given::AsArguments,
@@ -181,8 +183,9 @@ pub fn result(types: &Types, function: LibraryFunction) -> Given {
     }
 }
 
-/// What a library function stores through each pointer among its arguments but the first; none if
-/// it stores nothing there. An atomic function also stores to what its first argument points to.
+/// The uniformity of the value that a library function stores through each pointer argument but the
+/// first. `None` if it stores nothing there. An atomic function also stores to the target of its
+/// first argument.
 pub fn stored(meaning: Meaning) -> Option<Given> {
     match class(meaning) {
         Class::Stores => Some(Given::AsArguments),
@@ -191,28 +194,28 @@ pub fn stored(meaning: Meaning) -> Option<Given> {
     }
 }
 
-/// Whether each scalar of a library function's result depends only on the scalars of the arguments
-/// at the same place. An argument that is one scalar belongs to each place.
+/// Whether each scalar of a library function's result depends only on the arguments' scalars at the
+/// same position. A scalar argument belongs to every position.
 pub fn is_scalarwise(meaning: Meaning) -> bool {
     class(meaning) == Class::Scalarwise
 }
 
-/// What matters of a library function here.
+/// The classes of library functions, for this table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     /// Its result is a function of its arguments, and it does nothing else.
     Pure,
-    /// Likewise; and each scalar of the result is a function of the scalars at the same place.
+    /// As `Pure`, and each scalar of the result depends only on the scalars at the same position.
     Scalarwise,
-    /// A function of its arguments, and so is what it stores through pointers.
+    /// Its result, and what it stores through pointers, are functions of its arguments.
     Stores,
     /// It reads a texture.
     Texel,
-    /// It changes memory that invocations share, and gives what was there.
+    /// It changes memory that invocations share, and returns the previous value.
     Atomic,
     /// It waits for the workgroup.
     Barrier,
-    /// It reads values of neighbours.
+    /// It reads values of neighbouring invocations.
     Derivative,
 }
 
@@ -250,7 +253,7 @@ fn class(meaning: Meaning) -> Class {
         | M::GatherCmp
         | M::Load => Class::Texel,
         M::Modf | M::Sincos | M::GetDimensions => Class::Stores,
-        // The texture that it stores to gives values that vary anyway.
+        // Values of a texture that it stores to vary anyway.
         M::Store => Class::Pure,
         M::All
         | M::Any

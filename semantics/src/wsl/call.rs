@@ -1,10 +1,10 @@
-//! One expression evaluated beside a program: a call of any of its functions, with arguments
-//! written as WSL writes them.
+//! The evaluation of one expression in the scope of a program: a call of any of its functions, with
+//! arguments in WSL syntax.
 //!
-//! The expression is typed as what a function of the program would return, so literals take the
-//! types of parameters, overloads are resolved and casts are there as everywhere. Statements may
-//! stand before it, as `int x = 4; f(&x)`, so that there is something to point to. It is executed
-//! by one thread that is a group of its own.
+//! The expression is typed like the return value of a function of the program. So literals take the
+//! types of parameters, overloads are resolved, and casts are available. Statements may come before
+//! it, as in `int x = 4; f(&x)`, to declare a variable to point to. One thread executes it, as a
+//! group of its own.
 
 use super::core::{Decl, Stmt};
 use super::environment::FunctionId;
@@ -25,29 +25,28 @@ use crate::rule::Rule;
 use crate::text::{Span, line_column};
 use std::fmt::Write;
 
-/// An expression beside its program, both typed.
+/// An expression in the scope of a program, both typed.
 #[derive(Debug)]
 pub struct Prepared {
-    /// The program's text, and after it the expression in a function of its own.
+    /// The text of the program, followed by the expression in a function of its own.
     pub text: String,
-    /// Where the expression, with the statements before it, is in the text.
+    /// The place of the expression, with the statements before it, in the text.
     pub place: Place,
     /// The typed program.
     pub program: Program,
     /// The expression.
     pub expr: ExprId,
-    /// Whether statements stand before it: then the function is called, and returns the
-    /// expression's value.
+    /// Whether statements come before it. If so, its function is called and returns its value.
     pub after_statements: bool,
 }
 
-/// What is wrong with a program or an expression beside it.
+/// The errors of a program or of an expression in its scope.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Invalid {
-    /// The text that the errors' places are in.
+    /// The text that the places of the errors refer to.
     pub text: String,
-    /// Where the expression is in it; past its end if the program alone is wrong.
+    /// The place of the expression in the text. It is past the end if only the program has errors.
     pub place: Place,
     /// The errors.
     pub errors: Vec<Error>,
@@ -61,24 +60,25 @@ impl std::fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
-/// Where an expression is in the text that was made of it and its program.
+/// The place of an expression in the text that was made from it and its program. All fields are
+/// in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Where the statements begin, or the expression if there are none.
+    /// The offset of the statements, or of the expression if there are none.
     pub first: u32,
-    /// How long the statements are.
+    /// The length of the statements.
     statements: u32,
-    /// How long what was put behind them is.
+    /// The length of the text that was inserted after them.
     between: u32,
-    /// How long all that was given is.
+    /// The length of the whole input.
     length: u32,
 }
 
 impl Place {
-    /// Nowhere in the text.
+    /// A place outside of the text.
     const NOWHERE: Place = Place { first: u32::MAX, statements: 0, between: 0, length: 0 };
 
-    /// Where a place in the text is in what was given; none if it is in the program.
+    /// The offset in the input for an offset in the text. `None` if it is in the program.
     pub fn inside(self, at: u32) -> Option<u32> {
         let at = at.checked_sub(self.first)?;
         let at = if at <= self.statements { at } else { at.saturating_sub(self.between).max(self.statements) };
@@ -86,8 +86,8 @@ impl Place {
     }
 }
 
-/// How long the statements before an expression are, and where the expression ends: statements end
-/// with `;` or `}`, and one more `;` after the expression says nothing.
+/// The length of the statements before an expression, and the end of the expression. Statements end
+/// with `;` or `}`. One more `;` after the expression is ignored.
 fn statements(expression: &str) -> (usize, usize) {
     let (tokens, _) = lex(expression);
     let (mut depth, mut ends, mut last) = (0i64, Vec::new(), 0);
@@ -116,10 +116,10 @@ fn statements(expression: &str) -> (usize, usize) {
     (before.map_or(0, |end| end.1), after)
 }
 
-/// Types an expression beside a program.
+/// Types an expression in the scope of a program.
 ///
 /// # Errors
-/// What is wrong with either.
+/// The errors of the program or of the expression.
 pub fn prepare(program: &str, expression: &str) -> Result<Prepared, Invalid> {
     let mut name = String::from("call");
     while program.contains(&name) || expression.contains(&name) {
@@ -128,7 +128,7 @@ pub fn prepare(program: &str, expression: &str) -> Result<Prepared, Invalid> {
     let (split, end) = statements(expression);
     let between = if split > 0 { "\nreturn\n" } else { "" };
     let mut text = String::with_capacity(program.len() + expression.len() + 64);
-    // A comment may end the program or the expression.
+    // The program or the expression may end in a comment, so a line break follows.
     let _ = write!(text, "{program}\nvoid {name}() {{{}", if split > 0 { "\n" } else { " return\n" });
     let first = text.len() as u32;
     let place = Place { first, statements: split as u32, between: between.len() as u32, length: expression.len() as u32 };
@@ -136,12 +136,12 @@ pub fn prepare(program: &str, expression: &str) -> Result<Prepared, Invalid> {
     let wrong = |text: String, errors: Vec<Error>| Invalid { text, place, errors };
     let end_of_all = first + (end + between.len()) as u32;
     let (tree, mut errors) = parse::parse(&text);
-    // What was put behind the expression was not given.
+    // The `;` after the expression was inserted, so messages do not mention it.
     for error in errors.iter_mut().filter(|e| e.span.start >= end_of_all) {
         error.message = error.message.replacen("found `;`", "found the end of the expression", 1);
     }
     if !errors.is_empty() {
-        // What a program lacks at its end would be missed in the expression.
+        // An error at the end of the program would be reported in the expression.
         let (_, own) = parse::parse(program);
         return Err(match own.is_empty() {
             true => wrong(text, errors),
@@ -193,7 +193,7 @@ fn last_statement(program: &Program) -> Option<StmtId> {
     }
 }
 
-/// Has the last function return the value of the expression that is its last statement,
+/// Makes the last function return the value of `expr`, the expression that is its last statement,
 /// if there is one.
 fn returns(program: &mut Program, expr: ExprId) {
     let ty = program.expr(expr).ty.right();
@@ -209,21 +209,21 @@ fn returns(program: &mut Program, expr: ExprId) {
 pub struct Shown {
     /// The type of the value.
     pub ty: TypeId,
-    /// What each of its words may be, over all ways.
+    /// The possible values of each word, over all ways.
     pub words: Vec<Possible>,
-    /// Whether something unspecified was met.
+    /// Whether the evaluation met an unspecified value.
     pub unspecified: bool,
     /// Whether every way was followed.
     pub complete: bool,
-    /// How many ways there were.
+    /// The number of ways.
     pub ways: usize,
-    /// How many of them ended with `discard`, and show no value.
+    /// The number of ways that ended with `discard` and have no value.
     pub discarded: usize,
-    /// How many steps all of them took.
+    /// The number of steps on all ways.
     pub steps: u64,
 }
 
-/// How one way ended.
+/// The ending of one way.
 enum Ended {
     Value(Vec<Possible>),
     Discarded,
@@ -231,8 +231,8 @@ enum Ended {
 }
 
 impl Prepared {
-    /// Evaluates the expression by the relation, along every way. `on` is told of each step of the
-    /// first way.
+    /// Evaluates the expression with the relation, on every way. `on` is called for each step of
+    /// the first way.
     pub fn evaluate(&self, settings: &Settings, on: &mut dyn FnMut(&Step, &Thread)) -> Outcome<Shown> {
         self.evaluation().run(settings, on)
     }
@@ -242,7 +242,7 @@ impl Prepared {
         self.program.expr(self.expr).ty.right()
     }
 
-    /// What is to be evaluated.
+    /// The evaluation of the expression, ready to run.
     pub fn evaluation(&self) -> Evaluation<'_> {
         let root = FunctionId(self.program.bodies.len() as u32 - 1);
         let start = match self.after_statements {
@@ -254,16 +254,16 @@ impl Prepared {
 }
 
 impl Prepared {
-    /// Evaluates the expression by the fast engine; none if that does not do it: what it does not
-    /// execute, and what is unspecified where that is carried. A step of fuel is an iteration or a
-    /// call. Where it stood is said if its fuel was used up.
+    /// Evaluates the expression with the fast engine. `None` if the engine does not execute it, or
+    /// if it meets an unspecified value that the strategy carries. Fuel counts iterations and
+    /// calls. The place is where the thread stood when its fuel was used up.
     pub fn evaluate_fast(&self, settings: &Settings) -> Option<(Outcome<Shown>, Option<Span>)> {
         if settings.precision.is_some() {
             return None;
         }
         let ty = self.ty();
         let root = FunctionId(self.program.bodies.len() as u32 - 1);
-        // The expression's function, as one that returns it.
+        // The function of the expression, changed to return it.
         let mut program = self.program.clone();
         returns(&mut program, self.expr);
         let compiled = Compiled::new(&program, root).ok()?;
@@ -284,21 +284,21 @@ impl Prepared {
     }
 }
 
-/// What one thread, a group of its own, is to evaluate.
+/// An evaluation by one thread, which is a group of its own.
 #[derive(Clone, Debug)]
 pub struct Evaluation<'p> {
     /// The program.
     pub program: &'p Program,
-    /// Its text, for places.
+    /// Its text, to look up places.
     pub text: &'p str,
-    /// What is evaluated.
+    /// The expression to evaluate.
     pub start: Expr,
-    /// The function that the expression stands in, or calls.
+    /// The function that contains the expression, or that it calls.
     pub root: FunctionId,
 }
 
 impl Evaluation<'_> {
-    /// Evaluates by the relation, along every way. `on` is told of each step of the first way.
+    /// Evaluates with the relation, on every way. `on` is called for each step of the first way.
     pub fn run(&self, settings: &Settings, on: &mut dyn FnMut(&Step, &Thread)) -> Outcome<Shown> {
         self.run_ways(settings, &mut |way, step, thread| {
             if way == 0 {
@@ -307,7 +307,8 @@ impl Evaluation<'_> {
         })
     }
 
-    /// Likewise; `on` is told of each step of each way, the ways numbered from 0.
+    /// [`Evaluation::run`], where `on` is called for each step of each way. Ways are numbered
+    /// from 0.
     pub fn run_ways(&self, settings: &Settings, on: &mut dyn FnMut(usize, &Step, &Thread)) -> Outcome<Shown> {
         let shared = match Shared::new(self.program, self.root, settings.planted) {
             Ok(shared) => shared,

@@ -1,8 +1,8 @@
 //! WSL, the former WebGPU Shading Language: seed 004.
 //!
 //! Text → tokens (`lex`) → [`syntax::Tree`] (`parse`) → [`core::Program`] (`desugar`) → the global
-//! environment and every function's derivation (`environment`, `typing`) → a typed program that
-//! execution needs nothing but.
+//! environment and every function's derivation (`environment`, `typing`) → a typed program.
+//! Execution needs nothing else.
 
 pub mod call;
 pub mod draw;
@@ -22,7 +22,7 @@ pub use values::{choice, layout, meaning, memory, open, texture, value};
 
 use crate::outcome::Outcome;
 
-/// Validates a program: its typed program, or every error with the rule that is broken.
+/// Validates a program. Returns its typed form, or every error with the rule that is broken.
 ///
 /// ```
 /// use smallstep_semantics::wsl;
@@ -35,14 +35,15 @@ use crate::outcome::Outcome;
 /// ```
 ///
 /// # Errors
-/// What is wrong with the program, by place.
+/// The errors of the program, by place.
 pub fn check(text: &str) -> Result<typing::program::Program, Vec<error::Error>> {
     let validate::Validated { program, errors, .. } = validate::validate(text);
     program.ok_or(errors)
 }
 
-/// Evaluates an expression beside a program: what each word of its value may be. The machine does
-/// it, and the reference interpreter where something unspecified is met.
+/// Evaluates an expression that can use the functions of a program. Returns what each word of its
+/// value may be. The machine evaluates it. If it meets something unspecified, the reference
+/// interpreter does.
 ///
 /// ```
 /// use smallstep_semantics::wsl::{self, open::Possible};
@@ -57,7 +58,7 @@ pub fn check(text: &str) -> Result<typing::program::Program, Vec<error::Error>> 
 /// ```
 ///
 /// # Errors
-/// What is wrong with the program, or with the expression.
+/// If the program or the expression is wrong.
 pub fn call(program: &str, expression: &str) -> Result<Outcome<call::Shown>, call::Invalid> {
     let prepared = call::prepare(program, expression)?;
     let settings = Settings::default();

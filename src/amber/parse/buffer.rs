@@ -1,4 +1,4 @@
-//! BUFFER, IMAGE and SAMPLER.
+//! The commands BUFFER, IMAGE and SAMPLER.
 
 use super::{Named, Parser, Step, Stop};
 use crate::amber::contents::check_series;
@@ -58,7 +58,7 @@ impl<'t> Parser<'t> {
             Shape::Row(width) => (None, Extent::Row { width }),
             Shape::Box([width, height, depth]) => (None, Extent::Box { width, height, depth }),
         };
-        // The first level's, and all levels'.
+        // The items of the first level, and of all levels.
         let first = items.or_else(|| extent.texels(1));
         items = items.or_else(|| extent.texels(levels));
         if first.is_some() && levels > extent.most_levels() {
@@ -76,7 +76,7 @@ impl<'t> Parser<'t> {
                 (items, extent) = (Some(0), Extent::Framebuffer { width: 0, height: 0 });
                 Initial::Zero
             }
-            // Only IMAGE may leave its texels unsaid.
+            // Only an IMAGE may omit its contents.
             None if image => Initial::Zero,
             None => {
                 return Err(self.invalid(word, format!("the buffer {} has no DATA, or SIZE with FILL or SERIES_FROM", quoted(name.text))));
@@ -174,12 +174,12 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// What a file holds for a buffer of items that are laid out so; `word` is FILE.
+    /// Reads the contents of a file for a buffer whose items have this layout. `word` is FILE.
     fn file(&mut self, word: Word<'t>, layout: &Layout, stride: u64, texel: Option<Format>) -> Step<Held> {
         let Some(files) = self.files else {
             return Err(self.unsupported(word, "FILE, which needs a file outside the script,"));
         };
-        // Without a word for its kind it is a PNG, as in Amber.
+        // As in Amber, a file without a kind is a PNG.
         let kind = FileKind::ALL.iter().find(|kind| self.accept(kind.1).is_some()).map_or(FileKind::Png, |kind| kind.0);
         let path = self.need("the path of a file")?;
         let wrong = |what: String| self.invalid(path, format!("the file {}: {what}", quoted(path.text)));
@@ -191,8 +191,8 @@ impl<'t> Parser<'t> {
         Ok(held)
     }
 
-    /// After an error in the line of a declaration that ends with DATA: goes past its END, so that
-    /// its numbers are not read as commands.
+    /// After an error in a line that ends with DATA: skips to its END, so that its numbers are not
+    /// read as commands.
     fn past_data(&mut self, stop: Stop) -> Stop {
         while let Some(word) = self.lexer.word() {
             if word.text == "DATA" {
@@ -202,7 +202,7 @@ impl<'t> Parser<'t> {
         stop
     }
 
-    /// How many samples a texel has.
+    /// Reads the number of samples of a texel.
     fn samples(&mut self) -> Step<u32> {
         if self.accept("SAMPLES").is_none() {
             return Ok(1);
@@ -247,7 +247,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Values up to END, as bits.
+    /// Reads values up to END, as bits.
     fn data(&mut self, opening: Word<'t>, layout: &crate::amber::layout::Layout) -> Step<Vec<u64>> {
         let kinds: Vec<Scalar> = layout.kinds().collect();
         let (mut values, mut at, mut wrong) = (Vec::new(), 0, None);
@@ -333,7 +333,7 @@ impl<'t> Parser<'t> {
                 "NORMALIZED_COORDS" => sampler.normalized = true,
                 "UNNORMALIZED_COORDS" => sampler.normalized = false,
                 "COMPARE" => compares = self.one_of("on or off", &[(true, "on"), (false, "off")])?,
-                // Without COMPARE on it means nothing.
+                // COMPARE_OP has no effect without COMPARE on.
                 "COMPARE_OP" => comparison = self.one_of("a comparison", Compare::ALL)?,
                 other => return Err(self.invalid(option, format!("found {}, where an option of a sampler should stand", quoted(other)))),
             }

@@ -1,4 +1,4 @@
-//! What is done: RUN, CLEAR, COPY, EXPECT, and REPEAT around them.
+//! The commands RUN, CLEAR, COPY, EXPECT, and REPEAT.
 
 use super::{Parser, Step};
 use crate::amber::error::quoted;
@@ -10,12 +10,12 @@ use crate::amber::script::{
     Action, BufferId, Check, Command, Comparator, Expect, Extent, Lane, Line, PipelineId, PipelineKind, Run, RunKind, Tolerance, Topology,
 };
 
-/// Topologies of lines or triangles with more.
+/// Topologies with adjacency, which are unsupported.
 const LEFT_OUT: [&str; 4] =
     ["LINE_LIST_WITH_ADJACENCY", "LINE_STRIP_WITH_ADJACENCY", "TRIANGLE_LIST_WITH_ADJACENCY", "TRIANGLE_STRIP_WITH_ADJACENCY"];
 
 impl<'t> Parser<'t> {
-    /// A command that REPEAT may hold, if the word begins one.
+    /// Reads a command that REPEAT may contain, if the word begins one.
     pub(super) fn command(&mut self, word: Word<'t>) -> Step<Option<Command>> {
         let action = match word.text {
             "RUN" => self.run()?,
@@ -129,7 +129,7 @@ impl<'t> Parser<'t> {
     }
 
     fn draw_array(&mut self, pipeline: PipelineId, name: Word<'t>) -> Step<RunKind> {
-        // Amber's documents had INDEXED before AS once.
+        // Older versions of Amber's documentation had INDEXED before AS.
         let mut indexed = self.accept("INDEXED").is_some();
         self.keyword("AS")?;
         let word = self.need("a topology")?;
@@ -162,8 +162,8 @@ impl<'t> Parser<'t> {
             return Err(self.invalid(name, format!("INDEXED needs index data; the pipeline {} has none", quoted(name.text))));
         };
         let items = self.script[data].items;
-        // How many vertices a buffer holds is its number of items unless an attribute strides
-        // otherwise, which the draw checks.
+        // The number of vertices in a buffer is its number of items, unless an attribute has
+        // another stride. The draw checks that.
         if indexed && u64::from(first) + u64::from(count.unwrap_or(0)) > items {
             let what = format!("the draw takes indices up to {}, and there are {items}", u64::from(first) + u64::from(count.unwrap_or(0)));
             return Err(self.invalid(name, what));
@@ -246,14 +246,14 @@ impl<'t> Parser<'t> {
         if value.is_finite() && value >= 0.0 { Ok(value.into()) } else { Err(self.invalid(at, format!("{number} is no tolerance"))) }
     }
 
-    /// One to four tolerances.
+    /// Reads one to four tolerances.
     pub(in crate::amber) fn tolerances(&mut self) -> Step<Vec<Tolerance>> {
         let mut all = Vec::new();
         while let Some(word) = self.lexer.peek() {
             let (text, percent) = word.text.strip_suffix('%').map_or((word.text, false), |text| (text, true));
             let Some(number) = Number::read(text) else { break };
             self.lexer.word();
-            // The sign may stand apart.
+            // There may be white space before the sign.
             let percent = percent || self.accept("%").is_some();
             let amount = number.as_f64();
             if !(amount.is_finite() && amount >= 0.0) {

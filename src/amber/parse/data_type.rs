@@ -10,7 +10,7 @@ use crate::amber::scalar::Scalar;
 use std::sync::Arc;
 
 impl<'t> Parser<'t> {
-    /// A type, and whether `[]` follows it.
+    /// Reads a type. The flag says whether `[]` follows it.
     pub fn data_type(&mut self) -> Step<(DataType, bool)> {
         let word = self.need("a data type")?;
         let (name, as_array) = word.text.strip_suffix("[]").map_or((word.text, false), |name| (name, true));
@@ -18,7 +18,7 @@ impl<'t> Parser<'t> {
     }
 
     fn type_named(&self, word: Word<'t>, name: &'t str) -> Step<DataType> {
-        // Dimensions stand from the outermost to the innermost, as in `float[2][3]`.
+        // Dimensions stand in the order from outer to inner, as in `float[2][3]`.
         let (mut base, mut dimensions) = (name, Vec::new());
         while let Some((before, count)) = base.strip_suffix(']').and_then(|b| b.rsplit_once('[')) {
             match count.parse::<u32>() {
@@ -59,7 +59,7 @@ impl<'t> Parser<'t> {
         Ok(DataType::Struct(self.script.structs[place].clone()))
     }
 
-    /// An image format.
+    /// Reads an image format.
     pub fn format(&mut self) -> Step<Format> {
         let word = self.need("an image format")?;
         Format::named(word.text).map_err(|e| match e {

@@ -1,9 +1,9 @@
-//! Reading AmberScript (google/amber, docs/amber_script.md).
+//! The reader of AmberScript (google/amber, docs/amber_script.md).
 //!
-//! A statement is a line, or a block up to END. After an error the reading goes on at the next
-//! statement, so that one run names several; what only follows from an error that was named is not
-//! named again. What is unsupported is named once, and from then on nothing is called invalid: it
-//! may be right beside what was left out.
+//! A statement is a line, or a block up to END. After an error, reading continues at the next
+//! statement, so one run reports several errors. Errors that only follow from a reported error are
+//! not reported. Something unsupported is reported once. From then on nothing is called invalid,
+//! since it may be valid together with the unsupported feature.
 
 mod buffer;
 mod command;
@@ -22,18 +22,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The first line of AmberScript.
 pub(super) const MARK: &str = "#!amber";
 
-/// Why a statement is not read on.
+/// The reason why reading of a statement stops.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// An error.
+    /// A new error.
     Error(ScriptError),
-    /// What follows from an error that was named.
+    /// A consequence of an error that was reported already.
     Named,
 }
 
 pub(super) type Step<T = ()> = Result<T, Stop>;
 
-/// What has a name.
+/// The kinds of named items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Named {
     Shader,
@@ -57,11 +57,11 @@ impl Named {
     }
 }
 
-/// The commands that begin a statement and are left out.
+/// Commands that begin a statement and are unsupported.
 const LEFT_OUT: [&str; 2] = ["DEBUG", "TEXTURE_VIEW"];
 
-/// What scripts of ray tracing are made of, wherever it stands: stages, kinds of pipelines,
-/// statements, and lines of pipelines.
+/// Words of scripts with ray tracing: stages, kinds of pipelines, statements, and lines
+/// of pipelines.
 const RAY_TRACING: [&str; 16] = [
     "ray_generation",
     "any_hit",
@@ -81,27 +81,27 @@ const RAY_TRACING: [&str; 16] = [
     "RAYGEN",
 ];
 
-/// The same of tessellation.
+/// Words of scripts with tessellation.
 const TESSELLATION: [&str; 4] = ["tessellation_evaluation", "tessellation_control", "PATCH_CONTROL_POINTS", "PATCH_LIST"];
 
 pub(super) struct Parser<'t> {
     pub lexer: Lexer<'t>,
-    /// What reads files outside of the script.
+    /// The function that reads files outside of the script, if there is one.
     files: Option<Files<'t>>,
     pub script: Script,
-    /// What is said about the script.
+    /// The reported errors.
     pub errors: Vec<ScriptError>,
-    /// How many errors there were, those that are not said among them.
+    /// The number of errors, including unreported ones.
     found: u64,
-    /// The place of each name; none for what was declared with an error.
+    /// The index of each named item. `None` if its declaration had an error.
     names: FxHashMap<(Named, String), Option<usize>>,
-    /// Bytes of all buffers so far.
+    /// The total bytes of the buffers so far.
     total: u64,
-    /// Commands so far, repeated ones counted each time.
+    /// The number of commands so far, with repetitions counted.
     commands: u64,
 }
 
-/// Reads AmberScript. `text` begins with the mark.
+/// Reads AmberScript. `text` must begin with the mark.
 pub(super) fn read<'t>(text: &'t str, files: Option<Files<'t>>) -> Result<Script, Vec<ScriptError>> {
     let mut parser = Parser { files, ..Parser::new(text, Dialect::Amber) };
     parser.lexer.next_line();
@@ -132,7 +132,7 @@ impl<'t> Parser<'t> {
         if self.errors.is_empty() { Ok(self.script) } else { Err(self.errors) }
     }
 
-    /// Notes an error and goes to the next line; whether there are too many.
+    /// Records an error and goes to the next line. Returns whether there are too many errors.
     pub fn recover(&mut self, step: Step) -> bool {
         if let Err(stop) = step {
             if let Stop::Error(error) = stop {
@@ -200,7 +200,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    // What statements are made of.
+    // The parts of statements.
 
     pub fn error(&self, at: Word<'_>, kind: Kind, what: impl Into<String>) -> Stop {
         Stop::Error(self.lexer.error(at, kind, what))
@@ -214,7 +214,7 @@ impl<'t> Parser<'t> {
         self.error(at, Kind::Unsupported, format!("{what} is left out"))
     }
 
-    /// Fails if a word stands for ray tracing or tessellation, whose shaders nothing here runs.
+    /// Fails if a word belongs to ray tracing or tessellation, since no engine runs their shaders.
     pub fn not_of_a_stage_left_out(&self, word: Word<'_>) -> Step {
         for (words, what) in [(&RAY_TRACING[..], "ray tracing"), (&TESSELLATION[..], "tessellation")] {
             if words.contains(&word.text) {
@@ -232,7 +232,7 @@ impl<'t> Parser<'t> {
         self.invalid(word, format!("{} has no END", word.text))
     }
 
-    /// The next word of the statement.
+    /// Reads the next word of the statement. It is an error if there is none.
     pub fn need(&mut self, what: &str) -> Step<Word<'t>> {
         match self.lexer.word() {
             Some(word) => Ok(word),
@@ -243,7 +243,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The next word, which must be this one.
+    /// Reads the next word, which must be `keyword`.
     pub fn keyword(&mut self, keyword: &str) -> Step<Word<'t>> {
         let word = self.need(keyword)?;
         if word.text == keyword {
@@ -253,7 +253,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The next word if it is this one.
+    /// Reads the next word if it is `keyword`.
     pub fn accept(&mut self, keyword: &str) -> Option<Word<'t>> {
         match self.lexer.peek() {
             Some(word) if word.text == keyword => self.lexer.word(),
@@ -261,7 +261,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Nothing more may stand in the line.
+    /// Checks that the line has no further words.
     pub fn end(&mut self) -> Step {
         match self.lexer.peek() {
             None => Ok(()),
@@ -269,7 +269,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A number.
+    /// Reads a number.
     pub fn number(&mut self, what: &str) -> Step<(Number, Word<'t>)> {
         let word = self.need(what)?;
         match Number::read(word.text) {
@@ -278,7 +278,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A whole number from 0.
+    /// Reads an integer from 0 to `greatest`.
     pub fn integer(&mut self, what: &str, greatest: u64) -> Step<u64> {
         let (number, word) = self.number(what)?;
         number
@@ -286,7 +286,7 @@ impl<'t> Parser<'t> {
             .ok_or_else(|| self.invalid(word, format!("found {}, where {what} from 0 to {greatest} should stand", quoted(word.text))))
     }
 
-    /// A whole number from 1, within a limit of ours.
+    /// Reads an integer from 1 to `greatest`, which is one of our limits.
     pub fn extent(&mut self, what: &str, greatest: u32) -> Step<u32> {
         let (number, word) = self.number(what)?;
         match number.at_most(u32::MAX.into()) {
@@ -296,7 +296,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A 32-bit float, as bits.
+    /// Reads a 32-bit float. Returns its bits.
     pub fn float(&mut self, what: &str) -> Step<u32> {
         let (number, word) = self.number(what)?;
         if number == Number::Nan {
@@ -305,7 +305,7 @@ impl<'t> Parser<'t> {
         Scalar::Float32.bits(&number).map(|bits| bits as u32).map_err(|e| self.invalid(word, e))
     }
 
-    /// One of a list of names.
+    /// Reads one of a list of names.
     pub fn one_of<T: Copy>(&mut self, what: &str, all: &[(T, &'static str)]) -> Step<T> {
         let word = self.need(what)?;
         all.iter().find(|one| one.1 == word.text).map(|one| one.0).ok_or_else(|| {
@@ -314,7 +314,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Gives a name to what `add` puts into the script.
+    /// Declares a name. `add` adds the item to the script and returns its index.
     pub fn declare(&mut self, kind: Named, name: Word<'t>, add: impl FnOnce(&mut Script) -> usize) -> Step {
         if self.names.contains_key(&(kind, name.text.to_string())) {
             return Err(self.invalid(name, format!("the {} {} is declared twice", kind.word(), quoted(name.text))));
@@ -324,7 +324,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Notes that a declaration had an error, so that its uses are not errors too.
+    /// Records that a declaration had an error, so that uses of its name cause no further errors.
     pub fn failed(&mut self, kind: Named, name: Word<'t>) {
         self.names.entry((kind, name.text.to_string())).or_insert(None);
     }
@@ -334,7 +334,7 @@ impl<'t> Parser<'t> {
         self.place_of(kind, word).map(|place| (place, word))
     }
 
-    /// The place of a name that must have been declared.
+    /// The index of the item with this name. The name must be declared.
     pub fn place_of(&self, kind: Named, word: Word<'t>) -> Step<usize> {
         match self.names.get(&(kind, word.text.to_string())) {
             Some(Some(place)) => Ok(*place),
@@ -359,7 +359,7 @@ impl<'t> Parser<'t> {
         self.find(Named::Pipeline).map(|(place, word)| (PipelineId(place), word))
     }
 
-    /// Takes so many more bytes of buffers, if the limits allow.
+    /// Adds a buffer to the total of bytes. Fails if that exceeds a limit.
     pub fn take_bytes(&mut self, at: Word<'t>, buffer: &Buffer) -> Step {
         let size = buffer.stride.checked_mul(buffer.items).filter(|&size| size <= MAX_BUFFER_BYTES);
         let Some(size) = size else { return Err(self.limit(at, "the bytes of one buffer", MAX_BUFFER_BYTES)) };
@@ -370,7 +370,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Reads lines up to END, each begun by a word; errors end a line, not the block.
+    /// Reads lines up to END. Each begins with a word. An error ends a line, not the block.
     pub fn block(&mut self, opening: Word<'t>, mut line: impl FnMut(&mut Self, Word<'t>) -> Step) -> Step {
         loop {
             let Some(word) = self.lexer.word_over_lines() else { return Err(self.unended(opening)) };
@@ -385,7 +385,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Checks what does not depend on the dialect.
+/// Checks the limits that do not depend on the dialect.
 pub(super) fn bounded(text: &str) -> Result<(), Vec<ScriptError>> {
     if text.len() > MAX_TEXT {
         let what = format!("the script has {} bytes: at most {MAX_TEXT}", text.len());

@@ -1,4 +1,4 @@
-//! PIPELINE and DERIVE_PIPELINE.
+//! The blocks PIPELINE and DERIVE_PIPELINE.
 
 use super::{Keys, Named, Parser, Step};
 use crate::amber::error::quoted;
@@ -11,10 +11,9 @@ use crate::amber::script::{
     Pipeline, PipelineKind, Rate, Resource, Specialization, Stage, StencilFace, StencilOp, StencilState, VertexData, View, Viewport,
 };
 
-/// Blocks and lines of a pipeline that are left out.
+/// Blocks of a pipeline that are unsupported.
 const BLOCKS_LEFT_OUT: [&str; 2] = ["COMPILE_OPTIONS", "SHADER_BINDING_TABLE"];
-/// Factors and operations of blending that are left out: constants, second sources, and those of
-/// extensions.
+/// Blend factors that are unsupported: constants, and second sources.
 const BLEND_FACTORS_LEFT_OUT: [&str; 8] = [
     "constant_color",
     "one_minus_constant_color",
@@ -27,8 +26,8 @@ const BLEND_FACTORS_LEFT_OUT: [&str; 8] = [
 ];
 const LINES_LEFT_OUT: [&str; 2] = ["SET", "FLAGS"];
 
-/// A pipeline while its block is read: what this block itself says may not be said twice, what it
-/// inherits may be said anew.
+/// A pipeline while its block is read. The block must not say the same thing twice, but it may
+/// change what it inherits.
 struct Draft {
     pipeline: Pipeline,
     bindings: Keys,
@@ -43,7 +42,8 @@ impl<'t> Parser<'t> {
         let mut name = None;
         let found = self.found;
         let head = self.pipeline_head(word, derived, &mut name).and_then(|p| self.end().map(|()| p));
-        // The block is read even under a wrong head, as that of a pipeline that takes anything.
+        // The block is read even if its head is wrong, as a graphics pipeline, which accepts the
+        // most lines.
         let (pipeline, head_error) = match head {
             Ok(pipeline) => (pipeline, None),
             Err(stop) => (Pipeline::new(String::new(), PipelineKind::Graphics, Line(word.line)), Some(stop)),
@@ -53,7 +53,7 @@ impl<'t> Parser<'t> {
             if let Some(name) = name {
                 self.failed(Named::Pipeline, name);
             }
-            // Its lines would only be judged against what is not known.
+            // The pipeline is unknown, so its lines cannot be checked.
             return self.skip_block(word);
         }
         let mut draft =
@@ -86,8 +86,8 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// A line of SUBGROUP. Full subgroups need nothing here: those of a workgroup are full but for
-    /// the last.
+    /// Reads a line of SUBGROUP. Full subgroups need no support, since all subgroups of a workgroup
+    /// are full except the last.
     fn subgroup_line(&mut self, pipeline: &mut Pipeline, word: Word<'t>) -> Step {
         const SWITCH: [(bool, &str); 2] = [(true, "on"), (false, "off")];
         match word.text {
@@ -149,7 +149,7 @@ impl<'t> Parser<'t> {
                     passes = passes.or(Some(pass));
                     Ok(())
                 })?;
-                // An optimization that is asked for by name is part of what the script tests.
+                // A requested optimization is part of what the script tests.
                 return passes.map_or(Ok(()), |pass| Err(self.unsupported(pass, "an optimization pass")));
             }
             other if BLOCKS_LEFT_OUT.contains(&other) => {
@@ -161,7 +161,7 @@ impl<'t> Parser<'t> {
                 });
             }
             other if LINES_LEFT_OUT.contains(&other) => return Err(self.unsupported(word, other)),
-            // FRAMEBUFFER_SIZE gives images that have no size one, in a compute pipeline too.
+            // FRAMEBUFFER_SIZE gives a size to images without one, in a compute pipeline too.
             "VERTEX_DATA" | "INDEX_DATA" | "VIEWPORT" | "CULL_MODE" | "FRONT_FACE" | "POLYGON_MODE" | "DEPTH" | "STENCIL" | "BLEND"
                 if !graphics =>
             {
@@ -235,7 +235,7 @@ impl<'t> Parser<'t> {
         self.end()
     }
 
-    /// A line of a DEPTH block.
+    /// Reads a line of a DEPTH block.
     fn depth_line(&mut self, depth: &mut DepthState, word: Word<'t>) -> Step {
         const SWITCH: [(bool, &str); 2] = [(true, "on"), (false, "off")];
         match word.text {
@@ -260,7 +260,8 @@ impl<'t> Parser<'t> {
         self.end()
     }
 
-    /// A line of a STENCIL block, of front faces and of back faces.
+    /// Reads a line of a STENCIL block. `faces` says whether it applies to front faces and to
+    /// back faces.
     fn stencil_line(&mut self, stencil: &mut StencilState, faces: [bool; 2], word: Word<'t>) -> Step {
         const SWITCH: [(bool, &str); 2] = [(true, "on"), (false, "off")];
         let mut face = if faces[0] { stencil.front } else { stencil.back };
@@ -279,7 +280,7 @@ impl<'t> Parser<'t> {
             other => return Err(self.invalid(word, format!("found {}, where a command of STENCIL or END should stand", quoted(other)))),
         }
         self.end()?;
-        // Only what the line says changes, of both faces if it is for both.
+        // Only the field of this line changes, for each face that the block applies to.
         let change = |of: &mut StencilFace| match word.text {
             "FAIL_OP" => of.fail = face.fail,
             "PASS_OP" => of.pass = face.pass,
@@ -293,7 +294,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// A line of a BLEND block.
+    /// Reads a line of a BLEND block.
     fn blend_line(&mut self, blend: &mut BlendState, word: Word<'t>) -> Step {
         match word.text {
             "SRC_COLOR_FACTOR" => blend.colour.source = self.blend_factor()?,
@@ -324,7 +325,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Numbers, each after its name.
+    /// Reads numbers, each after its name.
     fn depth_values<const N: usize>(&mut self, names: [&str; N]) -> Step<[u32; N]> {
         let mut bits = [0; N];
         for (bits, name) in bits.iter_mut().zip(names) {
@@ -480,7 +481,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The first level of a buffer that is bound.
+    /// Reads the first level of a buffer binding.
     fn base_level(&mut self, buffer: BufferId) -> Step<u32> {
         match self.accept("BASE_MIP_LEVEL") {
             Some(_) => Ok(self.integer("a level of the image", u64::from(self.script[buffer].levels) - 1)? as u32),
@@ -507,7 +508,7 @@ impl<'t> Parser<'t> {
         self.texels_of(buffer, name)
     }
 
-    /// That the items of a buffer are texels, of one sample each.
+    /// Checks that the items of a buffer are texels of one sample each.
     fn texels_of(&self, buffer: BufferId, name: Word<'t>) -> Step {
         let declared = &self.script[buffer];
         if declared.samples > 1 {
@@ -523,7 +524,7 @@ impl<'t> Parser<'t> {
         self.buffer_descriptor(draft, word, resource, false)
     }
 
-    /// A dynamic offset is one more of the descriptor's: Vulkan adds the two.
+    /// A dynamic offset is added to the descriptor's own offset, as Vulkan does.
     fn buffer_descriptor(&mut self, draft: &mut Draft, word: Word<'t>, mut resource: Resource, dynamic: bool) -> Step {
         let at = self.keyword("DESCRIPTOR_SET")?;
         let set = self.integer("a descriptor set", u32::MAX.into())? as u32;
@@ -596,7 +597,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Checks a whole pipeline, gives images their size and adds it to the script.
+    /// Checks a complete pipeline, gives sizes to its images, and adds it to the script.
     fn complete(&mut self, name: Word<'t>, pipeline: Pipeline) -> Step {
         let needed: &[Stage] = match pipeline.kind {
             PipelineKind::Compute => &[Stage::Compute],
@@ -617,7 +618,7 @@ impl<'t> Parser<'t> {
         for (image, attached) in attachments.iter().map(|&a| (a, true)).chain(images.map(|i| (i, false)).collect::<Vec<_>>()) {
             let View { buffer: image, level } = image;
             let buffer = &self.script[image];
-            // Of an attachment the framebuffer is the level's.
+            // For an attachment, the framebuffer has the size of the level.
             let grown = if attached { level } else { 0 };
             let [w, h, _] = buffer.extent.level(grown).unwrap_or([0; 3]);
             match buffer.extent {
@@ -630,7 +631,7 @@ impl<'t> Parser<'t> {
                     let what = format!("the attachment {} is {w} by {h}, the framebuffer {width} by {height}", quoted(&buffer.name));
                     return Err(self.invalid(name, what));
                 }
-                // Items in a row are the texels, row after row.
+                // The items of a linear buffer are the texels, row by row.
                 Extent::Linear if attached && buffer.samples == 1 && buffer.items == u64::from(width) * u64::from(height) => {
                     self.script.buffers[image.0].extent = Extent::Image { width, height, declared: false };
                 }
@@ -651,8 +652,8 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// That all attachments have as many samples, and each colour attachment that is resolved is so
-    /// to one of one sample and of its type.
+    /// Checks that all attachments have the same number of samples. A colour attachment must be
+    /// resolved to a buffer with one sample and the same type.
     fn samples_agree(&self, name: Word<'t>, pipeline: &Pipeline) -> Step {
         let colours: Vec<_> = pipeline.colours.iter().map(|(_, view)| &self.script[view.buffer]).collect();
         let depth = pipeline.depth_stencil.map(|buffer| &self.script[buffer]);
@@ -678,7 +679,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Gives an image that has no size yet one.
+    /// Gives a size to an image that has none yet.
     pub(super) fn give_size(&mut self, at: Word<'t>, image: BufferId, width: u32, height: u32) -> Step {
         let buffer = &mut self.script.buffers[image.0];
         buffer.extent = Extent::Framebuffer { width, height };

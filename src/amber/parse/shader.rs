@@ -1,4 +1,4 @@
-//! SHADER.
+//! The command SHADER.
 
 use super::{Named, Parser, Step};
 use crate::amber::error::quoted;
@@ -16,17 +16,17 @@ enum Form {
 
 struct Header<'t> {
     stage: Option<Stage>,
-    /// None for a passthrough shader.
+    /// `None` for a passthrough shader.
     form: Option<Form>,
     target_env: Option<String>,
-    /// The virtual file that the source is in.
+    /// The virtual file with the source.
     file: Option<Word<'t>>,
 }
 
 impl<'t> Parser<'t> {
     pub(super) fn shader(&mut self, word: Word<'t>) -> Step {
-        // Whether a body follows is known from the whole line, even if there is an error in it:
-        // after stage and name stands the format.
+        // The whole line tells whether a body follows, even if it has an error. The format stands
+        // after the stage and the name.
         let mut ahead = self.lexer.clone();
         let rest = std::iter::from_fn(|| ahead.word()).map(|w| w.text).skip(2);
         let has_body = !rest.enumerate().any(|(i, w)| if i == 0 { w == "PASSTHROUGH" } else { matches!(w, "VIRTUAL_FILE" | "FILE") });
@@ -128,7 +128,7 @@ impl<'t> Parser<'t> {
         Ok(Header { stage, form: Some(form), target_env, file })
     }
 
-    /// Words of at most eight hexadecimal digits each, with or without 0x.
+    /// Reads words of at most eight hexadecimal digits each, with or without 0x.
     pub(in crate::amber) fn hexadecimal(&self, at: Word<'t>, first_line: u32, text: &str) -> Step<Arc<[u32]>> {
         let mut lexer = Lexer::new(text);
         let mut words = Vec::new();

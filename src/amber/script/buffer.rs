@@ -8,87 +8,88 @@ use crate::amber::format::Format;
 use crate::amber::layout::{DataType, Layout, Slot, Standard};
 use crate::amber::scalar::Number;
 
-/// A buffer or an image: items of one type that follow each other.
+/// A buffer or an image. It is a sequence of items of one type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer {
     /// Its name.
     pub name: String,
-    /// What an item is.
+    /// The type of an item.
     pub data_type: DataType,
-    /// Whether the type is followed by `[]`: then items lie as elements of an array do, else as
-    /// members of a block.
+    /// Whether `[]` follows the type. If so, items lie like elements of an array. Otherwise they
+    /// lie like members of a block.
     pub as_array: bool,
-    /// By which rules items lie.
+    /// The layout rules of the items.
     pub standard: Standard,
-    /// An item's layout by those rules.
+    /// The layout of an item by these rules.
     pub layout: Arc<Layout>,
-    /// Bytes from one item to the next.
+    /// The distance in bytes from one item to the next.
     pub stride: u64,
-    /// How many items. Where [`Extent::Framebuffer`] says the size, it is that of the pipelines
-    /// that draw to it, or 0 if none does.
+    /// The number of items. For [`Extent::Framebuffer`], it follows from the pipelines that draw to
+    /// it. It is 0 if there is none.
     pub items: u64,
-    /// How its items are arranged; those of further levels of an image follow those of the first.
+    /// The arrangement of the items. The items of further image levels follow those of the first.
     pub extent: Extent,
-    /// How many levels an image has.
+    /// The number of levels of an image.
     pub levels: u32,
-    /// How many samples a texel of an image has. All first samples are followed by all second ones.
+    /// The number of samples of a texel. The first samples of all texels stand before all
+    /// second samples.
     pub samples: u32,
-    /// What it holds at first.
+    /// The initial contents.
     pub initial: Initial,
-    /// Where.
+    /// The line of its declaration.
     pub line: Line,
 }
 
-/// How a buffer's items are arranged.
+/// The arrangement of a buffer's items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// In one row.
+    /// One row of items, no image.
     Linear,
-    /// An image of so many columns and rows; `declared` by IMAGE DIM_2D, or else by a BUFFER with
-    /// WIDTH and HEIGHT.
+    /// An image of two dimensions. IMAGE DIM_2D declares it, or a BUFFER with WIDTH and HEIGHT.
     Image {
-        /// Pixels in a row.
+        /// The number of texels in a row.
         width: u32,
-        /// Rows.
+        /// The number of rows.
         height: u32,
-        /// Whether IMAGE declared it.
+        /// Whether IMAGE declares it.
         declared: bool,
     },
-    /// An image of one dimension, which IMAGE DIM_1D declares.
+    /// An image of one dimension, declared by IMAGE DIM_1D.
     Row {
-        /// How many texels.
+        /// The number of texels.
         width: u32,
     },
-    /// An image of three dimensions, which IMAGE DIM_3D declares.
+    /// An image of three dimensions, declared by IMAGE DIM_3D.
     Box {
-        /// Texels in a row.
+        /// The number of texels in a row.
         width: u32,
-        /// Rows in a slice.
+        /// The number of rows in a slice.
         height: u32,
-        /// Slices.
+        /// The number of slices.
         depth: u32,
     },
-    /// An image as large as the framebuffers that it is bound to, or the buffer that it is copied
-    /// from: columns and rows; zero if none.
+    /// An image with the size of the framebuffers that it is bound to, or of the buffer that it is
+    /// copied from. Zeros if there is none.
     Framebuffer {
-        /// Pixels in a row.
+        /// The number of texels in a row.
         width: u32,
-        /// Rows.
+        /// The number of rows.
         height: u32,
     },
 }
 
-/// A level of an image, or the levels from it on.
+/// A level of an image, or that level and all further levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct View {
-    /// Whose.
+    /// The image.
     pub buffer: BufferId,
-    /// Which, or the first.
+    /// The index of the level, or of the first level.
     pub level: u32,
 }
 
 impl Extent {
-    /// Width, height and depth of an image's first level; 1 for what it has not.
+    /// Width, height and depth of an image's first level. Missing dimensions are 1. `None` if it is
+    /// no image.
     pub fn sides(self) -> Option<[u32; 3]> {
         match self {
             Extent::Linear => None,
@@ -98,24 +99,25 @@ impl Extent {
         }
     }
 
-    /// The same of any level: half of those before, rounded down, but 1 at least.
+    /// Width, height and depth of a level. Each is half of the level before, rounded down, but at
+    /// least 1.
     pub fn level(self, level: u32) -> Option<[u32; 3]> {
         self.sides().map(|sides| sides.map(|side| side.checked_shr(level).unwrap_or(0).max(side.min(1))))
     }
 
-    /// How many texels an image has in its first levels, so many of them.
+    /// The number of texels in the first `levels` levels of an image.
     pub fn texels(self, levels: u32) -> Option<u64> {
         let of = |level: u32| self.level(level).map(|sides| sides.into_iter().fold(1, |n: u64, side| n.saturating_mul(side.into())));
         (0..levels).map(of).try_fold(0u64, |sum, texels| Some(sum.saturating_add(texels?)))
     }
 
-    /// How many levels an image of that size has at most.
+    /// The greatest possible number of levels of an image of that size.
     pub fn most_levels(self) -> u32 {
         let greatest = self.sides().map_or(0, |sides| sides.into_iter().fold(0, u32::max));
         greatest.checked_ilog2().unwrap_or(0) + 1
     }
 
-    /// Columns and rows, for an image of one or two dimensions.
+    /// The columns and rows of an image of one or two dimensions.
     pub fn image(self) -> Option<(u32, u32)> {
         match self {
             Extent::Linear | Extent::Box { .. } => None,
@@ -125,51 +127,51 @@ impl Extent {
     }
 }
 
-/// What a buffer holds at first.
+/// The initial contents of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Initial {
     /// Zeros.
     Zero,
-    /// The bits of each scalar in flat order, item after item; what follows is zero.
+    /// The bits of each scalar in flat order, item by item. The rest is zero.
     Data(Arc<[u64]>),
-    /// Each scalar holds this number.
+    /// Each scalar has this number.
     Fill(Number),
-    /// Item i of scalar type holds the i-th partial sum.
+    /// Item i, which has a scalar type, has the i-th partial sum.
     Series {
-        /// The first.
+        /// The first item.
         from: Number,
-        /// What is added from one to the next.
+        /// The difference of consecutive items.
         by: Number,
     },
 }
 
 impl Buffer {
-    /// The bytes of a sample of all texels of an image.
+    /// The byte range of one sample of all texels of an image.
     pub fn sample(&self, sample: u32) -> Option<Range<usize>> {
         let bytes = usize::try_from(self.extent.texels(1)?.checked_mul(self.stride)?).ok()?;
         let start = bytes.checked_mul(sample as usize)?;
         (sample < self.samples).then_some(start..start.checked_add(bytes)?)
     }
 
-    /// The bytes of a level of an image.
+    /// The byte range of a level of an image.
     pub fn level(&self, level: u32) -> Option<Range<usize>> {
         let [start, end] = [level, level.checked_add(1)?].map(|levels| usize::try_from(self.extent.texels(levels)? * self.stride).ok());
         (level < self.levels).then_some(start?..end?)
     }
 
-    /// Bytes of all its items.
+    /// The size of all items in bytes.
     pub fn size(&self) -> u64 {
         self.stride * self.items
     }
 
-    /// The image format of its items: theirs, or that of as many scalars that follow each other;
-    /// none for matrices, arrays, structures, and vectors with padding between them.
+    /// The image format of its items: their own, or that of their scalars. `None` for matrices,
+    /// arrays, structures, and for vectors with padding between them.
     pub fn format(&self) -> Option<Format> {
         self.item_format().filter(|f| u64::from(f.texel_size()) == self.stride)
     }
 
-    /// The format of one item, whatever lies between it and the next: what a vertex attribute
-    /// reads. None for matrices, arrays and structures.
+    /// The image format of one item, whatever padding follows. A vertex attribute reads this
+    /// format. `None` for matrices, arrays and structures.
     pub fn item_format(&self) -> Option<Format> {
         match self.data_type {
             DataType::Texel(format) => Some(format),
@@ -179,7 +181,7 @@ impl Buffer {
         }
     }
 
-    /// The scalar at a place in flat order over all items; its offset is from the buffer's start.
+    /// The scalar at an index in flat order over all items. Its offset is from the buffer's start.
     pub fn slot(&self, index: u64) -> Option<Slot> {
         let item = index / self.layout.scalars;
         if item >= self.items {
@@ -189,7 +191,7 @@ impl Buffer {
         Some(Slot { offset: slot.offset + item * self.stride, ..slot })
     }
 
-    /// The place in flat order over all items of the scalar that begins at a byte.
+    /// The index in flat order over all items of the scalar that starts at this byte.
     pub fn index_at(&self, offset: u64) -> Option<u64> {
         let item = offset / self.stride;
         if item >= self.items {
@@ -198,7 +200,7 @@ impl Buffer {
         self.layout.index_at(offset % self.stride).map(|i| i + item * self.layout.scalars)
     }
 
-    /// How many scalars it holds.
+    /// The number of scalars in all items.
     pub fn scalars(&self) -> u64 {
         self.items * self.layout.scalars
     }
@@ -209,33 +211,33 @@ impl Buffer {
 pub struct Sampler {
     /// Its name.
     pub name: String,
-    /// Magnified.
+    /// The filter for magnification.
     pub mag: Filter,
-    /// Minified.
+    /// The filter for minification.
     pub min: Filter,
-    /// Between levels; nearest if not said.
+    /// The filter between levels. The default is nearest.
     pub mip: Filter,
-    /// Outside the image, along u, v and w.
+    /// The addressing outside of the image, along u, v and w.
     pub address: [AddressMode; 3],
-    /// For [`AddressMode::ClampToBorder`].
+    /// The colour for [`AddressMode::ClampToBorder`].
     pub border: BorderColour,
-    /// The least and the greatest level of detail, as bits of 32-bit floats; zeros if coordinates
+    /// The least and the greatest level of detail, as bits of 32-bit floats. Zeros if coordinates
     /// are not normalized.
     pub lod: [u32; 2],
-    /// Whether coordinates go from 0 to 1 over the image, not by pixels.
+    /// Whether coordinates are normalized: 0 to 1 over the image, rather than texels.
     pub normalized: bool,
-    /// How a reference is compared with depths, if it is; never if it is not said how.
+    /// The comparison of a reference with depths, if it is on. The default is never.
     pub compare: Option<Compare>,
-    /// Where.
+    /// The line of its declaration.
     pub line: Line,
 }
 
 named! {
-    /// How texels, or levels, are combined.
+    /// The combination of texels or levels.
     Filter { Nearest "nearest", Linear "linear", }
 }
 named! {
-    /// What stands for coordinates outside the image.
+    /// The texel for coordinates outside of the image.
     AddressMode {
         Repeat "repeat",
         MirroredRepeat "mirrored_repeat",
@@ -245,7 +247,7 @@ named! {
     }
 }
 named! {
-    /// The colour outside the image.
+    /// The colour of the border.
     BorderColour {
         FloatTransparentBlack "float_transparent_black",
         IntTransparentBlack "int_transparent_black",

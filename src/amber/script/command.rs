@@ -1,52 +1,52 @@
-//! Commands: what is run, set, copied and expected.
+//! The commands of a script: runs, writes, copies and expectations.
 
 use super::{BufferId, Line, PipelineId};
 use crate::amber::scalar::Scalar;
 
-/// Something to do.
+/// A command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// What.
+    /// The action.
     pub action: Action,
-    /// Where.
+    /// The line of the command.
     pub line: Line,
 }
 
-/// What to do.
+/// The action of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Dispatch or draw.
+    /// Dispatches or draws.
     Run(Run),
-    /// Fill the attachments with the clear values, which are zeros, and 1.0 for depth,
-    /// if not set before.
+    /// Fills the attachments of a pipeline with its clear values. The defaults are zeros, and 1.0
+    /// for depth.
     Clear(PipelineId),
-    /// Set the clear colour: red, green, blue and alpha, bits of 32-bit floats.
+    /// Sets the clear colour: red, green, blue and alpha, as bits of 32-bit floats.
     ClearColour(PipelineId, [u32; 4]),
-    /// Set the clear depth: bits of a 32-bit float.
+    /// Sets the clear depth, as bits of a 32-bit float.
     ClearDepth(PipelineId, u32),
-    /// Set the clear stencil.
+    /// Sets the clear stencil.
     ClearStencil(PipelineId, u8),
-    /// Copy all of a buffer.
+    /// Copies all bytes of a buffer.
     Copy {
-        /// From.
+        /// The source.
         from: BufferId,
-        /// To.
+        /// The destination.
         to: BufferId,
     },
-    /// Judge a buffer.
+    /// Judges the contents of a buffer.
     Expect(Expect),
-    /// Do these so many times.
+    /// Repeats commands.
     Repeat {
-        /// How often.
+        /// The number of repetitions.
         count: u32,
-        /// What; no repetition in it.
+        /// The commands. They contain no repetition.
         body: Vec<Command>,
     },
-    /// Set some of a buffer, as VkScript can between two runs.
+    /// Writes some scalars of a buffer, as VkScript can between two runs.
     Write {
-        /// Which buffer.
+        /// The buffer.
         buffer: BufferId,
-        /// What and where.
+        /// The scalars with their values.
         lanes: Vec<Lane>,
     },
 }
@@ -54,92 +54,92 @@ pub enum Action {
 /// A dispatch or draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// By which pipeline.
+    /// The pipeline that runs.
     pub pipeline: PipelineId,
-    /// Of what.
+    /// The dispatch or draw.
     pub what: RunKind,
 }
 
-/// What is dispatched or drawn.
+/// The size of a dispatch, or the geometry of a draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunKind {
-    /// So many workgroups.
+    /// A dispatch of this number of workgroups in x, y and z.
     Compute([u32; 3]),
-    /// A rectangle: left, top, width and height in pixels. Two triangles; location 0 gets their
-    /// corners in place of vertex data.
+    /// A rectangle: left, top, width and height in pixels. It has two triangles. Location 0 gets
+    /// their corners instead of vertex data.
     DrawRect([u32; 4]),
     /// Such a rectangle for each cell of a grid.
     DrawGrid {
         /// The whole grid: left, top, width and height in pixels.
         rect: [u32; 4],
-        /// Cells in a row.
+        /// The number of cells in a row.
         columns: u32,
-        /// Rows.
+        /// The number of rows.
         rows: u32,
     },
-    /// Triangles from vertex data.
+    /// Primitives from vertex data.
     DrawArray {
-        /// How vertices make triangles.
+        /// How vertices form primitives.
         topology: Topology,
-        /// Whether the indices say which vertices.
+        /// Whether the vertices are selected by indices.
         indexed: bool,
-        /// The first vertex or index.
+        /// The index of the first vertex, or of the first index.
         first: u32,
-        /// How many vertices or indices; to the end of the data if not said.
+        /// The number of vertices or indices. By default to the end of the data.
         count: Option<u32>,
-        /// The first instance's number.
+        /// The number of the first instance.
         first_instance: u32,
-        /// How many instances.
+        /// The number of instances.
         instances: u32,
     },
 }
 
-/// What a buffer must hold.
+/// An expectation about a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expect {
-    /// Which buffer.
+    /// The buffer.
     pub buffer: BufferId,
-    /// What of it.
+    /// The comparison.
     pub check: Check,
-    /// Where.
+    /// The line of the EXPECT.
     pub line: Line,
 }
 
-/// What is checked.
+/// The comparison of an expectation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// Scalars, each with a value.
+    /// Compares scalars with given values.
     Values {
-        /// Found against expected.
+        /// The comparison of the found with the expected value.
         comparator: Comparator,
-        /// With [`Comparator::Eq`] only: how far off a value may be. One holds for all; with more,
-        /// each holds for its component of a vector or column, and components past
-        /// them must be equal.
+        /// The tolerances, only for [`Comparator::Eq`]. A single tolerance applies to all values.
+        /// Several apply to the components of a vector or column in order, and further components
+        /// must be equal.
         tolerance: Vec<Tolerance>,
-        /// Where and what.
+        /// The scalars with their expected values.
         lanes: Vec<Lane>,
     },
-    /// The texels of a rectangle all have a colour.
+    /// All texels of a rectangle must have a colour.
     Colour {
         /// Left, top, width and height in pixels.
         rect: [u32; 4],
         /// Red, green, blue and alpha from 0 to 255, which stand for 0 to 1.
         colour: [u8; 4],
-        /// Whether alpha counts.
+        /// Whether alpha is compared too.
         alpha: bool,
-        /// How far off a component may be, in units of 1; one for all, or one each for as many
-        /// components as there are. If there is none, 0.002.
+        /// The tolerance of a component, in units of 1: one for all components, or one for each
+        /// component. If empty, 0.002.
         tolerance: Vec<Tolerance>,
     },
-    /// The same bytes as another buffer.
+    /// The buffer must have the same bytes as another buffer.
     EqBuffer(BufferId),
-    /// The root mean square of the differences of all scalars is at most the tolerance.
+    /// The root mean square of the differences of all scalars must be at most the tolerance.
     RmseBuffer(BufferId, Bits64),
-    /// The greatest earth mover's distance over the four channels is at most the tolerance.
+    /// The greatest earth mover's distance of the four channels must be at most the tolerance.
     HistogramEmdBuffer(BufferId, Bits64),
 }
 
-/// A double by its bits, so that scripts can be compared.
+/// A double, stored as bits so that scripts can be compared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Bits64(pub u64);
 
@@ -162,34 +162,34 @@ impl std::fmt::Debug for Bits64 {
     }
 }
 
-/// How far off a value may be.
+/// The allowed difference of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tolerance {
-    /// How far.
+    /// The greatest difference.
     pub amount: Bits64,
-    /// Whether that is in hundredths of the expected value.
+    /// Whether the amount is in per cent of the expected value.
     pub percent: bool,
 }
 
-/// One scalar of a buffer and a value for it.
+/// A scalar of a buffer, with a value for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lane {
-    /// Bytes from the buffer's start.
+    /// The offset in bytes from the buffer's start.
     pub offset: u64,
     /// Its type.
     pub scalar: Scalar,
-    /// Its place in its vector or column.
+    /// The index in its vector or column.
     pub component: u32,
     /// The value's bits.
     pub bits: u64,
 }
 
 named! {
-    /// How vertices make triangles, points or lines (Vulkan §Primitive Topologies).
+    /// How vertices form triangles, points or lines (Vulkan §Primitive Topologies).
     Topology { TriangleList "TRIANGLE_LIST", TriangleStrip "TRIANGLE_STRIP", TriangleFan "TRIANGLE_FAN", PointList "POINT_LIST",
         LineList "LINE_LIST", LineStrip "LINE_STRIP", }
 }
 named! {
-    /// How two values are compared.
+    /// The comparison of two values.
     Comparator { Eq "EQ", Ne "NE", Lt "LT", Le "LE", Gt "GT", Ge "GE", }
 }

@@ -1,10 +1,10 @@
-//! A script: what is run and what is expected of it. Names are resolved; what stands for a thing is
-//! its place in the list of its kind.
+//! A script: its commands and expectations. Names are resolved. A reference is an index in the list
+//! of the item's kind.
 //!
-//! This is the seam between the text and whatever runs it. A reader has checked that every
-//! reference exists, that sizes are within [`super::limits`], that values have their types and that
-//! a command fits the kind of its pipeline. What a module needs of its pipeline, and what a device
-//! offers, it has not.
+//! This is the interface between the text and any engine. A reader has checked that every reference
+//! exists, that sizes are within [`super::limits`], that values fit their types, and that commands
+//! fit the kind of their pipeline. It has not checked the requirements of modules, nor the features
+//! of a device.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ macro_rules! named {
         }
 
         impl $type {
-            /// Every one with its name in a script.
+            /// Every variant, with its name in a script.
             pub const ALL: &'static [($type, &'static str)] = &[$(($type::$variant, $name),)*];
 
             /// Its name in a script.
@@ -29,7 +29,7 @@ macro_rules! named {
                 match self { $($type::$variant => $name,)* }
             }
 
-            /// The one of that name.
+            /// The variant with that name.
             pub fn named(name: &str) -> Option<$type> {
                 match name { $($name => Some($type::$variant),)* _ => None }
             }
@@ -50,8 +50,8 @@ pub use pipeline::{
 };
 pub use shader::{Compiler, Language, Shader, ShaderError, Source, Stage, version_of};
 
-/// A line of the text, from 1; 0 for what is not from a text. It is no part of what a script says:
-/// all lines compare equal.
+/// A line of the text, from 1. 0 for an item that is not from a text. It is not part of a script's
+/// meaning, so all lines compare equal.
 #[derive(Clone, Copy, Debug, Default, Eq)]
 pub struct Line(pub u32);
 
@@ -92,10 +92,10 @@ places! {
     PipelineId pipelines Pipeline;
 }
 
-/// Which text the script was.
+/// The language of the script's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// AmberScript: the first line is `#!amber`.
+    /// AmberScript, whose first line is `#!amber`.
     #[default]
     Amber,
     /// The sections of VkRunner: `[test]` and so on.
@@ -105,16 +105,15 @@ pub enum Dialect {
 /// A script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
-    /// What it was read from.
+    /// The language that it was read from.
     pub dialect: Dialect,
-    /// What a device must offer.
+    /// The features that a device must offer.
     pub requirements: Vec<Requirement>,
-    /// How long a fence may take, in milliseconds, where `SET ENGINE_DATA fence_timeout_ms` says
-    /// so.
+    /// The timeout of a fence in milliseconds, if `SET ENGINE_DATA fence_timeout_ms` declares it.
     pub fence_timeout_ms: Option<u32>,
-    /// Files inside the script. Shaders that name one have its text already.
+    /// The files inside the script. Shaders that name a file already have its text.
     pub files: Vec<VirtualFile>,
-    /// STRUCT types.
+    /// The STRUCT types.
     pub structs: Vec<Arc<StructType>>,
     /// Shaders.
     pub shaders: Vec<Shader>,
@@ -122,15 +121,15 @@ pub struct Script {
     pub buffers: Vec<Buffer>,
     /// Samplers.
     pub samplers: Vec<Sampler>,
-    /// Pipelines. A derived one is complete by itself.
+    /// The pipelines. A derived pipeline is complete by itself.
     pub pipelines: Vec<Pipeline>,
-    /// What is done, in order.
+    /// The commands, in order.
     pub commands: Vec<Command>,
 }
 
 impl Script {
-    /// Gives the shaders that name no target environment this one, as `spv1.4`. Those that are
-    /// words already stay as they are.
+    /// Sets the target environment, such as `spv1.4`, of shaders that name none. Shaders with words
+    /// stay as they are.
     pub fn target(&mut self, environment: &str) {
         for shader in &mut self.shaders {
             if shader.target_env.is_none() && matches!(shader.source, Source::Assembly(_) | Source::Foreign { .. }) {
@@ -140,23 +139,23 @@ impl Script {
     }
 }
 
-/// Something that a device must offer for the script to say anything about it.
+/// A feature or property that a device must offer, or the script says nothing about the device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requirement {
-    /// What kind of thing.
+    /// The kind of requirement.
     pub kind: RequirementKind,
-    /// Its name, as `shaderFloat64` or `VK_KHR_storage_buffer_storage_class`.
+    /// The name, such as `shaderFloat64` or `VK_KHR_storage_buffer_storage_class`.
     pub name: String,
-    /// Where.
+    /// The line of its declaration.
     pub line: Line,
 }
 
-/// Kinds of requirements.
+/// The kinds of requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RequirementKind {
     /// A feature of the physical device.
     Feature,
-    /// A property that is true of it.
+    /// A property of the physical device that must be true.
     Property,
     /// A device extension.
     DeviceExtension,
@@ -181,6 +180,6 @@ pub struct VirtualFile {
     pub path: String,
     /// Its text.
     pub text: Arc<str>,
-    /// Where.
+    /// The line of its declaration.
     pub line: Line,
 }

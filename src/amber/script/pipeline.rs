@@ -1,4 +1,4 @@
-//! Pipelines: shaders, what is bound, and state.
+//! Pipelines: shaders, bindings and state.
 
 use std::sync::Arc;
 
@@ -7,48 +7,48 @@ use crate::amber::format::Format;
 use crate::amber::scalar::Scalar;
 
 named! {
-    /// What a pipeline does.
+    /// The kind of a pipeline.
     PipelineKind { Compute "compute", Graphics "graphics", }
 }
 named! {
-    /// Which faces are not drawn.
+    /// The faces that are culled.
     CullMode { None "none", Front "front", Back "back", FrontAndBack "front_and_back", }
 }
 named! {
-    /// Which way round the vertices of a front face go.
+    /// The orientation of a front face.
     FrontFace { CounterClockwise "counter_clockwise", Clockwise "clockwise", }
 }
 named! {
-    /// How often vertex data moves on.
+    /// Whether vertex data advances with each vertex or each instance.
     Rate { Vertex "vertex", Instance "instance", }
 }
 
 named! {
-    /// How a depth is compared with the one that is stored.
+    /// The comparison of a depth with the stored depth.
     Compare { Never "never", Less "less", Equal "equal", LessOrEqual "less_or_equal", Greater "greater", NotEqual "not_equal",
         GreaterOrEqual "greater_or_equal", Always "always", }
 }
 
 named! {
-    /// By what a component is multiplied where it is blended.
+    /// The factor of a colour component in blending.
     BlendFactor { Zero "zero", One "one", SrcColour "src_color", OneMinusSrcColour "one_minus_src_color", DstColour "dst_color",
         OneMinusDstColour "one_minus_dst_color", SrcAlpha "src_alpha", OneMinusSrcAlpha "one_minus_src_alpha", DstAlpha "dst_alpha",
         OneMinusDstAlpha "one_minus_dst_alpha", SrcAlphaSaturate "src_alpha_saturate", }
 }
 
 named! {
-    /// What becomes of the two products. Amber's own spelling.
+    /// The combination of the two products in blending. The spelling is Amber's.
     BlendOp { Add "add", Subtract "substract", ReverseSubtract "reverse_substract", Min "min", Max "max", }
 }
 
-/// How colours, or alphas, are blended.
+/// The blending of colours or of alphas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlendEquation {
-    /// The factor of what a fragment writes; one if not said.
+    /// The factor of the fragment's value. The default is one.
     pub source: BlendFactor,
-    /// The factor of what the attachment holds; zero if not said.
+    /// The factor of the attachment's value. The default is zero.
     pub destination: BlendFactor,
-    /// What becomes of the products; their sum if not said.
+    /// The combination of the products. The default is their sum.
     pub op: BlendOp,
 }
 
@@ -59,28 +59,28 @@ impl Default for BlendEquation {
 }
 
 named! {
-    /// What becomes of a stencil value.
+    /// The change of a stencil value.
     StencilOp { Keep "keep", Zero "zero", Replace "replace", IncrementAndClamp "increment_and_clamp",
         DecrementAndClamp "decrement_and_clamp", Invert "invert", IncrementAndWrap "increment_and_wrap",
         DecrementAndWrap "decrement_and_wrap", }
 }
 
-/// The stencil test of front faces or of back faces: what STENCIL blocks say.
+/// The stencil test of front faces or of back faces, as STENCIL blocks declare it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StencilFace {
-    /// What becomes of the value where the test fails; it is kept if not said.
+    /// The change if the test fails. The default is none.
     pub fail: StencilOp,
-    /// Where both tests pass; it is kept if not said.
+    /// The change if both tests pass. The default is none.
     pub pass: StencilOp,
-    /// Where only the depth test fails; it is kept if not said.
+    /// The change if only the depth test fails. The default is none.
     pub depth_fail: StencilOp,
-    /// How the reference is compared; always if not said.
+    /// The comparison with the reference. The default is always.
     pub compare: Compare,
-    /// The bits that are compared; all if not said.
+    /// The mask of the compared bits. The default is all.
     pub compare_mask: u32,
-    /// The bits that are written; all if not said.
+    /// The mask of the written bits. The default is all.
     pub write_mask: u32,
-    /// The reference; 0 if not said.
+    /// The reference value. The default is 0.
     pub reference: u32,
 }
 
@@ -94,39 +94,39 @@ impl Default for StencilFace {
 /// The stencil test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StencilState {
-    /// Whether stencils are tested; off if not said.
+    /// Whether the test is on. The default is off.
     pub test: bool,
-    /// Of front faces.
+    /// The test of front faces.
     pub front: StencilFace,
-    /// Of back faces.
+    /// The test of back faces.
     pub back: StencilFace,
 }
 
-/// Blending: what a BLEND block says.
+/// The blending, as a BLEND block declares it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlendState {
-    /// Red, green and blue.
+    /// The blending of red, green and blue.
     pub colour: BlendEquation,
-    /// Alpha.
+    /// The blending of alpha.
     pub alpha: BlendEquation,
 }
 
-/// The depth test: what a DEPTH block says.
+/// The depth test, as a DEPTH block declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DepthState {
-    /// Whether depths are compared; off if not said.
+    /// Whether depths are compared. The default is off.
     pub test: bool,
-    /// Whether depths that pass are stored; off if not said.
+    /// Whether depths that pass are stored. The default is off.
     pub write: bool,
-    /// How they are compared; less if not said.
+    /// The comparison. The default is less.
     pub compare: Compare,
-    /// Whether depths are clamped to the viewport's in place of clipping; off if not said.
+    /// Whether depths are clamped to the viewport's range instead of clipped. The default is off.
     pub clamp: bool,
-    /// The least and the greatest stored depth that a fragment may meet, bits of 32-bit floats; any
-    /// if not said.
+    /// The least and the greatest stored depth for which fragments pass, as bits of 32-bit floats.
+    /// By default any depth.
     pub bounds: Option<[u32; 2]>,
-    /// What is added to depths, bits of 32-bit floats: the constant factor, the clamp and the slope
-    /// factor; nothing if not said.
+    /// The additions to depths, as bits of 32-bit floats: the constant factor, the clamp and the
+    /// slope factor. `None` if nothing is added.
     pub bias: Option<[u32; 3]>,
 }
 
@@ -141,50 +141,51 @@ impl Default for DepthState {
 pub struct Pipeline {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// The kind of pipeline.
     pub kind: PipelineKind,
-    /// Its shaders, one a stage.
+    /// The shaders, at most one for each stage.
     pub shaders: Vec<Attachment>,
-    /// What descriptors stand for, each set and binding once.
+    /// The resources of descriptors. Each set and binding occurs once.
     pub bindings: Vec<Binding>,
-    /// The bytes of push constants.
+    /// The buffer with the push constants.
     pub push_constants: Option<BufferId>,
-    /// Colour attachments by location, each location once. If there is none a graphics pipeline
-    /// draws to an unseen one, B8G8R8A8_UNORM at location 0.
+    /// The colour attachments by location, each location once. If there is none, a graphics
+    /// pipeline draws to an invisible attachment, B8G8R8A8_UNORM at location 0.
     pub colours: Vec<(u32, View)>,
-    /// What the colour attachments are resolved to, in their order, if they have several samples.
+    /// The resolve targets of the colour attachments, in their order, if these have
+    /// several samples.
     pub resolves: Vec<BufferId>,
     /// The depth or stencil attachment.
     pub depth_stencil: Option<BufferId>,
-    /// Vertex attributes, each location once.
+    /// The vertex attributes. Each location occurs once.
     pub vertex_data: Vec<VertexData>,
-    /// Indices.
+    /// The buffer with the indices.
     pub index_data: Option<BufferId>,
-    /// How many invocations a subgroup must have, if that is said.
+    /// The required number of invocations in a subgroup, if the script declares one.
     pub subgroup_size: Option<u32>,
-    /// Pixels in a row, and rows; 250 by 250 if not said.
+    /// The width and height of the framebuffer in pixels. The default is 250 by 250.
     pub framebuffer: (u32, u32),
-    /// The viewport; the whole framebuffer and depths 0 to 1 if not said.
+    /// The viewport. The default is the whole framebuffer, with depths 0 to 1.
     pub viewport: Option<Viewport>,
-    /// Which faces are not drawn; none if not said.
+    /// The faces that are culled. The default is none.
     pub cull_mode: CullMode,
-    /// Which faces are front; counter-clockwise ones if not said.
+    /// The orientation of front faces. The default is counter-clockwise.
     pub front_face: FrontFace,
     /// The depth test.
     pub depth: DepthState,
     /// The stencil test.
     pub stencil: StencilState,
-    /// Blending, if it is on.
+    /// The blending. `None` if it is off.
     pub blend: Option<BlendState>,
-    /// Where.
+    /// The line of its declaration.
     pub line: Line,
 }
 
-/// A framebuffer's size if a pipeline does not say one.
+/// The size of a framebuffer if the pipeline declares none.
 pub const DEFAULT_FRAMEBUFFER: (u32, u32) = (250, 250);
 
 impl Pipeline {
-    /// A pipeline of which nothing is said yet.
+    /// A pipeline with all defaults.
     pub fn new(name: String, kind: PipelineKind, line: Line) -> Pipeline {
         Pipeline {
             name,
@@ -215,18 +216,18 @@ impl Pipeline {
     }
 }
 
-/// A shader of a pipeline.
+/// A shader that is attached to a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attachment {
-    /// Which.
+    /// The shader.
     pub shader: ShaderId,
-    /// What for.
+    /// The stage in which it runs.
     pub stage: Stage,
     /// The entry point's name.
     pub entry: Arc<str>,
-    /// Values of specialization constants, each id once.
+    /// The values of specialization constants. Each id occurs once.
     pub specializations: Vec<Specialization>,
-    /// Where.
+    /// The line of the ATTACH.
     pub line: Line,
 }
 
@@ -235,26 +236,26 @@ pub struct Attachment {
 pub struct Specialization {
     /// The constant's SpecId.
     pub id: u32,
-    /// A scalar of 32 bits.
+    /// The type, which has 32 bits.
     pub scalar: Scalar,
     /// The value's bits.
     pub bits: u32,
 }
 
-/// What a descriptor stands for.
+/// A descriptor of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
     /// The descriptor set.
     pub set: u32,
-    /// The binding in it.
+    /// The binding number in the set.
     pub binding: u32,
-    /// What.
+    /// The resource.
     pub resource: Resource,
-    /// Where.
+    /// The line of the BIND.
     pub line: Line,
 }
 
-/// A descriptor's resource.
+/// The resource of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
     /// A uniform buffer.
@@ -263,49 +264,49 @@ pub enum Resource {
     Storage(BufferRange),
     /// An image and a sampler.
     CombinedImageSampler(View, SamplerId),
-    /// An image.
+    /// An image to sample or fetch from.
     SampledImage(View),
     /// An image to load from and store to.
     StorageImage(View),
-    /// A buffer whose items are texels, to be fetched.
+    /// A buffer whose items are texels, to fetch from.
     UniformTexelBuffer(BufferId),
-    /// The same, to load from and store to.
+    /// A buffer whose items are texels, to load from and store to.
     StorageTexelBuffer(BufferId),
     /// A sampler.
     Sampler(SamplerId),
 }
 
-/// Bytes of a buffer.
+/// A range of bytes of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferRange {
-    /// Which buffer.
+    /// The buffer.
     pub buffer: BufferId,
-    /// The first byte.
+    /// The offset of the first byte.
     pub offset: u64,
-    /// How many; to the buffer's end if not said.
+    /// The number of bytes. By default to the buffer's end.
     pub range: Option<u64>,
 }
 
 /// A vertex attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VertexData {
-    /// Whose items.
+    /// The buffer with the values.
     pub buffer: BufferId,
     /// The location of the input variable.
     pub location: u32,
-    /// When the next item is taken.
+    /// The rate at which the attribute advances.
     pub rate: Rate,
-    /// The format of what is read; that of the buffer's type if not said.
+    /// The format of a value. The default is that of the buffer's type.
     pub format: Option<Format>,
-    /// The first byte.
+    /// The offset of the first byte.
     pub offset: u32,
-    /// Bytes from one to the next; the buffer's if not said.
+    /// The distance in bytes from one value to the next. The default is the buffer's stride.
     pub stride: Option<u32>,
-    /// Where.
+    /// The line of its declaration.
     pub line: Line,
 }
 
-/// A viewport (Vulkan §Controlling the Viewport); floats as bits.
+/// A viewport (Vulkan §Controlling the Viewport), with floats as bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Viewport {
     /// Left, top, width and height in pixels, least and greatest depth: 32-bit floats.

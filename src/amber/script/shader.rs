@@ -1,4 +1,4 @@
-//! Shaders: their sources, and the SPIR-V words of those.
+//! Shaders: their sources, and the SPIR-V words of the sources.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use smallstep_semantics::spirv;
 
 use super::Line;
 
-/// What a shader is for.
+/// A shader stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Stage {
@@ -30,15 +30,15 @@ impl Stage {
 pub struct Shader {
     /// Its name.
     pub name: String,
-    /// What it is for; none for `multi`, where each ATTACH says.
+    /// The stage. `None` for `multi`, where each ATTACH gives the stage.
     pub stage: Option<Stage>,
-    /// What it is.
+    /// The source.
     pub source: Source,
-    /// The target environment, as `spv1.3` or `vulkan1.1`.
+    /// The target environment, such as `spv1.3` or `vulkan1.1`.
     pub target_env: Option<String>,
-    /// Where.
+    /// The line of its declaration.
     pub line: Line,
-    /// Where its source begins.
+    /// The line where the source begins.
     pub source_line: Line,
 }
 
@@ -49,11 +49,11 @@ pub enum Source {
     Assembly(Arc<str>),
     /// SPIR-V words.
     Words(Arc<[u32]>),
-    /// The vertex shader that passes the vec4 of location 0 on as the position.
+    /// The vertex shader that copies the vec4 of location 0 to the position.
     Passthrough,
-    /// Another language. It needs a compiler.
+    /// A text in another language. It needs a compiler.
     Foreign {
-        /// Which.
+        /// The language.
         language: Language,
         /// The text.
         text: Arc<str>,
@@ -103,16 +103,16 @@ OpReturn
 OpFunctionEnd
 ";
 
-/// The compiler of a shader in a foreign language: its words, or why it gave none.
+/// A compiler for shaders in other languages. It returns the words, or the reason for a failure.
 pub type Compiler<'c> = &'c dyn Fn(&Shader) -> Result<Vec<u32>, ShaderError>;
 
-/// Why a shader has no words: one sentence.
+/// The reason why a shader has no words, as one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShaderError {
-    /// The language needs a compiler, and none was given.
+    /// The language needs a compiler, and there is none.
     Unsupported(String),
-    /// Assembler or compiler refused it. Lines are those of the script.
+    /// The assembler or compiler rejected it. Line numbers are those of the script.
     Invalid(String),
 }
 
@@ -128,13 +128,13 @@ impl std::fmt::Display for ShaderError {
 impl std::error::Error for ShaderError {}
 
 impl Shader {
-    /// The SPIR-V version that its target environment stands for; 1.0 where none is named, as in
-    /// Amber. None for an environment that is not known.
+    /// The SPIR-V version of the target environment. The default is 1.0, as in Amber. `None` for an
+    /// unknown environment.
     pub fn version(&self) -> Option<(u8, u8)> {
         version_of(self.target_env.as_deref().unwrap_or("spv1.0"))
     }
 
-    /// Its SPIR-V words. Without a `compiler`, a foreign language is unsupported.
+    /// The SPIR-V words. Without a `compiler`, other languages are unsupported.
     pub fn words(&self, compiler: Option<Compiler<'_>>) -> Result<Vec<u32>, ShaderError> {
         let assemble = |text: &str| {
             spirv::assemble(text, spirv::Options { version: self.version() }).map_err(|e| {
@@ -162,8 +162,8 @@ impl Shader {
     }
 }
 
-/// The SPIR-V version that a target environment stands for (Vulkan §Versions and Formats); none for
-/// a name that is not known.
+/// The SPIR-V version of a target environment (Vulkan §Versions and Formats). `None` for an
+/// unknown name.
 pub fn version_of(target_env: &str) -> Option<(u8, u8)> {
     Some(match target_env {
         "spv1.0" | "vulkan1.0" => (1, 0),

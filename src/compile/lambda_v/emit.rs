@@ -14,9 +14,9 @@ pub mod fixed {
     pub const GLSL: Id = 3;
     /// OpTypeVoid.
     pub const VOID: Id = 4;
-    /// OpTypeBool; then Vec(2..4, b).
+    /// OpTypeBool. The next ids are Vec(2..4, b).
     pub const BOOL: Id = 5;
-    /// OpTypeFloat 32; then Vec(2..4, f).
+    /// OpTypeFloat 32. The next ids are Vec(2..4, f).
     pub const FLOAT: Id = 9;
     /// Mat(2..4, f).
     pub const MAT2: Id = 13;
@@ -36,7 +36,7 @@ pub mod fixed {
     pub const UINT: Id = 22;
     /// The array of opaque constants.
     pub const ARRAY: Id = 23;
-    /// The block around it.
+    /// The block that contains the array.
     pub const BLOCK: Id = 24;
     /// Pointer to the block.
     pub const BLOCK_POINTER: Id = 25;
@@ -46,7 +46,7 @@ pub mod fixed {
     pub const BUFFER: Id = 27;
     /// The index 0 of the block's only member.
     pub const MEMBER: Id = 28;
-    /// The output at location 0; then those at 1, 2, …
+    /// The output at location 0. The outputs at locations 1, 2, … have the next ids.
     pub const OUTPUT: Id = 29;
     /// startblock of report §6.11.
     pub const START_BLOCK: Id = OUTPUT + smallstep_semantics::lambda_v::resolve::MAX_LOCATION;
@@ -54,7 +54,7 @@ pub mod fixed {
     pub const START_ID: Id = START_BLOCK + 1;
 }
 
-/// typeid: τ → ID of report §6.1; typeid(Rec τ) = typeid(τ) is for the caller.
+/// typeid: τ → ID of report §6.1. The caller handles typeid(Rec τ) = typeid(τ).
 pub fn typeid(ty: Ground) -> Id {
     match ty {
         Ground::Vec(n, Elem::B) => fixed::BOOL + n as Id - 1,

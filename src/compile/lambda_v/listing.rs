@@ -1,4 +1,4 @@
-//! The witness for people: which subexpression of the source each result id is the value of.
+//! The witness for human readers: the source subexpression whose value each result id is.
 
 use super::{Module, Translated, Witness};
 use smallstep_semantics::lambda_v::builtin::Builtin;
@@ -8,32 +8,32 @@ use smallstep_semantics::lambda_v::terms::{Node, TermId};
 use smallstep_semantics::lambda_v::types::Ground;
 use smallstep_semantics::rule::Rule;
 
-/// One entry of the witness with its place and text.
+/// An entry of the witness with its place and text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witnessed {
     /// The line of the source, from 1.
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// The subexpression; parameters of a rec-func stand as their ids.
+    /// The subexpression. Parameters of a rec-func appear as their ids.
     pub expression: String,
-    /// Its type.
+    /// The type of its value.
     pub ty: Ground,
-    /// Its result id.
+    /// The result id of its value.
     pub id: u32,
     /// The rule that made the id.
     pub rule: Rule,
 }
 
 impl Module {
-    /// The innermost subexpression that an id is the value of, if the witness was
-    /// kept and knows one.
+    /// The innermost subexpression whose value an id is. `None` if the witness was not recorded or
+    /// has no such entry.
     pub fn witness_of(&self, id: u32) -> Option<&Witness> {
         self.witness.iter().find(|w| w.id == id)
     }
 
-    /// A term of the witness as text, cut after `limit` bytes; parameters of a rec-func stand as
-    /// their ids.
+    /// The text of a term of the witness, cut after `limit` bytes. Parameters of a rec-func appear
+    /// as their ids.
     pub fn expression(&self, term: TermId, symbols: &Symbols, limit: usize) -> String {
         let ext = |x: Translated| match x {
             Translated::Value { id, .. } => format!("%{id}"),
@@ -42,7 +42,7 @@ impl Module {
         Printer { terms: &self.terms, symbols, ext: &ext, limit }.print(term)
     }
 
-    /// The builtin that a term of the witness applies, if it applies one.
+    /// The builtin that a term of the witness applies. `None` for other terms.
     pub fn applied(&self, term: TermId) -> Option<Builtin> {
         let Node::List(items) = self.terms.node(term) else { return None };
         match self.terms.node(*self.terms.items(items).first()?) {
@@ -52,8 +52,9 @@ impl Module {
     }
 }
 
-/// The witness of a module that was translated with one, in the order in which values are computed.
-/// Subexpressions longer than `limit` bytes are cut. `text` is the source, for places.
+/// The witness of a module, in the order in which values are computed. The module must be
+/// translated with a witness. Subexpressions longer than `limit` bytes are cut. `text` is the
+/// source, for line and column.
 pub fn listing<'m>(module: &'m Module, symbols: &'m Symbols, text: &'m str, limit: usize) -> impl Iterator<Item = Witnessed> + 'm {
     module.witness.iter().map(move |w| {
         let (line, column) = line_column(text, module.terms.span(w.term).start);

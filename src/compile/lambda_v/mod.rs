@@ -1,8 +1,9 @@
 //! λV → SPIR-V, report §6 corrected.
 //!
-//! `rules` is translate(I) = O, `module` is the module around it (§6.11), `emit` the words. The
-//! translator keeps a witness: which subexpression each result id is the value of, by which rule.
-//! With it, the claim that the induction of §7 needs is checked subterm by subterm (LV-27).
+//! `rules` is translate(I) = O, `module` is the module around it (§6.11), and `emit` has the ids of
+//! its header. The translator records a witness: for each result id, the subexpression whose value
+//! it is, and the rule. With the witness, the claim that the induction of §7 needs is checked
+//! subterm by subterm (LV-27).
 
 pub mod emit;
 pub mod listing;
@@ -23,29 +24,29 @@ use smallstep_semantics::spirv::write::{Code, Id};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
-/// Where the constants of a program are placed.
+/// The placement of the constants of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Constants {
     /// As OpConstant in the module.
     #[default]
     InModule,
-    /// In a read-only storage buffer at set 0, binding 0, so that a device must compute at run time
-    /// what it would fold.
+    /// In a read-only storage buffer at set 0, binding 0. So a device must compute at run time what
+    /// it would otherwise fold.
     Opaque,
 }
 
-/// How to translate.
+/// The options of a translation.
 #[derive(Clone, Copy)]
 pub struct Options {
     /// The float controls and decorations that are emitted.
     pub profile: Profile,
-    /// Where constants are placed.
+    /// The placement of constants.
     pub constants: Constants,
-    /// Whether to keep the witness.
+    /// Whether to record the witness.
     pub witness: bool,
     /// The most words of the module.
     pub max_words: usize,
-    /// The most expressions visited; inlining can visit one many times.
+    /// The most expressions visited. Inlining can visit an expression many times.
     pub max_visits: usize,
     /// Bugs that tests plant.
     pub planted: Planted,
@@ -64,42 +65,42 @@ impl Default for Options {
     }
 }
 
-/// Where tests plant bugs: beside the rules, never in them.
+/// Hooks for planted bugs. They are beside the rules, never in them.
 #[derive(Clone, Copy, Default)]
 pub struct Planted {
-    /// Sees what a rule of §6 has emitted and returned, and may change it.
+    /// Gets the output of a rule of §6, and may change it.
     pub rule: Option<fn(Site<'_>)>,
-    /// Sees each part of the module as its function made it, and may change it.
+    /// Gets each part of the module after its function has made it, and may change it.
     pub section: Option<fn(Rule, &mut Code)>,
     /// Replaces the substitution.
     pub substitute: Option<Substitute<Translated>>,
 }
 
-/// What a rule of §6 did.
+/// The application of a rule of §6.
 pub struct Site<'a> {
     /// The rule.
     pub rule: Rule,
-    /// I.
+    /// The input I.
     pub input: Input,
     /// The code so far.
     pub code: &'a mut Code,
-    /// Where the rule's own code begins in it.
+    /// The index in `code` where the rule's own code begins.
     pub from: usize,
-    /// The constants so far: id and bits.
+    /// The constants so far, each with its id and bits.
     pub consts: &'a mut Vec<(Id, u32)>,
-    /// O.
+    /// The output O.
     pub output: &'a mut Output,
 }
 
-/// Why there is no translation.
+/// The reason why there is no translation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Untranslatable {
     /// The expression is not well typed.
     IllTyped {
-        /// What is wrong.
+        /// The error, as a message.
         message: String,
-        /// Where.
+        /// The span of the expression in the source.
         span: Span,
     },
     /// The translation would be larger than allowed.
@@ -126,12 +127,12 @@ impl std::fmt::Display for Untranslatable {
 /// A subexpression and the id of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Witness {
-    /// The subexpression, a closed term of [`Module::terms`] under no arguments: rec-func
-    /// parameters in it are [`Translated::Value`].
+    /// The subexpression: a closed term of [`Module::terms`] without arguments. The parameters of a
+    /// rec-func in it are [`Translated::Value`].
     pub term: TermId,
-    /// Its result id.
+    /// The result id of its value.
     pub id: Id,
-    /// Its type.
+    /// The type of its value.
     pub ty: Ground,
     /// The rule that made the id.
     pub rule: Rule,
@@ -142,13 +143,15 @@ pub struct Witness {
 pub struct Module {
     /// The SPIR-V words.
     pub words: Vec<u32>,
-    /// The entry point's name.
+    /// The name of the entry point.
     pub entry: &'static str,
-    /// The outputs: each a vec4, padded with zeros past its own components.
+    /// The outputs. Each is a vec4, padded with zeros after its own components.
     pub outputs: Vec<Target>,
-    /// The contents of the constant buffer; empty unless constants are opaque and there are some.
+    /// The contents of the constant buffer. Empty unless constants are opaque and the program
+    /// has some.
     pub constants: Vec<u32>,
-    /// The witness, in the order in which values are computed; empty unless asked for.
+    /// The witness, in the order in which values are computed. Empty unless [`Options::witness`]
+    /// is set.
     pub witness: Vec<Witness>,
     /// The terms that the witness names.
     pub terms: Terms<Translated>,
@@ -160,8 +163,8 @@ pub struct Module {
 
 /// Translates a well-typed program to a fragment shader.
 ///
-/// Errors: a size limit; or an ill-typed program, found where it matters (type it first for errors
-/// by rule).
+/// Errors: a size limit, or an ill-typed program where the translation notices it. Type the program
+/// first for errors by rule.
 pub fn translate(program: &Program, options: &Options) -> Result<Module, Untranslatable> {
     let mut translator = Translator::new(program, options);
     let mut at = Input { expr: TermId(0), args: 0, idc: emit::fixed::START_ID, idl: emit::fixed::START_BLOCK, rec: None };
@@ -177,16 +180,16 @@ pub fn translate(program: &Program, options: &Options) -> Result<Module, Untrans
     module::create(translator, &results, at.idc)
 }
 
-/// The state of a translation: what O.code and O.consts have become so far, and the terms.
+/// The state of a translation: the accumulated O.code and O.consts, and the terms.
 struct Translator<'a> {
     options: &'a Options,
     terms: Terms<Translated>,
     substitute: Substitute<Translated>,
-    /// (A, (e1 … en)): what is below, and the list.
+    /// The stack entries (A, (e1 … en)): the stack A below, and the list.
     stacks: Vec<(u32, TermId)>,
     code: Code,
     consts: Vec<(Id, u32)>,
-    /// Which types the header must declare, by id.
+    /// By id: whether the header must declare the type.
     types: [bool; emit::fixed::TRUE as usize],
     /// Whether false and true are used.
     booleans: [bool; 2],
@@ -224,7 +227,7 @@ impl<'a> Translator<'a> {
         if self.visits > self.options.max_visits {
             return Err(Limit { what: "expressions visited by the translation", bound: self.options.max_visits as u64 }.into());
         }
-        // A constant becomes at most 11 words when it is opaque.
+        // An opaque constant takes at most 11 words.
         if self.code.words.len() + 11 * self.consts.len() > self.options.max_words {
             return Err(Limit { what: "words in a module", bound: self.options.max_words as u64 }.into());
         }

@@ -1,8 +1,8 @@
 //! Module creation, report §6.11: the header, types, constants, variables and entry point around
 //! the translated code.
 //!
-//! This lies outside the theorem's eval_S (LV-19): a lemma of its own, tested
-//! by running whole modules.
+//! This is outside of the theorem's eval_S (LV-19). It is a lemma of its own, tested by running
+//! whole modules.
 
 use super::emit::{fixed, typeid};
 use super::{Constants, Module, Translator, Untranslatable};
@@ -18,12 +18,12 @@ use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::float_controls;
 use smallstep_semantics::spirv::write::{Code, Id, string};
 
-/// SPIR-V 1.3: Vulkan 1.1 reads it, and the float controls are an extension of it (report §3.2).
+/// SPIR-V 1.3, which Vulkan 1.1 accepts. The float controls are an extension of it (report §3.2).
 pub const VERSION: u32 = 0x0001_0300;
 
 /// The value of an output.
 pub struct Stored {
-    /// The location.
+    /// The location of the output.
     pub location: u32,
     /// O.ido.
     pub id: Id,
@@ -31,10 +31,11 @@ pub struct Stored {
     pub ty: Ground,
 }
 
-/// Whether NoContraction may decorate the core instruction: arithmetic on floats. It decorates the
-/// functions of GLSL.std.450 too.
+/// Whether NoContraction may decorate the core instruction, which is arithmetic on floats. The
+/// functions of GLSL.std.450 are decorated too.
 ///
-/// `spirv::Module::controls` has a list of its own, on purpose: it judges what is emitted here.
+/// `spirv::Module::controls` deliberately has a list of its own, because it checks the modules
+/// emitted here.
 pub fn is_contractible(op: Op) -> bool {
     matches!(
         op,
@@ -53,11 +54,11 @@ pub fn is_contractible(op: Op) -> bool {
     )
 }
 
-/// What the parts of a module are made from.
+/// The inputs of the parts of a module.
 struct Plan<'t, 'a> {
     t: &'t Translator<'a>,
     results: &'t [Stored],
-    /// The first id that the translation left free.
+    /// The first id that the translation has not used.
     idc: Id,
     opaque: bool,
     pads: bool,
@@ -68,17 +69,17 @@ impl Plan<'_, '_> {
         fixed::OUTPUT + stored.location
     }
 
-    /// The index constant of opaque constant k.
+    /// The id of the constant index of opaque constant k.
     fn index(&self, k: usize) -> Id {
         self.idc + 2 * k as Id
     }
 
-    /// The pointer to opaque constant k.
+    /// The id of the pointer to opaque constant k.
     fn pointer(&self, k: usize) -> Id {
         self.idc + 2 * k as Id + 1
     }
 
-    /// The first id past the opaque constants'.
+    /// The first id after those of the opaque constants.
     fn padded(&self) -> Id {
         self.idc + if self.opaque { 2 * self.t.consts.len() as Id } else { 0 }
     }
@@ -135,7 +136,7 @@ impl Plan<'_, '_> {
         }
         if self.opaque {
             out.push(Op::Decorate, &[fixed::ARRAY, Decoration::ArrayStride as u32, 4]);
-            // On the variable: naga looks there, and nowhere else.
+            // The variable is decorated, because naga looks only there.
             out.push(Op::Decorate, &[fixed::BUFFER, Decoration::NonWritable as u32]);
             out.push(Op::MemberDecorate, &[fixed::BLOCK, 0, Decoration::Offset as u32, 0]);
             out.push(Op::Decorate, &[fixed::BLOCK, Decoration::Block as u32]);
@@ -182,7 +183,7 @@ impl Plan<'_, '_> {
     /// O.consts in the module, or opaque: loaded from a buffer
     ///                                                           [lv/mc-constants, 000 §6.3, §6.11]
     ///
-    /// O.consts, or the indices of where they stand in the buffer; true and false; the padding.
+    /// O.consts, or their indices in the buffer. Also true and false, and the padding.
     fn mc_constants(&self, out: &mut Code) {
         for (used, op, id) in [(1, Op::ConstantTrue, fixed::TRUE), (0, Op::ConstantFalse, fixed::FALSE)] {
             if self.t.booleans[used] {
@@ -264,7 +265,7 @@ fn parts<'t, 'a>() -> [Part<'t, 'a>; 8] {
     ]
 }
 
-/// Puts the module together from the code and its results. `idc` is the next usable id.
+/// Builds the module from the code and its results. `idc` is the next usable id.
 pub(super) fn create(mut t: Translator<'_>, results: &[Stored], idc: Id) -> Result<Module, Untranslatable> {
     t.mark(Ground::Vec(4, Elem::F));
     let opaque = t.options.constants == Constants::Opaque && !t.consts.is_empty();

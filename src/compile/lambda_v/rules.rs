@@ -1,9 +1,9 @@
 //! translate(I) = O, one function per section of report §6.
 //!
-//! O.code and O.consts are appended to the translator's as they arise, which is the order in which
-//! the report concatenates them; what is returned is the rest of O. All substituted terms are
-//! closed: parameters of a rec-func become translated expressions before the body is translated, so
-//! nothing can be captured (LV-4).
+//! O.code and O.consts are appended to those of the translator as they arise. That is the order in
+//! which the report concatenates them. The functions return the rest of O. All substituted terms
+//! are closed: the parameters of a rec-func become translated expressions before the body is
+//! translated. So no variable can be captured (LV-4).
 
 use super::emit::{fixed, typeid};
 use super::{Site, Translator, Untranslatable, Witness};
@@ -17,7 +17,7 @@ use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::write::Id;
 use smallvec::SmallVec;
 
-/// The terms that only translation makes (the report's GE).
+/// The terms that only the translation makes (the report's GE).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Translated {
     /// An expression already translated: its result and type.
@@ -40,7 +40,7 @@ impl Extension for Translated {
     }
 }
 
-/// The argument stack: 0 is ∅, i + 1 is entry i of the translator's stacks.
+/// The argument stack: 0 is ∅, and i + 1 is entry i of the translator's stacks.
 pub type StackId = u32;
 
 /// I of report §6.
@@ -54,7 +54,7 @@ pub struct Input {
     pub idc: Id,
     /// I.idl: the label of the block that code is added to.
     pub idl: Id,
-    /// I.rec: the frame's number and its continue block. The parameters' definitions
+    /// I.rec: the number of the frame, and its continue block. The definitions of the parameters
     /// are in the terms.
     pub rec: Option<(u32, Id)>,
 }
@@ -62,13 +62,13 @@ pub struct Input {
 /// An edge to a continue block: its label and the ids of the arguments.
 pub type Edge = (Id, SmallVec<[Id; 4]>);
 
-/// O of report §6 but for code and consts.
+/// O of report §6, except code and consts.
 pub struct Output {
-    /// O.ido; none where the expression only calls rec.
+    /// O.ido. None if the expression only calls rec.
     pub ido: Option<Id>,
     /// O.idc.
     pub idc: Id,
-    /// O.idl: the label of the block that the code ends in; meaningless where `ido` is none.
+    /// O.idl: the label of the block where the code ends. Meaningless if `ido` is None.
     pub idl: Id,
     /// O.type.
     pub ty: Type,
@@ -167,7 +167,7 @@ impl Translator<'_> {
         self.translate(Input { expr, args, ..i })
     }
 
-    /// [`Translator::tr_if`] where `if` was passed around and meets its operands on the stack.
+    /// [`Translator::tr_if`] for an `if` that was passed as a value. Its operands are on the stack.
     fn tr_if_applied(&mut self, i: Input) -> Translation {
         match self.stack(i.args) {
             Some((below, list)) => self.tr_if(Input { args: below, ..i }, list),
@@ -192,9 +192,9 @@ impl Translator<'_> {
     /// (I.idc + 3) =  OpPhi typeid(O.type) (O_t.ido O_t.idl)? (O_f.ido O_f.idl)?
     ///                OpUnreachable                       [instead of the phi, if both are PureRec]
     /// ```
-    /// One numbering throughout (LV-11), the condition under args = ∅ (LV-12), all constants
-    /// (LV-13), a merge block even if both branches call rec (LV-14), and
-    /// O.type by rec-match (LV-23).
+    /// There is one numbering throughout (LV-11). The condition is translated under args = ∅
+    /// (LV-12), and all constants are kept (LV-13). There is a merge block even if both branches
+    /// call rec (LV-14), and O.type follows rec-match (LV-23).
     fn tr_if(&mut self, i: Input, list: TermId) -> Translation {
         let operands = self.arguments(list);
         let [condition, yes, no] = operands.as_slice() else { return Err(self.ill_typed(list, "if needs three expressions")) };
@@ -235,8 +235,8 @@ impl Translator<'_> {
 
     /// the arguments' code, then the builtin's instruction         [lv/tr-builtin, 000 §6.7; LV-15]
     ///
-    /// The arguments' code one after the other, idc and idl handed on (LV-15), then one instruction
-    /// with result I.idc.
+    /// The code of each argument follows that of the one before, with idc and idl passed along
+    /// (LV-15). Then comes one instruction with result I.idc.
     fn tr_builtin(&mut self, i: Input, builtin: Builtin) -> Translation {
         let (below, list) = self.stack(i.args).ok_or_else(|| self.ill_typed(i.expr, "a builtin is not applied"))?;
         if below != 0 {
@@ -295,7 +295,7 @@ impl Translator<'_> {
             Instruction::Glsl(number) => {
                 self.glsl = true;
                 self.code.push_with(Op::ExtInst, &[ty, result, fixed::GLSL, number], operands);
-                // All of λV's are arithmetic on floats.
+                // All functions of λV are arithmetic on floats.
                 self.arithmetic.push(result);
             }
         }
@@ -322,9 +322,9 @@ impl Translator<'_> {
     ///                     OpBranch hb
     ///                mb = OpLabel
     /// ```
-    /// The arguments' code stands before the branch, and the header's phis name the block that it
-    /// ends in (LV-16); every rec has its own edge to cb (LV-17); the body's ids start past the
-    /// phis' (LV-24); O.rec is ∅.
+    /// The code of the arguments is before the branch, and the phis of the header name the block
+    /// where that code ends (LV-16). Every rec has its own edge to cb (LV-17). The ids of the body
+    /// start after those of the phis (LV-24). O.rec is ∅.
     fn tr_rec_func(&mut self, i: Input, names: Range, body: TermId) -> Translation {
         let (below, list) = self.stack(i.args).ok_or_else(|| self.ill_typed(i.expr, "a recursive function is not applied"))?;
         let args = self.arguments(list);
@@ -352,8 +352,7 @@ impl Translator<'_> {
         self.code.push(Op::Branch, &[lb]);
         self.code.push(Op::Label, &[lb]);
 
-        // A number that the body does not mention: whatever rec it holds belongs
-        // to a frame outside.
+        // This number does not occur in the body. So every rec in it belongs to an outer frame.
         let number = self.terms.frames(body);
         let span = self.terms.span(i.expr);
         let mut params: SmallVec<[TermId; 6]> = SmallVec::new();
@@ -380,8 +379,8 @@ impl Translator<'_> {
     /// the arguments' code, then a branch to the continue block
     ///                                                          [lv/tr-rec, 000 §6.9; LV-18, LV-25]
     ///
-    /// The arguments' code, in the frame that they stand in (LV-18), then OpBranch to the continue
-    /// block; the edge starts where that code ends (LV-25).
+    /// The arguments' code comes first, in the frame in which the arguments are (LV-18). Then comes
+    /// OpBranch to the continue block. The edge starts where that code ends (LV-25).
     fn tr_rec(&mut self, i: Input, frame: u32) -> Translation {
         let (below, list) = self.stack(i.args).ok_or_else(|| self.ill_typed(i.expr, "rec is not applied"))?;
         let Some((number, cont)) = i.rec else { return Err(self.ill_typed(list, "rec stands outside its rec-func")) };
@@ -401,14 +400,14 @@ impl Translator<'_> {
 
     /// a rec-func parameter is the result id of its header phi             [lv/tr-param, 000 §6.10]
     ///
-    /// O.ido and O.type are those of the header's phi, no code
+    /// O.ido and O.type are those of the header's phi. There is no code.
     fn tr_param(&mut self, i: Input, id: Id, ty: Ground) -> Translation {
         self.no_arguments(i)?;
         Ok(self.value(id, i.idc, i.idl, ty, Rule::LvTrParam))
     }
 
-    /// An argument: its id and type, the next id and label. Arguments are values, so they neither
-    /// call rec nor end elsewhere.
+    /// Translates an argument. Returns its id and type, the next id, and the label. Arguments are
+    /// values, so they never call rec, and control reaches their end.
     fn operand(&mut self, i: Input) -> Result<(Id, Ground, Id, Id), Untranslatable> {
         let o = self.translate(i)?;
         match (o.ido, o.ty) {
@@ -430,7 +429,7 @@ impl Translator<'_> {
         typeid(ty)
     }
 
-    /// Notes that the header must declare the type, and those it is made of.
+    /// Records that the header must declare the type and its component types.
     pub(super) fn mark(&mut self, ty: Ground) {
         match ty {
             Ground::Vec(n, e) => {

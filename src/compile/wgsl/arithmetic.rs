@@ -1,9 +1,9 @@
 //! Computations (seed 002, Integer signedness).
 //!
-//! In SPIR-V the instruction says what the sign of an integer is, in WGSL its type does. So
-//! operands are cast to the sign that the instruction means, and the result to that of its type.
-//! What a comparison of floats says of NaN is said by the operators that WGSL has, for all of which
-//! NaN is unordered: `!=` is avoided, for front ends differ in it.
+//! In SPIR-V, the instruction says whether an integer is signed. In WGSL, its type does. So
+//! operands are cast to the sign of the instruction, and the result is cast to the sign of its
+//! type. Comparisons of floats use the operators of WGSL, for all of which NaN is unordered. `!=`
+//! is avoided, because front ends differ in it.
 
 use rspirv::spirv::Op;
 use smallstep_semantics::spirv;
@@ -17,7 +17,7 @@ use super::place::{Kind, Place};
 use super::text::{COMPONENTS, Expr, Text};
 use super::{Refused, Why};
 
-/// Finds the high half of the product of two 32-bit integers by their 16-bit halves.
+/// Computes the high half of the product of two 32-bit integers from their 16-bit halves.
 pub(super) const HIGH_PRODUCT: &str = "fn high_product(a: u32, b: u32) -> u32 {
     let low = (a & 0xffffu) * (b & 0xffffu);
     let middle = (a >> 16u) * (b & 0xffffu) + (low >> 16u);
@@ -26,10 +26,10 @@ pub(super) const HIGH_PRODUCT: &str = "fn high_product(a: u32, b: u32) -> u32 {
 }
 ";
 
-/// Why subgroups are refused.
+/// The reason why subgroup instructions are refused.
 pub(super) const NO_SUBGROUPS: &str = "WGSL's subgroups ask for `enable subgroups`, which naga does not read";
 
-/// Why an instruction has no form.
+/// The reason why an instruction has no form in WGSL.
 fn why_not(op: Op, name: &str) -> (Why, &'static str) {
     match op {
         Op::ImageTexelPointer => (Why::Atomics, "WGSL has no atomics on texels: those that naga reads are its own"),
@@ -43,7 +43,7 @@ fn why_not(op: Op, name: &str) -> (Why, &'static str) {
 const MAX_PARTS: u64 = 1024;
 
 impl Body<'_, '_> {
-    /// An integer operand with that sign.
+    /// An integer operand, cast to that sign.
     pub(super) fn integer(&mut self, id: u32, signed: bool) -> Result<Expr, Refused> {
         let shape = self.convert.module.shape(id);
         let Scalar::Int { signed: is, .. } = shape.scalar else { return self.value(id) };
@@ -58,7 +58,7 @@ impl Body<'_, '_> {
         Ok(Expr::call(&Text::of(&["bitcast<", &name, ">"]), &[value]))
     }
 
-    /// An integer of that sign as the result of an instruction.
+    /// An integer of that sign, cast to the sign of the result of an instruction.
     pub(super) fn as_result(&mut self, value: Expr, signed: bool, i: &Instruction) -> Result<Expr, Refused> {
         let shape = self.convert.module.shape(i.result);
         match shape.scalar {
@@ -70,7 +70,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Operands of which one at least is no const-expression.
+    /// Makes sure that not all operands are const-expressions.
     pub(super) fn operating(&mut self, operands: &mut [Expr]) -> Result<(), Refused> {
         if !operands.is_empty() && operands.iter().all(|o| o.constant) {
             operands[0] = self.bound(&operands[0].clone())?;
@@ -78,8 +78,8 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Whether a constant has a component of which that is so; or a vector that is made of parts,
-    /// and one of these.
+    /// Whether a component of a constant has a property. If a vector is made of parts, also whether
+    /// a component of a constant part has it.
     fn constant_has(&self, id: u32, is: impl Fn(u64) -> bool) -> bool {
         let module = self.convert.module;
         let mut scalars = Vec::new();
@@ -92,7 +92,8 @@ impl Body<'_, '_> {
         scalars.iter().any(|s| is(s.bits))
     }
 
-    /// An operand in a variable, so that no front end takes it, or a part of it, for a constant.
+    /// Puts an operand into a variable, so that no front end takes it or a part of it for
+    /// a constant.
     fn no_constant(&mut self, operand: &Expr) -> Result<Expr, Refused> {
         self.bound(&Expr { constant: true, ..operand.clone() })
     }
@@ -402,7 +403,7 @@ impl Body<'_, '_> {
         self.define(index, i, value)
     }
 
-    /// Offset and count of a field of bits; as constants that pass the integer they are bound.
+    /// The offset and count of a bit field. Constants whose sum exceeds 32 are put into variables.
     fn field(&mut self, operands: &[u32]) -> Result<Vec<Expr>, Refused> {
         let mut parts = Vec::new();
         let mut sum = 0u64;
@@ -421,8 +422,8 @@ impl Body<'_, '_> {
         Ok(parts)
     }
 
-    /// An index into a vector. Out of range, SPIR-V's result is any value; what WGSL does to memory
-    /// there is less sure, so that the index is kept in range.
+    /// An index into a vector. Out of range, SPIR-V's result is any value, but WGSL's effect on
+    /// memory is less certain. So the index is kept in range.
     fn dynamic_index(&mut self, vector: u32, id: u32) -> Result<Expr, Refused> {
         let count = u64::from(self.shape_of(vector).rows);
         match self.convert.module.constant_value(id) {
@@ -435,7 +436,8 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Floats: an ordered comparison is false of NaN, an unordered one is true.
+    /// Compares floats. With NaN, an ordered comparison is false and an unordered comparison
+    /// is true.
     fn compare_floats(&mut self, i: &Instruction, operands: &[u32]) -> Result<Expr, Refused> {
         let mut pair = [self.value(operands[0])?, self.value(operands[1])?];
         self.operating(&mut pair)?;
@@ -476,11 +478,11 @@ impl Body<'_, '_> {
         let shape = self.shape_of(i.result);
         let mut parts = Vec::new();
         for &id in operands {
-            // The parts of a vector may have the other sign.
+            // The parts of a vector may have another sign.
             let signed = matches!(shape.scalar, Scalar::Int { signed: true, .. });
             let part = if shape.is_data() { self.integer(id, signed)? } else { self.value(id)? };
             let of = self.shape_of(id);
-            // naga 30 panics where it selects by a constant vector of which a part is a vector.
+            // naga 30 panics if it selects by a constant vector that has a vector as a part.
             match part.constant && of.scalar == Scalar::Bool && of.rows > 1 && shape.columns == 1 {
                 true => parts.extend(COMPONENTS[..usize::from(of.rows)].iter().map(|letter| part.member(letter))),
                 false => parts.push(part),
@@ -519,12 +521,12 @@ impl Body<'_, '_> {
         Ok(Expr::call(&name, &parts))
     }
 
-    /// The expression as a name.
+    /// The expression as a name, even if it is a constant.
     pub(super) fn bound_name(&mut self, value: &Expr) -> Result<Expr, Refused> {
         if value.constant { self.bound(value) } else { self.named(value) }
     }
 
-    /// A value of one type as the same value of another that matches it logically.
+    /// Converts a value to another type that matches its own logically.
     fn rebuilt(&mut self, text: &str, from: u32, to: u32, i: &Instruction) -> Result<Expr, Refused> {
         if self.convert.value_type(from)? == self.convert.value_type(to)? {
             return Ok(Expr::name(text));
@@ -582,7 +584,7 @@ impl Body<'_, '_> {
                     _ => Expr::call(&format!("vec{rows}<u32>"), &parts),
                 };
                 if by_sign {
-                    // A negative factor counts as 2³² more.
+                    // As an unsigned number, a negative factor is greater by 2³².
                     let negative = |x: &Expr, other: &Expr| {
                         let sign = Expr::binary("==", &Expr::binary(">>", x, &each("31u")), &each("1u"));
                         Expr::call("select", &[each("0u"), other.clone(), sign])
@@ -609,7 +611,7 @@ impl Body<'_, '_> {
     }
 }
 
-/// `a & b` as an operand of a comparison, where WGSL asks for parentheses.
+/// `a & b` as an operand of a comparison, where WGSL requires parentheses.
 fn magnitude_in_parentheses(value: Expr) -> Expr {
     Expr { text: Text::of(&["(", &value.text, ")"]), level: super::text::Level::Primary, ..value }
 }

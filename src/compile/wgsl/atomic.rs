@@ -1,8 +1,8 @@
 //! Atomics and barriers (seed 002, Post-process: atomic functions).
 //!
-//! In SPIR-V an instruction is atomic, in WGSL a type is. So what any atomic may reach is declared
-//! `atomic`, and a plain access to it is an `atomicLoad` or `atomicStore`. WGSL's atomics are
-//! relaxed.
+//! In SPIR-V an instruction is atomic, and in WGSL a type is. So memory that an atomic may access
+//! is declared `atomic`, and plain accesses to it become `atomicLoad` and `atomicStore`. WGSL's
+//! atomics are relaxed.
 
 use rspirv::spirv::{ExecutionModel, MemorySemantics, Op, Scope};
 use rustc_hash::FxHashSet;
@@ -23,9 +23,9 @@ use super::{Refused, Why};
 const MAX_PATHS: usize = 1 << 16;
 
 impl Convert<'_> {
-    /// Finds whether all workgroups have one invocation, and what OpMemoryBarrier orders anywhere:
-    /// without atomics only barriers make invocations see each other's memory, so that it is enough
-    /// if each of them orders all of that.
+    /// Finds whether all workgroups have one invocation, and which memory any OpMemoryBarrier
+    /// orders. Without atomics, only barriers make the writes of other invocations visible. So it
+    /// is enough if each barrier orders all of that memory.
     pub(super) fn find_barriers(&mut self, entries: &[EntryPoint]) -> Result<(), Refused> {
         let module = self.module;
         self.by_itself = true;
@@ -44,7 +44,7 @@ impl Convert<'_> {
         Ok(())
     }
 
-    /// Finds what atomics reach.
+    /// Finds the parts of variables that atomics access.
     pub(super) fn find_atomics(&mut self) -> Result<(), Refused> {
         let module = self.module;
         if self.scan.atomics.is_empty() {
@@ -93,10 +93,10 @@ impl Convert<'_> {
 }
 
 impl Body<'_, '_> {
-    /// OpControlBarrier. What OpMemoryBarrier right before it orders, it orders too.
+    /// OpControlBarrier. It also orders the memory of an OpMemoryBarrier right before it.
     ///
-    /// Where each workgroup has one invocation, a barrier within it does nothing, and is left out:
-    /// WGSL's analysis of uniformity does not look at the size, and may refuse it.
+    /// If each workgroup has one invocation, a barrier of workgroup scope has no effect and is left
+    /// out. WGSL's uniformity analysis does not consider the size, and might refuse the barrier.
     pub(super) fn control_barrier(&mut self, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
         let module = self.convert.module;
         let execution = module.constant_value(operands[0]).unwrap_or(0) as u32;
@@ -130,9 +130,9 @@ impl Body<'_, '_> {
         }
     }
 
-    /// OpMemoryBarrier, which WGSL has not: it is a part of the barrier that follows. Where every
-    /// invocation comes to it, it is a barrier of its own, which orders more. Elsewhere every
-    /// barrier of the module orders what it orders ([`Convert::find_barriers`]).
+    /// OpMemoryBarrier, which WGSL lacks. It becomes part of the barrier that follows. If every
+    /// invocation reaches it, it becomes a barrier of its own, which orders more. Elsewhere, every
+    /// barrier of the module orders its memory ([`Convert::find_barriers`]).
     pub(super) fn memory_barrier(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
         let module = self.convert.module;
         let semantics = module.constant_value(operands[1]).unwrap_or(0) as u32;
@@ -154,7 +154,7 @@ impl Body<'_, '_> {
         Err(self.convert.refused_at(i, Why::Barrier, "WGSL has no memory barrier that only some invocations come to, between atomics"))
     }
 
-    /// An atomic instruction.
+    /// Writes an atomic instruction.
     pub(super) fn atomic(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
         let place = self.place(operands[0])?;
         let unused = self.stands(index) == Stand::Unused;
@@ -186,7 +186,8 @@ impl Body<'_, '_> {
         if i.result == 0 || unused { Ok(()) } else { self.define(index, i, Expr::name(name)) }
     }
 
-    /// An atomic instruction at one place; the old value, if it has one.
+    /// Writes an atomic instruction at one place. Returns the original value, if the instruction
+    /// has one.
     fn atomic_at(&mut self, place: &Place, i: &Instruction, operands: &[u32]) -> Result<Option<Old>, Refused> {
         let (text, signed) = match &place.kind {
             Kind::Stored(stored) => match stored.rep {
@@ -238,8 +239,8 @@ impl Body<'_, '_> {
         Ok(Some(Old { value: call, signed, is_call: true }))
     }
 
-    /// The least or greatest by the other sign than that of the atomic's type: tried until no other
-    /// invocation comes between.
+    /// The minimum or maximum of the sign that differs from the atomic's type. It is a loop with
+    /// compare-exchange, until no other invocation intervenes.
     fn atomic_of_other_sign(&mut self, operands: &[u32], place: &str, signed: bool, function: &str) -> Result<Old, Refused> {
         let value = self.integer(operands[3], !signed)?;
         let value = self.named(&value)?;
@@ -260,7 +261,7 @@ impl Body<'_, '_> {
         Ok(Old { value: Expr::name(old), signed, is_call: false })
     }
 
-    /// WGSL's compare-exchange may fail for no reason; SPIR-V's may not.
+    /// Compare-exchange. In WGSL it may fail spuriously, but not in SPIR-V.
     fn compare_exchange(&mut self, operands: &[u32], place: &str, signed: bool) -> Result<Old, Refused> {
         let (value, comparator) = (self.integer(operands[4], signed)?, self.integer(operands[5], signed)?);
         let (value, comparator) = (self.named(&value)?, self.named(&comparator)?);
@@ -278,10 +279,10 @@ impl Body<'_, '_> {
     }
 }
 
-/// The old value of an atomic, which may be of another sign than the type that the result has.
+/// The original value of an atomic. Its sign may differ from the result type.
 struct Old {
     value: Expr,
     signed: bool,
-    /// Whether it is the call that does the atomic, which is not written yet.
+    /// Whether `value` is the call of the atomic function, which is not written yet.
     is_call: bool,
 }

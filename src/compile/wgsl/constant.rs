@@ -1,7 +1,7 @@
-//! Constants. WGSL evaluates const-expressions when it reads a program, and refuses those that
-//! divide by zero, overflow, or are no finite number; SPIR-V's constants may be anything. So an
-//! operation never has constants only: one of them is the value of a `var`, which is no
-//! const-expression. NaN and the infinities are made of their bits in the same way.
+//! Constants. WGSL evaluates const-expressions when it compiles a program. It refuses those that
+//! divide by zero, overflow, or are not finite. SPIR-V's constants may have any value. So at least
+//! one operand of an operation is not constant: the value of a constant goes into a `var`, which is
+//! no const-expression. NaN and the infinities are built from their bits in the same way.
 
 use rspirv::spirv::Op;
 use smallstep_semantics::spirv::operation::{Scalar, Shape};
@@ -12,7 +12,7 @@ use super::convert::Convert;
 use super::text::{Expr, Text, float};
 use super::{Refused, Why};
 
-/// The most components and elements that one constant is spelled with.
+/// The most components and elements in the spelling of a constant.
 const MAX_PARTS: u64 = 1 << 16;
 
 /// The value of a 16-bit float.
@@ -28,7 +28,7 @@ fn half(bits: u16) -> f32 {
 }
 
 impl Convert<'_> {
-    /// The text of a scalar constant of a shape; `None` where WGSL has no literal for it.
+    /// The literal of a scalar constant. `None` if WGSL has no literal for it.
     pub(super) fn scalar_literal(&mut self, scalar: Scalar, bits: u64) -> Result<Option<Text>, Refused> {
         Ok(match scalar {
             Scalar::Bool => Some(if bits == 0 { "false" } else { "true" }.into()),
@@ -47,7 +47,7 @@ impl Convert<'_> {
         })
     }
 
-    /// A constant whose text can stand at module scope; `None` where it holds NaN or an infinity.
+    /// A constant whose text can stand at module scope. `None` if it contains NaN or an infinity.
     pub(super) fn finite_constant(&mut self, id: u32, as_signed: Option<bool>) -> Result<Option<Expr>, Refused> {
         let module = self.module;
         let Some(constant) = module.instruction(id) else { return Err(self.refused(Why::Type, format!("%{id} is no constant"))) };
@@ -95,7 +95,7 @@ impl Convert<'_> {
         }
         let name = if shape.is_data() { self.shape_type(shape)? } else { self.value_type(type_)? };
         if shape.is_data() && shape.columns == 1 {
-            // Of `vec3<f32>(vec2<f32>(), x)` naga makes a constant of two constituents.
+            // naga makes a constant of two constituents from `vec3<f32>(vec2<f32>(), x)`.
             let literal = self.scalar_literal(shape.scalar, 0)?.unwrap_or_default();
             return Ok(Expr::call(&name, &[Expr::literal(literal)]));
         }
@@ -113,7 +113,8 @@ impl Convert<'_> {
         }
     }
 
-    /// A composite constant, declared at module scope; its name.
+    /// The name of a composite constant, which is declared at module scope on first use. `None` if
+    /// it contains NaN or an infinity.
     pub(super) fn declared_constant(&mut self, id: u32) -> Result<Option<Text>, Refused> {
         if let Some(name) = self.constants.get(&id) {
             return Ok(Some(name.clone()));
@@ -126,7 +127,7 @@ impl Convert<'_> {
         Ok(Some(name))
     }
 
-    /// The shape of a type with integers of that sign.
+    /// The shape with integers of that sign. Other shapes are unchanged.
     pub(super) fn signed_shape(&self, shape: Shape, signed: bool) -> Shape {
         match shape.scalar {
             Scalar::Int { width, .. } => shape.of(Scalar::Int { width, signed }),

@@ -1,5 +1,5 @@
-//! A module's declarations: types on use, variables on use, functions that entry points reach
-//! (seed 002, Overall flow; Mapping types; Mapping buffer types).
+//! The declarations of a module. Types and variables are declared on use, and functions if entry
+//! points reach them (seed 002, Overall flow; Mapping types; Mapping buffer types).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -29,14 +29,14 @@ use crate::compile::bindings::Place;
 /// The most bytes of a converted module.
 pub(super) const MAX_TEXT: usize = 64 << 20;
 
-/// The most functions that are written: one that is called with different variables is written for
-/// each.
+/// The most functions that are written. A function is written once for each choice of variables as
+/// its arguments.
 const MAX_FUNCTIONS: usize = 4096;
 
-/// The most descriptors of an array of them.
+/// The most descriptors in an array of descriptors.
 pub(super) const MAX_DESCRIPTORS: u64 = 256;
 
-/// How the types of vectors begin, by components modulo 4.
+/// The beginnings of the vector types, by the number of components modulo 4.
 const VECTORS: [&str; 4] = ["vec4<", "", "vec2<", "vec3<"];
 
 /// A variable at module scope.
@@ -46,37 +46,39 @@ pub(super) struct Global {
     pub(super) stored: Rc<Stored>,
 }
 
-/// What a parameter is: a variable at module scope, or an element of an array of descriptors.
+/// The meaning of a parameter: a variable at module scope, or an element of an array
+/// of descriptors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Bound {
     pub(super) variable: u32,
     pub(super) element: Element,
 }
 
-/// Which descriptors of an array a parameter is.
+/// The descriptors of an array that a parameter stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Element {
-    /// All of them, or the only one.
+    /// All descriptors, or the only one.
     All,
-    /// That one.
+    /// The descriptor with this number.
     Only(u64),
-    /// One whose number is a parameter.
+    /// One descriptor, whose number is a parameter in WGSL.
     Given,
 }
 
-/// What a parameter is that is no parameter in WGSL.
+/// The meaning of a parameter that WGSL has no parameter for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Passed {
     /// A variable, an image or a sampler.
     Variable(Bound),
-    /// A pointer to one of these, of which the number and the indices are parameters.
+    /// A pointer to one of these targets. The number of the target and the indices are parameters
+    /// in WGSL.
     Pointer(Rc<[Target]>),
 }
 
-/// A function, and what its pointer parameters are.
+/// A function with the meaning of its pointer parameters.
 type Instance = (u32, Vec<Option<Passed>>);
 
-/// The conversion of a module.
+/// The state of the conversion of a module.
 pub(super) struct Convert<'m> {
     pub(super) module: &'m Module,
     pub(super) options: &'m Options,
@@ -93,13 +95,14 @@ pub(super) struct Convert<'m> {
     members: FxHashMap<u32, Rc<[Text]>>,
     pub(super) atomics: Atomics,
     pub(super) constants: FxHashMap<u32, Text>,
-    /// How scalar constants are spelled, by id and the sign that they are to have.
+    /// The spelling of scalar constants, by id and by the sign that is wanted.
     pub(super) scalars: FxHashMap<(u32, Option<bool>), Expr>,
-    /// By variable and element of an array of descriptors.
+    /// By variable and element of an array of descriptors: the declared variable.
     variables: FxHashMap<(u32, u64), Global>,
     /// By descriptor set and binding: the buffer that is declared there.
     bound: FxHashMap<(u32, u32), Global>,
-    /// By descriptor set and binding: the image or sampler that is declared there.
+    /// By descriptor set and binding: the variable and element of the image or sampler that is
+    /// declared there.
     handles_at: FxHashMap<(u32, u32), (u32, u64)>,
     pub(super) op_names: FxHashMap<u32, Text>,
     op_member_names: FxHashMap<(u32, u32), Text>,
@@ -110,47 +113,49 @@ pub(super) struct Convert<'m> {
     pub(super) notes: Vec<String>,
     /// The entry point that is being written.
     pub(super) entry: Option<EntryPoint>,
-    /// Its interface.
+    /// The interface of that entry point.
     pub(super) ports: Ports,
-    /// How textures and samplers are used, by variable.
+    /// The uses of textures and samplers, by variable.
     pub(super) textures: FxHashMap<u32, Handle>,
     pub(super) samplers: FxHashMap<u32, Handle>,
-    /// The names of samplers, by variable, element, and whether they compare.
+    /// The names of samplers, by variable, element, and whether the sampler compares.
     pub(super) sampler_names: FxHashMap<(u32, u64, bool), Text>,
-    /// The names of the textures that are no depth textures beside those that are.
+    /// The names of textures that are declared beside a depth texture of the same variable, by
+    /// variable and element.
     pub(super) color_names: FxHashMap<(u32, u64), Text>,
-    /// By descriptor set: where a free binding is looked for.
+    /// By descriptor set: the binding at which the search for a free one begins.
     pub(super) next_binding: FxHashMap<u32, u32>,
-    /// Where the samplers of combined image samplers go.
+    /// The places of the samplers of combined image samplers.
     pub(super) split: BTreeMap<Place, Place>,
-    /// Whether anything samples by derivatives.
+    /// Whether an instruction samples with implicit derivatives.
     pub(super) derivatives: bool,
-    /// The extensions of WGSL that the text needs.
+    /// The WGSL extensions that the text needs.
     pub(super) enabled: BTreeSet<&'static str>,
     /// The descriptor sets and bindings of the module.
     taken: FxHashSet<(u32, u32)>,
-    /// What the functions do.
+    /// Facts about the functions.
     pub(super) scan: Scan,
-    /// The variables that functions write which are reached.
+    /// The variables that reached functions write.
     written: FxHashSet<u32>,
-    /// The groups and bindings of the storage buffers that are `read`.
+    /// The groups and bindings of the storage buffers that are declared `read`.
     read: Vec<(u32, u32)>,
     /// Whether each workgroup has one invocation.
     pub(super) by_itself: bool,
-    /// What OpMemoryBarrier where only some invocations come orders: bits of MemorySemantics.
+    /// The memory that an OpMemoryBarrier orders where only some invocations reach it: bits
+    /// of MemorySemantics.
     pub(super) everywhere: u32,
-    /// The functions that OpKill may end, they or what they call.
+    /// The functions that OpKill may end, in themselves or in a callee.
     pub(super) kills: FxHashSet<u32>,
-    /// The inputs that each function is given, by id of the function.
+    /// The inputs that are parameters of each function, by id of the function.
     pub(super) carried: FxHashMap<u32, Vec<u32>>,
-    /// The variable that says whether OpKill has ended the invocation.
+    /// The variable that records that OpKill has ended the invocation.
     pub(super) killed: Option<Text>,
-    /// The bytes of all references so far: each access chain spells its own.
+    /// The bytes of all references so far. Each access chain spells its own reference.
     pub(super) spelled: usize,
 }
 
 impl<'m> Convert<'m> {
-    /// A conversion that has not begun.
+    /// A new conversion.
     pub(super) fn new(module: &'m Module, words: &[u32], options: &'m Options) -> Convert<'m> {
         let (mut op_names, mut op_member_names) = (FxHashMap::default(), FxHashMap::default());
         for i in module.instructions() {
@@ -225,7 +230,7 @@ impl<'m> Convert<'m> {
         }
     }
 
-    /// Converts the entry points, or the one that is asked for.
+    /// Converts the entry points, or the one that the options name.
     pub(super) fn all(mut self) -> Result<Converted, Refused> {
         let entry = self.options.entry.as_deref();
         let entries: Vec<EntryPoint> =
@@ -293,8 +298,8 @@ impl<'m> Convert<'m> {
         Ok(Converted { text, notes: self.notes, read: self.read })
     }
 
-    /// The names of the functions that entry points become: their own, where WGSL can declare it
-    /// and none before has it.
+    /// The names of the functions that entry points become. An entry point keeps its own name if
+    /// WGSL allows it and no earlier one has it.
     fn entry_names(&mut self, entries: &[EntryPoint]) -> Vec<Text> {
         let own: Vec<bool> = entries.iter().map(|entry| self.names.take(&entry.name)).collect();
         let mut names = Vec::new();
@@ -307,7 +312,7 @@ impl<'m> Convert<'m> {
         names
     }
 
-    /// By index of the function: whether those entry points reach it.
+    /// By index of the function: whether these entry points reach it.
     fn reached(&self, entries: &[EntryPoint]) -> Vec<bool> {
         let functions = self.module.functions();
         let mut reached = vec![false; functions.len()];
@@ -323,7 +328,7 @@ impl<'m> Convert<'m> {
         reached
     }
 
-    /// Finds the variables that functions write which those entry points reach.
+    /// Finds the variables that are written by functions which these entry points reach.
     fn find_written(&mut self, entries: &[EntryPoint]) {
         if self.plan.takes_all_as_read() {
             return;
@@ -332,7 +337,7 @@ impl<'m> Convert<'m> {
         self.written = self.pointed_into(does.flat_map(|(_, does)| does.writes.iter().copied()).collect());
     }
 
-    /// Refuses a vertex stage that uses what is declared to be written.
+    /// Refuses a vertex stage that uses a variable which is declared writable.
     fn refuse_vertex_writes(&self, entry: &EntryPoint) -> Result<(), Refused> {
         let module = self.module;
         let reached = self.reached(std::slice::from_ref(entry));
@@ -355,13 +360,13 @@ impl<'m> Convert<'m> {
         Ok(())
     }
 
-    /// Whether a variable is named in a function that is reached.
+    /// Whether a reached function names a variable.
     fn is_named_by(&self, variable: u32, reached: &[bool]) -> bool {
         let reaches = |id: &u32| self.module.functions().iter().zip(reached).any(|(function, reached)| *reached && function.id == *id);
         self.scan.named(variable).is_some_and(|named| named.by.iter().any(reaches))
     }
 
-    /// Whether a vertex stage that is converted uses a variable.
+    /// Whether a converted vertex stage uses a variable.
     pub(super) fn is_in_vertex_stage(&self, variable: u32) -> bool {
         let entry = self.options.entry.as_deref();
         let is_converted = |e: &&EntryPoint| e.model == ExecutionModel::Vertex && entry.is_none_or(|name| e.name == name);
@@ -384,7 +389,7 @@ impl<'m> Convert<'m> {
         }
     }
 
-    /// The variable that says whether OpKill has ended the invocation in a function.
+    /// The variable that records that OpKill has ended the invocation. It is declared on first use.
     pub(super) fn killed(&mut self) -> Text {
         if let Some(name) = &self.killed {
             return name.clone();
@@ -395,7 +400,7 @@ impl<'m> Convert<'m> {
         name
     }
 
-    /// A refusal that no instruction is to blame for.
+    /// A refusal without an instruction.
     #[cold]
     pub(super) fn refused(&self, why: Why, what: String) -> Refused {
         Refused { why, what, instruction: None }
@@ -427,7 +432,7 @@ impl<'m> Convert<'m> {
         }
     }
 
-    /// The name that a value or type is to have, if the module gives it one.
+    /// The name that the module gives a value or type. `None` if it gives none.
     pub(super) fn op_name(&self, id: u32) -> Option<&str> {
         self.op_names.get(&id).map(|name| &**name)
     }
@@ -464,7 +469,8 @@ impl<'m> Convert<'m> {
             Some(Type::Struct { .. }) => {
                 let laid = types.members(type_).iter().all(|m| m.offset.is_some()) && !types.contents(type_).runtime_array;
                 if laid && !types.members(type_).is_empty() {
-                    // It may have the layout itself; else the layout has a structure of its own.
+                    // The structure of values may have this layout itself. Otherwise the layout
+                    // gets a structure of its own.
                     let _ = self.stored((type_, MatrixLayout::default(), PLAIN, 16));
                 }
                 if let Some(name) = self.value_structs.get(&type_) {
@@ -487,7 +493,7 @@ impl<'m> Convert<'m> {
         Ok(text)
     }
 
-    /// The refusal of numbers that WGSL has not: of another width.
+    /// The refusal of a number type that WGSL does not have, because of its width.
     #[cold]
     pub(super) fn no_scalar(&self, scalar: Scalar) -> Refused {
         let what = match scalar {
@@ -535,7 +541,7 @@ impl<'m> Convert<'m> {
         names
     }
 
-    /// Declares the structure of values of a type; its name.
+    /// Declares the structure of values of a type. Returns its name.
     pub(super) fn declare_value_struct(&mut self, type_: u32, lines: &[String]) -> Text {
         if let Some(name) = self.value_structs.get(&type_) {
             return name.clone();
@@ -545,7 +551,7 @@ impl<'m> Convert<'m> {
         name
     }
 
-    /// Declares a structure that is like a type; its name.
+    /// Declares a structure that corresponds to a type. Returns its name.
     pub(super) fn declare_struct(&mut self, type_: u32, suffix: &str, lines: &[String]) -> Text {
         let wanted = match self.op_name(type_) {
             Some(name) => Text::of(&[name, suffix]),
@@ -560,12 +566,13 @@ impl<'m> Convert<'m> {
 
     // Variables.
 
-    /// A variable at module scope, which is declared where it has not been yet.
+    /// A variable at module scope. It is declared on first use.
     pub(super) fn global(&mut self, id: u32) -> Result<Global, Refused> {
         self.element(id, 0)
     }
 
-    /// The descriptors that a variable is, and the type of each: one, but for an array of them.
+    /// The number of descriptors of a variable, and the type of each. The number is 1 except for an
+    /// array of descriptors.
     pub(super) fn descriptors(&self, id: u32) -> Option<(u64, u32)> {
         let types = self.module.types();
         let mut type_ = self.module.variable(id)?.type_;
@@ -576,7 +583,7 @@ impl<'m> Convert<'m> {
         Some((count, type_))
     }
 
-    /// How many levels of arrays of descriptors a variable has that holds buffers.
+    /// The number of array levels of a variable that is an array of buffers.
     pub(super) fn descriptor_levels(&self, id: u32) -> usize {
         let buffers = |v: &&Variable| matches!(v.class, StorageClass::Uniform | StorageClass::StorageBuffer);
         let Some(mut type_) = self.module.variable(id).filter(buffers).map(|v| v.type_) else { return 0 };
@@ -587,8 +594,8 @@ impl<'m> Convert<'m> {
         levels
     }
 
-    /// A variable at module scope, or an element of an array of descriptors, each of which is a
-    /// variable in WGSL: the first at the binding of the array, the others at free ones.
+    /// A variable at module scope, or an element of an array of descriptors. Each element is a
+    /// variable in WGSL: the first at the binding of the array, the others at free bindings.
     pub(super) fn element(&mut self, id: u32, element: u64) -> Result<Global, Refused> {
         if let Some(known) = self.variables.get(&(id, element)) {
             return Ok(known.clone());
@@ -721,7 +728,7 @@ impl<'m> Convert<'m> {
         Ok(stored)
     }
 
-    /// An image or sampler at the binding of another, which it is the same as.
+    /// An image or sampler at the binding of another one, which must be of the same type and use.
     fn same_handle(&mut self, own: (u32, u64), other: (u32, u64), declaration: &Instruction) -> Result<Global, Refused> {
         let type_of = |id: u32| self.module.variable(id).map(|v| v.type_);
         if type_of(own.0) != type_of(other.0) || !self.is_used_alike(own.0, other.0) {
@@ -738,7 +745,7 @@ impl<'m> Convert<'m> {
         Ok(global)
     }
 
-    /// The other buffers at the binding of a variable that anything uses, and their types.
+    /// The other used buffers at the binding of a variable, with their types.
     fn others_at(&self, id: u32, place: Option<(u32, u32)>) -> Vec<(u32, u32)> {
         let module = self.module;
         let Some(place) = place else { return Vec::new() };
@@ -746,8 +753,8 @@ impl<'m> Convert<'m> {
         same.filter(|v| self.scan.uses(v.id)).map(|v| (v.id, self.descriptors(v.id).map_or(v.type_, |(_, type_)| type_))).collect()
     }
 
-    /// How a buffer is stored: by its own layout, or as words where WGSL does not have that, or
-    /// where other types see the same buffer.
+    /// The storage of a buffer. It has its own layout, or is an array of words if WGSL cannot
+    /// express the layout or other types share the buffer.
     fn buffer(
         &mut self,
         type_: u32,
@@ -788,7 +795,7 @@ impl<'m> Convert<'m> {
         Ok(Rc::new(Stored::words(type_, words, sizes.max().unwrap_or(0))))
     }
 
-    /// A binding that nothing has yet.
+    /// Takes a binding of a set that is still free.
     pub(super) fn free_binding(&mut self, set: u32) -> u32 {
         if self.taken.is_empty() {
             self.taken.extend(self.module.globals().iter().filter_map(|v| self.module.descriptor(v.id)));
@@ -802,9 +809,10 @@ impl<'m> Convert<'m> {
         free
     }
 
-    /// Whether nothing writes a buffer: no function does, and, if that is to show, it or all of its
-    /// members are NonWritable. A pointer that is chosen may be to what is NonWritable, and a store
-    /// through it needs the access, even if it must not be reached.
+    /// Whether a buffer is declared `read`. No function may write it, and with
+    /// [`Access::Declared`] it or all of its members must be NonWritable. A selected pointer may
+    /// point to a NonWritable buffer. A store through that pointer needs a writable buffer, even
+    /// if the store must not be reached.
     fn is_read_only(&self, id: u32, type_: u32) -> bool {
         if self.written.contains(&id) {
             return false;
@@ -819,7 +827,8 @@ impl<'m> Convert<'m> {
 
     // Functions.
 
-    /// The name of a function whose pointer parameters are these variables; it is written later.
+    /// The name of a function whose pointer parameters are these variables. The function is
+    /// written later.
     pub(super) fn instance(&mut self, function: &Function, bindings: Vec<Option<Passed>>) -> Result<Text, Refused> {
         let instance = (function.id, bindings);
         if let Some(name) = self.instances.get(&instance) {

@@ -1,4 +1,4 @@
-//! Functions: the statements of the tree, in order, with what stands in each.
+//! Functions: the statements of the tree, in order, with the instructions in each.
 
 use rspirv::spirv::{Op, StorageClass};
 use rustc_hash::FxHashMap;
@@ -17,38 +17,38 @@ use super::text::{Expr, Level, Text};
 use super::usage::{Stand, Usage, usage};
 use super::{Refused, Why};
 
-/// How many bytes an instruction becomes, about.
+/// The approximate number of bytes of text for an instruction.
 pub(super) const BYTES_OF_INSTRUCTION: usize = 24;
 
-/// How deep an expression is nested before part of it gets a name.
+/// The nesting depth at which a part of an expression gets a name.
 const MAX_DEPTH: u8 = 12;
 
-/// The index of an instruction that stands in no block.
+/// The index that marks an instruction in no block. Its value is captured, not written.
 const CAPTURED: usize = usize::MAX;
 
-/// How far lines are indented at most.
+/// The deepest indentation of a line.
 const SPACES: &str = "                                                                                                ";
 
-/// The most columns of an expression before it gets a name.
+/// The number of columns at which an expression gets a name.
 const MAX_WIDTH: usize = 160;
 
-/// What a phi, or what is saved of one that is a pointer, is assigned on an edge.
+/// An assignment on an edge: of a phi, or of a saved part of a phi that is a pointer.
 struct Copy {
     phi: u32,
-    /// The variable, and what it becomes.
+    /// The variable. `value` is its new value.
     name: Text,
     value: Expr,
 }
 
-/// Something by id, of ids that are used in a function.
+/// A map from ids that a function uses to `T`.
 pub(super) struct ById<'m, T> {
     module: &'m Module,
     /// The index of the first instruction of the function.
     first: usize,
-    /// By instruction of the function: its number in `items` plus 1, or 0.
+    /// By instruction of the function: the index in `items` plus 1, or 0.
     own: Vec<u32>,
     items: Vec<T>,
-    /// Of what is made at module scope.
+    /// The entries of ids that are defined at module scope.
     others: FxHashMap<u32, T>,
 }
 
@@ -60,7 +60,7 @@ impl<'m, T: Clone> ById<'m, T> {
         ById { module, first, own: vec![0; end - first], items, others: FxHashMap::default() }
     }
 
-    /// The index in `own`, of what the function defines.
+    /// The index in `own` of an id. `None` if the function does not define it.
     fn at(&self, id: u32) -> Option<usize> {
         self.module.definition(id)?.checked_sub(self.first).filter(|at| *at < self.own.len())
     }
@@ -91,40 +91,42 @@ impl<'m, T: Clone> ById<'m, T> {
     }
 }
 
-/// A function that is being written.
+/// The state of a function that is being written.
 pub(super) struct Body<'c, 'm> {
     pub(super) convert: &'c mut Convert<'m>,
     pub(super) function: &'m Function,
     tree: Tree,
     usage: Usage,
-    /// The functions so far, and this one as far as it is written.
+    /// The functions so far, and this function as far as it is written.
     out: String,
     indent: usize,
-    /// How values are spelled where they are used.
+    /// The spelling of each value at its uses.
     values: ById<'m, Expr>,
-    /// By block: the selector of the switch that ends it, in its clauses.
+    /// By block that ends in a switch: the selector, for use in the clauses.
     selectors: FxHashMap<Node, Expr>,
-    /// What pointers refer to.
+    /// By pointer: the reference that its uses spell.
     pub(super) places: ById<'m, Place>,
-    /// By id: pointers that are values.
+    /// By id: the saved pointers.
     pub(super) pointers: FxHashMap<u32, Pointer>,
-    /// By parameter: the variable or the descriptor that it is.
+    /// By parameter: the variable or descriptor that stands for it.
     pub(super) bindings: FxHashMap<u32, Bound>,
-    /// By parameter that is one descriptor of an array: its number.
+    /// By parameter that is one descriptor of an array: the number of the descriptor.
     pub(super) given: FxHashMap<u32, Expr>,
     flags: Vec<Text>,
     is_entry: bool,
-    /// What memory barriers since the last barrier order: bits of MemorySemantics.
+    /// The memory that earlier memory barriers order and no barrier has ordered yet: bits
+    /// of MemorySemantics.
     pub(super) ordered: u32,
-    /// What an instruction in no block computes.
+    /// The value of an instruction in no block.
     capture: Option<Expr>,
-    /// The list that is being written, and whether anything has left the function before.
+    /// The list that is being written. `left` is whether a statement before may have left
+    /// the function.
     current: ListId,
     left: bool,
 }
 
 impl<'c, 'm> Body<'c, 'm> {
-    /// Writes a function whose pointer parameters are those variables.
+    /// Writes a function. `passed` says which of its pointer parameters are variables.
     pub(super) fn write(
         convert: &'c mut Convert<'m>,
         function: &'m Function,
@@ -243,16 +245,16 @@ impl<'c, 'm> Body<'c, 'm> {
         self.convert.op_name(id).map_or_else(|| Text::numbered("x_", id.into(), ""), Text::from)
     }
 
-    /// The name of a value, which is declared once in the function.
+    /// A name for a value, to be declared once in the function.
     fn name(&mut self, id: u32) -> Text {
         match self.convert.op_names.get(&id) {
             Some(wanted) => self.convert.names.local(wanted),
-            // Nothing else is called so.
+            // Only ids have such names.
             None => Text::numbered("x_", id.into(), ""),
         }
     }
 
-    /// Variables of the function, at its beginning.
+    /// Declares the variables of the function, at its beginning.
     fn variables(&mut self) -> Result<(), Refused> {
         let module = self.convert.module;
         for variable in module.locals(self.function) {
@@ -273,7 +275,7 @@ impl<'c, 'm> Body<'c, 'm> {
         Ok(())
     }
 
-    /// Where control comes to the end of the text.
+    /// Writes the return at the end of the text, which control may reach.
     fn end_of_function(&mut self) -> Result<(), Refused> {
         if self.is_entry {
             return self.return_from_entry(true);
@@ -308,7 +310,7 @@ impl<'c, 'm> Body<'c, 'm> {
         self.out.push_str(&SPACES[..SPACES.len().min(4 * self.indent)]);
     }
 
-    /// Writes the line that some texts are together.
+    /// Writes the concatenation of some texts as a line.
     pub(super) fn line_of(&mut self, texts: &[&str]) {
         if self.convert.plan.changes_lines() {
             return self.line(texts.concat());
@@ -318,12 +320,12 @@ impl<'c, 'm> Body<'c, 'm> {
         self.out.push('\n');
     }
 
-    /// Whether every invocation of the workgroup comes to the statement that is being written.
+    /// Whether every invocation of the workgroup reaches the current statement.
     pub(super) fn is_reached_by_all(&self) -> bool {
         self.is_entry && self.current == 0 && !self.left
     }
 
-    /// A switch with a clause for each number below a count, the last of which is the default.
+    /// Writes a switch with a clause for each number below a count. The last clause is the default.
     pub(super) fn clauses(
         &mut self,
         selector: &Expr,
@@ -344,7 +346,7 @@ impl<'c, 'm> Body<'c, 'm> {
         Ok(())
     }
 
-    /// Returns if a function that was called has ended the invocation.
+    /// Writes a return for the case that a called function has ended the invocation.
     fn return_if_killed(&mut self) -> Result<(), Refused> {
         if self.convert.plan.goes_on_behind_kills() {
             return Ok(());
@@ -363,7 +365,7 @@ impl<'c, 'm> Body<'c, 'm> {
         Ok(())
     }
 
-    /// Whether a list, which is not written yet, calls a function that OpKill may end.
+    /// Whether a list that is not written yet calls a function that OpKill may end.
     fn kills_within(&self, list: ListId) -> bool {
         let calls = |node: Node| {
             let called = |i: &Instruction| i.is(Op::FunctionCall).then(|| i.operands(self.convert.module.words())[0]);
@@ -380,7 +382,7 @@ impl<'c, 'm> Body<'c, 'm> {
         })
     }
 
-    /// What a function is given for an image or a sampler, and what the parameter is.
+    /// The argument of a call for an image or a sampler, and the meaning of the parameter.
     fn handle_argument(&mut self, id: u32) -> Result<(Option<Expr>, Bound), Refused> {
         let module = self.convert.module;
         let resource = self.handle(id, false)?;
@@ -428,7 +430,7 @@ impl<'c, 'm> Body<'c, 'm> {
         for (at, item) in items.iter().enumerate() {
             self.item(item, list, at == last)?;
         }
-        // Some front ends ask for a return behind a loop that nothing but a return leaves.
+        // Some front ends require a return after a loop that ends only by returns.
         if matches!(items.last(), Some(Item::Loop { falls: false, .. })) && !self.is_continuing(list) {
             return if self.is_entry { self.return_from_entry(true) } else { self.return_behind_loop() };
         }
@@ -487,7 +489,8 @@ impl<'c, 'm> Body<'c, 'm> {
                 self.line_of(&["}"]);
             }
             Item::Loop { body, continuing, exits, .. } => {
-                // Nothing returns from a continue construct: what it calls is asked for behind it.
+                // A continue construct cannot return. So a kill in it is tested at the start of the
+                // body and after the loop.
                 let kills = !self.is_continuing(list) && continuing.is_some_and(|list| self.kills_within(list));
                 self.line_of(&["loop {"]);
                 if kills {
@@ -518,7 +521,7 @@ impl<'c, 'm> Body<'c, 'm> {
                 let mut selector = self.selector(*block)?;
                 let asked_again = |item: &Item| matches!(item, Item::Among { .. });
                 if clauses.iter().any(|clause| self.tree.lists[clause.list as usize].items.iter().any(asked_again)) {
-                    // What it was read from may change.
+                    // The memory that the selector was read from may change.
                     selector = self.bound(&selector)?;
                     if self.convert.plan.keeps_selectors() {
                         let id = self.terminator_operand(*block);
@@ -608,7 +611,7 @@ impl<'c, 'm> Body<'c, 'm> {
         literal.ok_or_else(|| self.convert.refused(Why::Width, format!("the selector %{id} has no literals")))
     }
 
-    /// The phis that an edge assigns, and their values.
+    /// The assignments to phis on an edge.
     fn copies(&mut self, from: Node, to: Node) -> Result<Vec<Copy>, Refused> {
         let module = self.convert.module;
         let label = module.function_blocks(self.function)[from as usize].label;
@@ -645,7 +648,7 @@ impl<'c, 'm> Body<'c, 'm> {
         Ok(copies)
     }
 
-    /// Assigns phis together: none sees what another becomes.
+    /// Assigns phis in parallel: no assignment sees the new value of another phi.
     fn assign(&mut self, mut copies: Vec<Copy>) -> Result<(), Refused> {
         if !self.convert.plan.copies_in_turn() {
             for at in 1..copies.len() {
@@ -662,13 +665,13 @@ impl<'c, 'm> Body<'c, 'm> {
         Ok(())
     }
 
-    /// The end of a continue construct that may leave its loop. The phis of the header are assigned
-    /// only if the loop goes on, those of the merge block only if it does not.
+    /// Writes the end of a continue construct that may leave its loop. The phis of the header are
+    /// assigned only if the loop goes on, and the phis of the merge block only if it ends.
     fn latch(&mut self, block: Node, header: Node, merge: Node, negated: bool) -> Result<(), Refused> {
         let (again, leaves) = (self.copies(block, header)?, self.copies(block, merge)?);
         let mut condition = self.value(self.terminator_operand(block))?;
         let negated = negated != self.convert.plan.negates_latch();
-        // Where nothing behind the loop reads the phis of its header, they may change in any case.
+        // If nothing after the loop reads the phis of its header, they may change in either case.
         let body = self.tree.list_of[header as usize];
         let alone = leaves.is_empty() && again.iter().all(|copy| self.usage.stays_within(self.convert.module, copy.phi, body, &self.tree));
         if (alone || self.convert.plan.copies_on_every_edge()) && !again.is_empty() {
@@ -725,7 +728,7 @@ impl<'c, 'm> Body<'c, 'm> {
                 if self.is_entry {
                     return self.return_from_entry(false);
                 }
-                // WGSL goes on in the caller: it is to end there too.
+                // WGSL goes on in the caller, which must end there too.
                 let killed = self.convert.killed();
                 self.line(format!("{killed} = true;"));
                 self.return_zero()
@@ -736,7 +739,7 @@ impl<'c, 'm> Body<'c, 'm> {
 
     // Values.
 
-    /// How an operand is spelled.
+    /// The spelling of an operand.
     pub(super) fn value(&mut self, id: u32) -> Result<Expr, Refused> {
         if let Some(value) = self.values.get(id) {
             return Ok(value.clone());
@@ -751,7 +754,7 @@ impl<'c, 'm> Body<'c, 'm> {
         }
     }
 
-    /// How a constant is spelled, with integers of that sign.
+    /// The spelling of a constant, with integers of that sign.
     pub(super) fn constant(&mut self, id: u32, as_signed: Option<bool>) -> Result<Expr, Refused> {
         if self.convert.specialized.has(id) {
             return self.specialized(id, as_signed);
@@ -780,7 +783,8 @@ impl<'c, 'm> Body<'c, 'm> {
         }
     }
 
-    /// How a scalar constant is spelled: many instructions use the same one.
+    /// The spelling of a scalar constant. It is cached, since many instructions use the
+    /// same constant.
     fn scalar_constant(&mut self, id: u32, as_signed: Option<bool>) -> Result<Expr, Refused> {
         if let Some(spelled) = self.convert.scalars.get(&(id, as_signed)) {
             return Ok(spelled.clone());
@@ -794,7 +798,7 @@ impl<'c, 'm> Body<'c, 'm> {
         }
     }
 
-    /// A constant with NaN or an infinity in it.
+    /// A constant that contains NaN or an infinity.
     pub(super) fn infinite(&mut self, id: u32) -> Result<Expr, Refused> {
         let module = self.convert.module;
         let Some(constant) = module.instruction(id) else { return self.value(id) };
@@ -816,16 +820,16 @@ impl<'c, 'm> Body<'c, 'm> {
         Ok(Expr::call(&name, &parts))
     }
 
-    /// The expression, with a name of its own.
+    /// Gives the expression a name of its own.
     pub(super) fn bound(&mut self, value: &Expr) -> Result<Expr, Refused> {
         let name = self.convert.names.local("t");
-        // Some front ends look for constants through `let`.
+        // Some front ends evaluate constants through `let`.
         let declares = if value.constant { "var" } else { "let" };
         self.line_of(&[declares, " ", &name, " = ", &value.text, ";"]);
         Ok(Expr::name(name))
     }
 
-    /// The expression as something that may be written twice: a name or a literal.
+    /// The expression in a form that may be written twice: a name or a literal.
     pub(super) fn named(&mut self, value: &Expr) -> Result<Expr, Refused> {
         if value.depth == 0 && value.level >= Level::Unary && !value.text.contains(['[', '.']) || value.constant && value.depth <= 1 {
             return Ok(value.clone());
@@ -833,22 +837,22 @@ impl<'c, 'm> Body<'c, 'm> {
         self.bound(value)
     }
 
-    /// Where the result of an instruction stands.
+    /// Where the result of an instruction is spelled.
     pub(super) fn stands(&self, index: usize) -> Stand {
         self.usage.stand(index)
     }
 
-    /// What an instruction computes that stands in no block.
+    /// The value of an instruction in no block.
     pub(super) fn captured(&mut self, i: &Instruction, operands: &[u32]) -> Result<Expr, Refused> {
         self.capture = None;
         deep(|| self.compute(CAPTURED, i, operands))?;
-        // What is made in a variable is in scope here only.
+        // A value that was made in a variable is in scope here only.
         let made = self.values.remove(i.result);
         let value = self.capture.take().or(made);
         value.ok_or_else(|| self.convert.refused_at(i, Why::Instruction, "WGSL has no such constant"))
     }
 
-    /// What an instruction computes stands where it is to stand.
+    /// Writes or records the value of an instruction, as its [`Stand`] says.
     pub(super) fn define(&mut self, index: usize, i: &Instruction, value: Expr) -> Result<(), Refused> {
         if index == CAPTURED {
             self.capture = Some(value);
@@ -874,7 +878,7 @@ impl<'c, 'm> Body<'c, 'm> {
         }
     }
 
-    /// A variable that begins as a value and is then changed in part; its name.
+    /// Declares a variable with an initial value, of which parts will be changed. Returns its name.
     pub(super) fn variable_from(&mut self, index: usize, i: &Instruction, value: &Expr) -> Result<Text, Refused> {
         let name = match self.usage.stand(index) {
             Stand::Var(_) => {
@@ -884,7 +888,7 @@ impl<'c, 'm> Body<'c, 'm> {
             }
             _ => {
                 let name = match index {
-                    // It is made anew wherever it is used.
+                    // Each use makes a new variable.
                     CAPTURED => self.convert.names.local(&self.wanted(i.result)),
                     _ => self.name(i.result),
                 };
@@ -977,7 +981,8 @@ impl<'c, 'm> Body<'c, 'm> {
             let is_pointer = module.pointer_type(type_).is_some();
             if is_pointer {
                 let (given, passed) = match self.part_of_local(id) {
-                    // WGSL passes no pointer to a part: a copy is passed, and copied back.
+                    // WGSL passes no pointer to a part of a variable. A copy is passed, and
+                    // copied back.
                     Some(part) => {
                         let name = self.convert.names.local("part");
                         let value = self.load(&part, i)?;
@@ -1017,14 +1022,14 @@ impl<'c, 'm> Body<'c, 'm> {
     }
 }
 
-/// Whether an instruction reads, writes or asks an image.
+/// Whether an instruction samples, reads, writes or queries an image.
 fn is_image(op: Op) -> bool {
     let number = op as u32;
     Op::ImageSampleImplicitLod as u32 <= number && number <= Op::ImageWrite as u32
         || Op::ImageQuerySizeLod as u32 <= number && number <= Op::ImageQuerySamples as u32
 }
 
-/// Whether a text has a name in it.
+/// Whether a text contains a name as a word.
 fn mentions(text: &str, name: &str) -> bool {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.match_indices(name).any(|(at, _)| {

@@ -1,4 +1,4 @@
-//! GLSL.std.450 by the functions of WGSL.
+//! GLSL.std.450, expressed by functions of WGSL.
 
 use rspirv::spirv::GlslStd450Op as Glsl;
 use smallstep_semantics::spirv::Instruction;
@@ -8,7 +8,7 @@ use super::function::Body;
 use super::text::Expr;
 use super::{Refused, Why};
 
-/// The function of WGSL that has the same operands and the same meaning.
+/// The WGSL function with the same operands and the same meaning.
 fn same(function: Glsl) -> Option<&'static str> {
     Some(match function {
         Glsl::Round | Glsl::RoundEven => "round",
@@ -65,7 +65,7 @@ fn same(function: Glsl) -> Option<&'static str> {
     })
 }
 
-/// The function of WGSL for integers, and the sign that the instruction means.
+/// The WGSL function for integers, and whether the instruction is signed.
 fn of_integers(function: Glsl) -> Option<(&'static str, bool)> {
     Some(match function {
         Glsl::SAbs => ("abs", true),
@@ -82,7 +82,7 @@ fn of_integers(function: Glsl) -> Option<(&'static str, bool)> {
     })
 }
 
-/// The inverse of a matrix, which WGSL has not: by determinants of parts.
+/// A function for the inverse of a matrix, which WGSL lacks. It uses determinants of parts.
 fn inverse(size: u8) -> Option<&'static str> {
     Some(match size {
         2 => {
@@ -152,7 +152,7 @@ impl Body<'_, '_> {
                 parts.push(self.integer(id, signed)?);
             }
             self.operating(&mut parts)?;
-            // Bounds that are constants in the wrong order would be an error of the program.
+            // Constant bounds in the wrong order would be a shader-creation error.
             if name == "clamp" && parts[1].constant && parts[2].constant {
                 parts[1] = self.bound(&parts[1].clone())?;
             }
@@ -244,7 +244,8 @@ impl Body<'_, '_> {
         self.define(index, i, value)
     }
 
-    /// The least or greatest that is a number, if any is: of NaN, WGSL's functions may say either.
+    /// The least or greatest operand that is no NaN. With a NaN, WGSL's functions may return
+    /// either operand.
     fn numbers_first(&mut self, function: &str, parts: &[Expr], shape: Shape) -> Result<Expr, Refused> {
         let (a, b) = (self.named(&parts[0])?, self.named(&parts[1])?);
         let bits = self.convert.shape_type(shape.of(Scalar::U32))?;
@@ -255,7 +256,7 @@ impl Body<'_, '_> {
         Ok(Expr::call("select", &[one, b, nan(&a)]))
     }
 
-    /// Modf and Frexp: a structure of WGSL's own, taken apart.
+    /// Modf and Frexp. WGSL returns a structure, which is taken apart.
     fn split_float(&mut self, index: usize, i: &Instruction, function: Glsl, arguments: &[u32]) -> Result<(), Refused> {
         let mut value = [self.value(arguments[0])?];
         self.operating(&mut value)?;
@@ -263,7 +264,7 @@ impl Body<'_, '_> {
         let parts = self.bound(&Expr::call(if is_modf { "modf" } else { "frexp" }, &value))?;
         let (first, second) = (parts.member("fract"), parts.member(if is_modf { "whole" } else { "exp" }));
         let module = self.convert.module;
-        // The exponent may be of unsigned integers.
+        // The exponent may have an unsigned type.
         let exponent = |this: &mut Self, type_: u32, value: Expr| -> Result<Expr, Refused> {
             let shape = this.convert.module.shape(type_);
             if is_modf || matches!(shape.scalar, Scalar::Int { signed: true, .. }) {

@@ -2,11 +2,11 @@
 //! samplers into helper functions; Dimensionality mismatch in texture builtins; Texture and sampler
 //! types).
 //!
-//! An image operation names the variables: what it is given is traced back through OpSampledImage,
-//! loads and parameters. A function that is given images is written for those that it is given.
-//! Whether a texture is a depth texture, and a sampler one that compares, is inferred from use.
-//! WGSL's texture functions have one number of coordinates each, and a layer apart; SPIR-V allows
-//! more coordinates, which are dropped.
+//! An image instruction names the variables. Its operand is traced back through OpSampledImage,
+//! loads and parameters. A function with image parameters is written for its arguments. The use of
+//! a texture decides whether it is a depth texture, and the use of a sampler decides whether it
+//! compares. Each texture function of WGSL has a fixed number of coordinates, with the layer as a
+//! separate argument. SPIR-V allows more coordinates, which are dropped.
 
 use rspirv::spirv::{Decoration as Decorate, Dim, ImageFormat, ImageOperands, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -23,30 +23,30 @@ use super::text::{COMPONENTS, Expr, Text};
 use super::{Refused, Why};
 use crate::compile::split_samplers;
 
-/// How a texture or sampler is used.
+/// The uses of a texture or sampler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Handle {
-    /// With a depth reference.
+    /// It is sampled with a depth reference.
     compares: bool,
-    /// Without.
+    /// It is sampled without a depth reference.
     samples: bool,
-    /// As a storage image that is read.
+    /// It is a storage image that is read.
     reads: bool,
-    /// As a storage image that is written.
+    /// It is a storage image that is written.
     writes: bool,
 }
 
-/// The variable that an image or sampler is, and which of its descriptors.
+/// The variable of an image or sampler, and the descriptor in it.
 #[derive(Clone, Debug)]
 pub(super) struct Resource {
     pub(super) variable: u32,
     pub(super) which: Which,
 }
 
-/// The most values that are traced for one operand.
+/// The most values that are traced for an operand.
 const MAX_TRACED: usize = 1 << 12;
 
-/// The variables that an image or a sampler may come from.
+/// The variables that the image or the sampler of an operand may come from.
 fn sources(module: &Module, arguments: &FxHashMap<u32, Vec<u32>>, id: u32, sampler: bool) -> Vec<u32> {
     let (mut found, mut seen, mut work) = (Vec::new(), FxHashSet::default(), vec![id]);
     while let Some(id) = work.pop() {
@@ -66,7 +66,7 @@ fn sources(module: &Module, arguments: &FxHashMap<u32, Vec<u32>>, id: u32, sampl
     found
 }
 
-/// How the textures of a module are used, and its samplers, by variable.
+/// The uses of the textures and of the samplers of a module, by variable.
 fn handles(module: &Module, scan: &Scan) -> [FxHashMap<u32, Handle>; 2] {
     let mut handles = [FxHashMap::default(), FxHashMap::default()];
     if scan.images.is_empty() {
@@ -92,7 +92,7 @@ fn handles(module: &Module, scan: &Scan) -> [FxHashMap<u32, Handle>; 2] {
     handles
 }
 
-/// The textures and samplers of a module that are used with a depth reference, by variable.
+/// The textures and samplers of a module that are sampled with a depth reference, by variable.
 pub fn comparing(module: &Module) -> FxHashSet<u32> {
     let compares = |(id, handle): (u32, Handle)| handle.compares.then_some(id);
     handles(module, &Scan::of(module)).into_iter().flatten().filter_map(compares).collect()
@@ -148,7 +148,7 @@ fn format(format: ImageFormat) -> Option<&'static str> {
     })
 }
 
-/// How many coordinates a texture has, without the layer.
+/// The number of coordinates of a texture, without the layer.
 fn dimensions(image: &Image) -> usize {
     match image.dim {
         Dim::Dim1D => 1,
@@ -157,7 +157,7 @@ fn dimensions(image: &Image) -> usize {
     }
 }
 
-/// By parameter: the arguments that it has anywhere.
+/// By parameter: its arguments in all calls.
 fn arguments(module: &Module, scan: &Scan) -> FxHashMap<u32, Vec<u32>> {
     let mut arguments: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     for i in scan.calls.iter().map(|&at| &module.instructions()[at as usize]) {
@@ -171,22 +171,23 @@ fn arguments(module: &Module, scan: &Scan) -> FxHashMap<u32, Vec<u32>> {
 }
 
 impl Convert<'_> {
-    /// By parameter: the arguments that it has anywhere.
+    /// By parameter: its arguments in all calls.
     pub(super) fn arguments(&self) -> FxHashMap<u32, Vec<u32>> {
         arguments(self.module, &self.scan)
     }
 
-    /// Finds how textures and samplers are used.
+    /// Finds the uses of textures and samplers.
     pub(super) fn find_handles(&mut self) {
         [self.textures, self.samplers] = handles(self.module, &self.scan);
         let is_combined = |i: &Instruction| i.is(Op::TypeSampledImage);
         if self.module.instructions().iter().take_while(|i| !i.is(Op::Function)).any(is_combined) {
-            // Where hosts of devices bind the samplers; of arrays it says nothing.
+            // The same places where the hosts of devices bind the samplers. Arrays have none.
             self.split = split_samplers::places([self.module.words()], std::iter::empty()).unwrap_or_default();
         }
     }
 
-    /// The declaration of a texture, a sampler, or both: the name of the texture or sampler.
+    /// Declares a texture, a sampler, or both. Returns the name of the texture or sampler and
+    /// the declaration.
     pub(super) fn declare_handle(
         &mut self,
         id: u32,
@@ -205,7 +206,7 @@ impl Convert<'_> {
             line.push_str(&format!("{} var {name}: {text};\n", at(binding)));
         }
         let uses = self.samplers.get(&id).copied().unwrap_or_default();
-        // SPIR-V has one type of samplers; WGSL has one that compares, and one that does not.
+        // SPIR-V has one sampler type. WGSL has two: one that compares and one that does not.
         let mut samplers = Vec::new();
         match module.types().get(type_) {
             Some(Type::Sampler) => {
@@ -218,7 +219,7 @@ impl Convert<'_> {
                 }
             }
             Some(Type::SampledImage { .. }) => {
-                // WGSL has no combined descriptor: the sampler gets a binding of its own.
+                // WGSL has no combined descriptor, so the sampler gets a binding of its own.
                 let mut apart = self.split.get(&(set, binding)).map(|to| to.1).filter(|_| element == 0);
                 let kinds = [(false, uses.samples || !uses.compares), (true, uses.compares)];
                 for (compares, _) in kinds.into_iter().filter(|(_, used)| *used) {
@@ -239,8 +240,8 @@ impl Convert<'_> {
         Ok((name, line))
     }
 
-    /// The name of a texture that is no depth texture, where the variable is one: for what WGSL has
-    /// no function of depth textures for.
+    /// The name of a texture that is declared beside a depth texture of the same variable. It
+    /// serves operations that WGSL does not have for depth textures.
     fn color_texture(&mut self, id: u32, element: u64, image: &Image, i: &Instruction) -> Result<Text, Refused> {
         if let Some(name) = self.color_names.get(&(id, element)) {
             return Ok(name.clone());
@@ -281,7 +282,7 @@ impl Convert<'_> {
                 (true, true) => "read_write",
                 (true, false) => "read",
                 (false, true) => "write",
-                // WGSL lets vertex stages use no texture that may be written.
+                // In WGSL, a vertex stage cannot use a writable texture.
                 (false, false) if is(Decorate::NonWritable) || self.is_in_vertex_stage(id) => "read",
                 (false, false) => "write",
             };
@@ -295,23 +296,23 @@ impl Convert<'_> {
         })
     }
 
-    /// Whether two variables are used in the same ways.
+    /// Whether two variables have the same uses.
     pub(super) fn is_used_alike(&self, a: u32, b: u32) -> bool {
         self.textures.get(&a) == self.textures.get(&b) && self.samplers.get(&a) == self.samplers.get(&b)
     }
 
-    /// Whether a variable is a storage image that is written anywhere.
+    /// Whether a variable is a storage image that some function writes.
     pub(super) fn is_written_image(&self, id: u32) -> bool {
         self.textures.get(&id).is_some_and(|t| t.writes)
     }
 
-    /// Whether a texture is compared with a depth reference anywhere.
+    /// Whether a texture is sampled with a depth reference anywhere.
     fn is_depth(&self, id: u32) -> bool {
         self.textures.get(&id).is_some_and(|t| t.compares)
     }
 }
 
-/// The image operands of an instruction, by their bits.
+/// The image operands of an instruction, as ids. `other` is whether there are further operands.
 #[derive(Default)]
 struct Extras {
     bias: Option<u32>,
@@ -343,7 +344,7 @@ fn extras(operands: &[u32]) -> Extras {
     extras
 }
 
-/// The image that a type is, or that it is combined of.
+/// The image type of an image or of a combined image sampler.
 fn image_type(module: &Module, type_: u32) -> Option<Image> {
     let types = module.types();
     let type_ = match types.get(type_)? {
@@ -357,7 +358,7 @@ fn image_type(module: &Module, type_: u32) -> Option<Image> {
 }
 
 impl Body<'_, '_> {
-    /// The variable that an image or sampler is.
+    /// The variable and descriptor of an image or sampler.
     pub(super) fn handle(&mut self, id: u32, sampler: bool) -> Result<Resource, Refused> {
         let module = self.convert.module;
         let (mut at, mut indices) = (id, Vec::new());
@@ -393,13 +394,14 @@ impl Body<'_, '_> {
         Err(self.convert.refused(Why::Pointer, format!("the image or sampler %{id} is no variable")))
     }
 
-    /// The first components of a coordinate.
+    /// The first `count` components of a coordinate.
     fn components(&self, coordinate: &Expr, id: u32, count: usize) -> Expr {
         let rows = self.convert.module.shape(id).rows as usize;
         if rows == count { coordinate.clone() } else { coordinate.member(&COMPONENTS[..count].concat()) }
     }
 
-    /// An image instruction. Which descriptor of an array it is of is asked by a switch.
+    /// Writes an image instruction. If the descriptor is an element of an array, a switch
+    /// selects it.
     pub(super) fn image(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
         let texture = self.handle(operands[0], false)?;
         let has_sampler = is_sample(i.op) || matches!(i.op, Op::ImageGather | Op::ImageDrefGather);
@@ -422,13 +424,14 @@ impl Body<'_, '_> {
                 }
                 Ok(())
             };
-            // A combined image and sampler are chosen together.
+            // A combined image and sampler have the same index.
             if sampler.variable == texture.variable { one(this, a) } else { this.each_descriptor(&sampler, &mut one) }
         })?;
         if i.result == 0 { Ok(()) } else { self.define(index, i, Expr::name(name)) }
     }
 
-    /// Does something with each descriptor that a resource may be.
+    /// Calls `each` for every descriptor that a resource may be, in the clauses of a switch if
+    /// there are several.
     fn each_descriptor(&mut self, resource: &Resource, each: &mut dyn FnMut(&mut Self, u64) -> Result<(), Refused>) -> Result<(), Refused> {
         match &resource.which {
             Which::Only(at) => each(self, *at),
@@ -439,7 +442,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// What an image instruction gives of one texture and one sampler; nothing, if it writes.
+    /// The result of an image instruction on one texture and one sampler. `None` if it writes.
     fn image_of(&mut self, texture: (u32, u64), sampler: (u32, u64), i: &Instruction, operands: &[u32]) -> Result<Option<Expr>, Refused> {
         let refuse = |this: &Self, what: &str| Err(this.convert.refused_at(i, Why::Instruction, what));
         let name = self.convert.element(texture.0, texture.1)?.name;
@@ -563,7 +566,7 @@ impl Body<'_, '_> {
                     arguments.extend(self.offset(&extra, i)?);
                     return Ok(Some(self.texel(i, Expr { constant: false, ..Expr::call(function, &arguments) })));
                 };
-                // The texel at each offset is the last of those that are gathered there.
+                // The last component of a gather is the texel at the offset itself.
                 let offsets =
                     self.convert.module.instruction(offsets).map_or(Vec::new(), |i| i.operands(self.convert.module.words()).to_vec());
                 let mut parts = Vec::new();
@@ -585,7 +588,8 @@ impl Body<'_, '_> {
                 if !matches!(self.convert.module.types().get(image.sampled), Some(Type::Float { .. })) {
                     return refuse(self, "WGSL samples textures of floats only");
                 }
-                // WGSL samples depth textures without bias or gradients, and at whole levels.
+                // WGSL samples depth textures without bias and gradients, and only at
+                // integer levels.
                 let whole = extra.lod.is_none_or(|lod| self.is_whole(lod));
                 let is_color = depth && !reference && (extra.bias.is_some() || extra.gradient.is_some() || !whole);
                 let depth = depth && !is_color;
@@ -634,7 +638,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Whether a float is a constant that is a whole number.
+    /// Whether a float is a constant with an integer value.
     fn is_whole(&self, id: u32) -> bool {
         self.convert.module.constant_value(id).is_some_and(|bits| f32::from_bits(bits as u32).fract() == 0.0)
     }
@@ -655,7 +659,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A texel as the result, which may have fewer components.
+    /// A texel as the result of an instruction, which may have fewer components.
     fn texel(&self, i: &Instruction, texel: Expr) -> Expr {
         let rows = self.convert.module.shape(i.result).rows as usize;
         let scalar_call = spirv::compares(i.op) && !i.is(Op::ImageDrefGather);
@@ -663,13 +667,13 @@ impl Body<'_, '_> {
     }
 }
 
-/// The texel of a depth texture: WGSL gives its one component.
+/// A texel of a depth texture as a vector. WGSL returns only its one component.
 fn whole_texel(depth: &Expr) -> Expr {
     let zero = Expr::literal("0.0f");
     Expr::call("vec4<f32>", &[depth.clone(), zero.clone(), zero, Expr::literal("1.0f")])
 }
 
-/// A layer that is a float, as the nearest whole number.
+/// A layer that is a float, rounded to an integer.
 fn rounded(layer: &Expr) -> Expr {
     Expr::call("i32", &[Expr::call("round", std::slice::from_ref(layer))])
 }

@@ -1,13 +1,14 @@
-//! What an entry point is given and gives (seed 002, Remapping builtin inputs and outputs; We only
-//! care about gl_Position from gl_PerVertex; gl_PointSize must be 1.0; Remapping sample mask inputs
-//! and outputs).
+//! The inputs and outputs of an entry point (seed 002, Remapping builtin inputs and outputs; We
+//! only care about gl_Position from gl_PerVertex; gl_PointSize must be 1.0; Remapping sample mask
+//! inputs and outputs).
 //!
-//! Inputs and outputs are variables in SPIR-V, parameters and results in WGSL. An input is the
-//! parameter itself. Other functions that read it have a parameter for it too, for WGSL takes every
-//! private variable to differ between invocations, and a workgroup's number does not. Where a
-//! pointer to it is passed, or its parts are apart, it is a private variable that the entry point
-//! sets first. An output is a private variable that the entry point returns. What
-//! spans several locations is a parameter or a part of the result for each.
+//! Inputs and outputs are variables in SPIR-V, and parameters and results in WGSL. An input is the
+//! parameter itself, and other functions that read it get a parameter for it too. A private
+//! variable would not do: WGSL assumes that it differs between invocations, but the number of a
+//! workgroup does not. An input becomes a private variable, which the entry point sets first, if a
+//! pointer to it is passed or if it has several parts. An output is a private variable that the
+//! entry point returns. An input or output that spans several locations has a parameter or a part
+//! of the result for each.
 
 use rspirv::spirv::{BuiltIn, Decoration as Decorate, ExecutionModel, Op, StorageClass};
 use rustc_hash::FxHashMap;
@@ -21,65 +22,65 @@ use super::function::Body;
 use super::text::{COMPONENTS, Text};
 use super::{PointSize, Refused, Why};
 
-/// The most parts that the variables of an interface have together.
+/// The most parts of all variables of an interface together.
 const MAX_SLOTS: usize = 256;
 
-/// The most slots whose locations are compared two by two.
+/// The most slots whose locations are compared in pairs.
 const MAX_LOCATED: usize = 32;
 
 /// The most clip distances of a vertex.
 const MAX_CLIP_DISTANCES: u64 = 8;
 
-/// The attributes of a location.
+/// The WGSL attributes of a location.
 fn attributes_of(located: &Located) -> String {
     let location = Text::numbered("@location(", located.location.into(), ")");
     let index = located.index.map(|index| Text::numbered(" @blend_src(", index.into(), ")"));
     [&*location, index.as_deref().unwrap_or_default(), &*located.how].concat()
 }
 
-/// One parameter, or one part of the result.
+/// A parameter, or a part of the result.
 #[derive(Clone, Debug)]
 struct Slot {
-    /// As `@builtin(position)`.
+    /// The WGSL attributes, such as `@builtin(position)`.
     attributes: String,
     /// The type in WGSL's interface.
     text: Text,
-    /// Where in the variable it is: nothing, or as `.x` and `[0]`.
+    /// The path to the part of the variable: empty, or accesses such as `.x` and `[0]`.
     path: String,
-    /// The type of that part, where the interface has integers of the other sign.
+    /// The type of that part, if its integers have another sign than in the interface.
     cast: Option<Text>,
-    /// The name that a parameter is to have.
+    /// The preferred name of a parameter.
     wanted: String,
-    /// Its location and components, if it has any.
+    /// The location and components. `None` for a built-in.
     located: Option<Located>,
 }
 
-/// Where among the locations something is.
+/// A location, and the components there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Located {
     location: u32,
-    /// Of which of two colours that are blended it is.
+    /// The index of the colour for dual-source blending.
     index: Option<u32>,
-    /// Its first component, and how many it has.
+    /// The first component, and the number of components.
     components: (u32, u32),
     scalar: Scalar,
-    /// As ` @interpolate(flat)`.
+    /// The interpolation attribute, such as ` @interpolate(flat)`.
     how: String,
 }
 
-/// Several variables at one location: one parameter, or one part of the result.
+/// Several variables at one location, which share a parameter or a part of the result.
 #[derive(Clone, Debug)]
 struct Shared {
     attributes: String,
     name: Text,
     text: Text,
-    /// How many components it has, and of which type.
+    /// The number of components. `scalar` is their type.
     components: u32,
     scalar: Scalar,
     location: (u32, Option<u32>),
 }
 
-/// A variable of the interface of the entry point.
+/// A variable in the interface of the entry point.
 #[derive(Clone, Debug)]
 pub(super) struct Port {
     id: u32,
@@ -91,7 +92,7 @@ pub(super) struct Port {
 }
 
 impl Port {
-    /// Whether a slot is part of a location that several share.
+    /// Whether several slots share the location of a slot.
     fn is_shared(slot: &Slot, shared: &[Shared]) -> bool {
         slot.located.as_ref().is_some_and(|l| shared.iter().any(|s| s.location == (l.location, l.index)))
     }
@@ -102,12 +103,12 @@ impl Port {
 pub(super) struct Ports {
     inputs: Vec<Port>,
     outputs: Vec<Port>,
-    /// What several inputs, and several outputs, share.
+    /// The locations that several inputs, or several outputs, share.
     shared_inputs: Vec<Shared>,
     shared_outputs: Vec<Shared>,
-    /// A result that the module does not have: a vertex has a position.
+    /// Whether a position is added to the result. WGSL requires one of a vertex stage.
     position: bool,
-    /// The structure of the result, where it has several parts.
+    /// The structure of the result, if it has several parts.
     result: Option<Text>,
 }
 
@@ -134,14 +135,14 @@ fn built_in(built_in: BuiltIn, model: ExecutionModel, input: bool) -> Option<(&'
     })
 }
 
-/// A built-in output that WGSL has not, or only by an extension, and whose value nothing needs if
-/// it is never set, or set to 1.0.
+/// Whether WGSL lacks a built-in output, or has it only by an extension. The output can be dropped
+/// if it is never set, or if it is set to 1.0.
 fn is_ignored(built_in: BuiltIn) -> bool {
     matches!(built_in, BuiltIn::PointSize | BuiltIn::ClipDistance | BuiltIn::CullDistance)
 }
 
 impl Convert<'_> {
-    /// The inputs and outputs of an entry point that anything uses.
+    /// Finds the inputs and outputs of an entry point that functions use.
     pub(super) fn find_ports(&mut self, entry: &EntryPoint, function: &Function) -> Result<(), Refused> {
         self.ports = Ports::default();
         let module = self.module;
@@ -175,7 +176,7 @@ impl Convert<'_> {
             }
             let whole = |slot: &Slot| slot.located.as_ref().is_none_or(|l| l.components.0 == 0);
             let plain = matches!(&slots[..], [slot] if slot.path.is_empty() && slot.cast.is_none() && whole(slot));
-            // Functions of several entry points are written once.
+            // A function that several entry points reach is written once.
             let is_of_one = module.entry_points().iter().filter(|e| module.interface_of(e).contains(&id)).count() == 1;
             let kept = !input || !plain || named.passed || elsewhere && !is_of_one;
             let names = match input {
@@ -194,7 +195,8 @@ impl Convert<'_> {
         Ok(())
     }
 
-    /// Finds the inputs that each function reads, itself or in what it calls, and is to be given.
+    /// Finds the inputs that each function or its callees read. They become parameters of
+    /// the function.
     fn find_carried(&mut self) {
         let module = self.module;
         let inputs: Vec<u32> = self.ports.inputs.iter().filter(|port| !port.kept).map(|port| port.id).collect();
@@ -216,8 +218,8 @@ impl Convert<'_> {
         self.carried.values_mut().for_each(|inputs| inputs.sort_unstable());
     }
 
-    /// Whether nothing shows that the depth and stencil tests are before the shader: it neither
-    /// writes memory nor a depth, and is not ended.
+    /// Whether early depth and stencil tests make no difference: the shader writes no memory and no
+    /// depth, and does not end early.
     fn is_alike_with_early_tests(&self, entry: &EntryPoint) -> bool {
         let module = self.module;
         let memory = |id: u32| {
@@ -236,8 +238,8 @@ impl Convert<'_> {
         !depth && !module.blocks().iter().flat_map(|b| module.code(b)).any(shows)
     }
 
-    /// Finds what several variables share: WGSL has one variable at a location, and that begins at
-    /// its first component.
+    /// Finds the locations that several variables share. In WGSL, a location has one variable,
+    /// which begins at the first component.
     fn share_locations(&mut self, input: bool) -> Result<(), Refused> {
         let ports = if input { &self.ports.inputs } else { &self.ports.outputs };
         let located = || ports.iter().flat_map(|p| &p.slots).filter_map(|s| s.located.as_ref());
@@ -296,7 +298,7 @@ impl Convert<'_> {
         Ok(())
     }
 
-    /// Checks what is stored to outputs that WGSL has not. Whether there are clip distances.
+    /// Checks the stores to outputs that WGSL lacks. Returns whether there are clip distances.
     fn ignored_outputs(&mut self, variable: &Variable) -> Result<bool, Refused> {
         let module = self.module;
         let members = module.types().members(variable.type_).len() as u32;
@@ -324,7 +326,7 @@ impl Convert<'_> {
                     for (at, pointer) in operands.iter().enumerate().take(if i.is(Op::FunctionCall) { operands.len() } else { 1 }) {
                         let value = if i.is(Op::Store) { operands.get(1).copied() } else { None };
                         let known = pointers.get(pointer).map(|&built_in| (built_in, value));
-                        // All of gl_PerVertex.
+                        // The pointer may refer to all of gl_PerVertex.
                         let all = (0..members).filter(|_| *pointer == variable.id && (at > 0 || !i.is(Op::FunctionCall)));
                         let part = |member: u32| {
                             let composite = module.instruction(value?).filter(|i| i.is(Op::ConstantComposite))?;
@@ -457,7 +459,7 @@ impl Convert<'_> {
         Ok(())
     }
 
-    /// How a location is interpolated between a vertex and a fragment shader.
+    /// The interpolation attribute of a location between a vertex and a fragment shader.
     fn interpolation(&self, model: ExecutionModel, input: bool, target: u32, member: u32) -> String {
         let between = matches!((model, input), (ExecutionModel::Vertex, false) | (ExecutionModel::Fragment, true));
         let is = |decoration| self.module.decoration(target, member, decoration).is_some();
@@ -478,7 +480,7 @@ impl Convert<'_> {
         }
     }
 
-    /// Where a variable or member begins.
+    /// The location and first component of a variable or member.
     fn begins(&self, location: u32, target: u32, member: u32, how: String) -> Located {
         let component = self.module.decoration(target, member, Decorate::Component).unwrap_or(0).min(3);
         let component = if self.plan.forgets_components() { 0 } else { component };
@@ -486,7 +488,7 @@ impl Convert<'_> {
         Located { location, index, components: (component, 1), scalar: Scalar::F32, how }
     }
 
-    /// The slots of a type from a location on.
+    /// Adds the slots of a type, from a location on.
     fn located(&mut self, type_: u32, at: &mut Located, path: String, wanted: &str, slots: &mut Vec<Slot>) -> Result<(), Refused> {
         if slots.len() > MAX_SLOTS {
             return Ok(());
@@ -597,7 +599,7 @@ impl Convert<'_> {
 }
 
 impl Body<'_, '_> {
-    /// Sets the variables that stand for inputs, and the outputs that begin with a value.
+    /// Sets the variables of inputs, and the outputs that have an initial value.
     pub(super) fn begin_entry(&mut self) -> Result<(), Refused> {
         let inputs = std::mem::take(&mut self.convert.ports.inputs);
         for port in &inputs {
@@ -619,7 +621,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// The value of a location that several outputs share: a component that none has is zero.
+    /// The value of a location that several outputs share. A component that no output has is zero.
     fn shared_output(&mut self, shared: &Shared, ports: &Ports) -> Result<Text, Refused> {
         let zero = self.convert.scalar_literal(shared.scalar, 0)?.unwrap_or_default();
         let mut parts = vec![zero; shared.components.min(4) as usize];
@@ -639,7 +641,7 @@ impl Body<'_, '_> {
         Ok(if parts.len() == 1 { parts.remove(0) } else { format!("{}({})", shared.text, parts.join(", ")).into() })
     }
 
-    /// OpReturn of the entry point.
+    /// Writes OpReturn of the entry point.
     pub(super) fn return_from_entry(&mut self, last: bool) -> Result<(), Refused> {
         let ports = std::mem::take(&mut self.convert.ports);
         let mut parts = Vec::new();

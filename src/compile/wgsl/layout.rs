@@ -1,17 +1,17 @@
-//! What stands in memory: types with the offsets and strides that SPIR-V gives them (seed 002,
-//! Mapping types; Mapping buffer types).
+//! Types in memory, with the offsets and strides of SPIR-V (seed 002, Mapping types; Mapping
+//! buffer types).
 //!
-//! A *value* has the type that its SPIR-V type maps to. What is *stored* in a buffer has the same
-//! type where WGSL's layout rules give it the same bytes, with `@size` where there are gaps.
-//! Otherwise it is spelled in parts, and a load or store goes part by part:
+//! A *value* has the type that its SPIR-V type maps to. A *stored* type in a buffer is the same
+//! type if WGSL's layout rules give it the same bytes, with `@size` for gaps. Otherwise it is
+//! declared in another form, and a load or store goes part by part:
 //!
 //! | in memory | stored as |
 //! |---|---|
 //! | an array whose stride is not its element's size | an array of structures of that size |
-//! | a matrix of another stride, or of rows | an array of those, or the transposed matrix |
+//! | a matrix with another stride or by rows | an array of vectors, or the transposed matrix |
 //! | a vector at an offset that is not aligned for it | an array of its components |
 //! | a structure with such members, or with members out of order | a structure of its own |
-//! | what atomics change | `atomic` |
+//! | the target of an atomic | `atomic` |
 //! | a structure without members, or an array of them, in a buffer | nothing |
 
 use std::rc::Rc;
@@ -24,13 +24,13 @@ use super::text::Text;
 use super::words::Words;
 use super::{Refused, Why};
 
-/// A path of [`Atomics`] that nothing atomic is on.
+/// The node of a part of a variable that contains no atomic.
 pub(super) const PLAIN: u32 = u32::MAX;
 
-/// The parts of variables that atomics change, as a trie; node 0 leads nowhere.
+/// The parts of variables that atomics access, as a trie. No step leads to node 0.
 #[derive(Debug, Default)]
 pub(super) struct Atomics {
-    /// By node and step: the next node. A step is a member, or 0 for any element.
+    /// By node and step: the next node. A step is the number of a member, or 0 for any element.
     steps: FxHashMap<(u32, u32), u32>,
     nodes: u32,
     /// By variable: its node.
@@ -38,7 +38,7 @@ pub(super) struct Atomics {
 }
 
 impl Atomics {
-    /// The part of a variable at the end of a path is changed by atomics.
+    /// Adds the part of a variable at the end of a path.
     pub(super) fn add(&mut self, variable: u32, path: &[u32]) {
         let mut at = *self.roots.entry(variable).or_insert_with(|| {
             self.nodes += 1;
@@ -52,13 +52,13 @@ impl Atomics {
         }
     }
 
-    /// The node of a part.
+    /// The node of a part. [`PLAIN`] if the part contains no atomic.
     pub(super) fn part(&self, node: u32, step: u32) -> u32 {
         self.steps.get(&(node, step)).copied().unwrap_or(PLAIN)
     }
 }
 
-/// How something is stored.
+/// The form in which a type is stored.
 #[derive(Clone, Debug)]
 pub(super) enum Rep {
     /// As a value of the type.
@@ -67,38 +67,38 @@ pub(super) enum Rep {
     Atomic(u32),
     /// A vector as an array of its components.
     Scalars(u32),
-    /// A matrix as `count` columns, or rows.
+    /// A matrix as an array of columns or rows, or as a native matrix.
     Matrix { type_: u32, row_major: bool, native: bool, vector: Rc<Stored>, wrapped: bool },
-    /// An array.
+    /// An array. `wrapped` is whether each element is in a structure of the size of the stride.
     Array { type_: u32, element: Rc<Stored>, wrapped: bool },
     /// A structure: names and members in the order of its type.
     Struct { type_: u32, members: Vec<(Text, Rc<Stored>)> },
     /// A buffer of the type, as words.
     Words(u32, Words),
-    /// Not at all: values of the type have no scalars, and WGSL has no type of no bytes.
+    /// Not stored: values of the type have no scalars, and WGSL has no type of size 0.
     Nothing(u32),
 }
 
-/// What is stored: its type in WGSL and the layout of that.
+/// A stored type: its form, its spelling in WGSL, and its alignment and size in bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Stored {
     pub(super) rep: Rep,
     pub(super) text: Text,
     pub(super) align: u64,
     pub(super) size: u64,
-    /// Whether the uniform address space may hold it.
+    /// Whether it is allowed in the uniform address space.
     pub(super) uniform: bool,
 }
 
 impl Stored {
-    /// What has no scalars, of that type: no member of WGSL's structure.
+    /// A type without scalars. It is no member of a WGSL structure.
     pub(super) fn nothing(type_: u32) -> Stored {
         Stored { rep: Rep::Nothing(type_), text: Text::default(), align: 1, size: 0, uniform: true }
     }
 }
 
-/// What asks for a stored type: the type, the layout of matrices, the node of atomics, and the
-/// alignment that its place has.
+/// The key of a stored type: the type, the layout of its matrices, the node in [`Atomics`], and the
+/// alignment of its place.
 pub(super) type Key = (u32, MatrixLayout, u32, u64);
 
 fn round_up(value: u64, to: u64) -> u64 {
@@ -111,7 +111,7 @@ fn alignment(offset: u64) -> u64 {
 }
 
 impl Convert<'_> {
-    /// How a type is stored where the layout is explicit.
+    /// The stored form of a type with an explicit layout.
     pub(super) fn stored(&mut self, key: Key) -> Result<Rc<Stored>, Refused> {
         if let Some(known) = self.stored_types.get(&key) {
             return Ok(known.clone());
@@ -121,7 +121,7 @@ impl Convert<'_> {
         Ok(stored)
     }
 
-    /// How a type is stored where SPIR-V gives no layout: as a value, but for atomics.
+    /// The stored form of a type without layout in SPIR-V: the value type, except for atomics.
     pub(super) fn unlaid(&mut self, type_: u32, node: u32) -> Result<Rc<Stored>, Refused> {
         if node == PLAIN {
             let text = self.value_type(type_)?;
@@ -221,7 +221,8 @@ impl Convert<'_> {
         }
     }
 
-    /// Something that is repeated at a stride, and whether it needs a structure of that size.
+    /// The stored form of an element at a stride, and whether it needs a structure of the size of
+    /// the stride.
     fn spaced(&mut self, part: u32, matrix: MatrixLayout, node: u32, limit: u64, stride: u64) -> Result<(Rc<Stored>, bool), Refused> {
         let mut limit = limit.min(alignment(stride));
         loop {
@@ -240,7 +241,7 @@ impl Convert<'_> {
         }
     }
 
-    /// The structure that holds one element at a stride.
+    /// The structure that holds one element and has the size of the stride.
     fn wrapper(&mut self, element: &Stored, stride: u64) -> Text {
         let line = format!("    @size({stride}) value: {},", element.text);
         if let Some(name) = self.wrappers.get(&line) {
@@ -271,7 +272,8 @@ impl Convert<'_> {
             };
             return Ok(Stored { rep, text, align: natural, size: natural * count, uniform: true });
         }
-        // Rows may have as many components as no vector type of the module has: they are spelled.
+        // The module may have no vector type with as many components as a row, so the type
+        // is spelled.
         let limit = limit.min(alignment(stride));
         let vector = match natural <= limit && scalar.size * each <= stride {
             true => Stored {

@@ -1,29 +1,28 @@
-//! SPIR-V → WGSL that executes the same (seed 002).
+//! SPIR-V → WGSL with the same behaviour (seed 002).
 //!
-//! Words → checks ([`Module::load_with`]) → values over a tree of structured control flow →
-//! text.
-//! Whatever WGSL cannot express is refused, with the instruction and the reason; nothing is
-//! approximated, but for what notes say ([`Converted::notes`]).
+//! Words → checks ([`Module::load_with`]) → values over a tree of structured control flow → text. A
+//! construct that WGSL cannot express is refused, with the instruction and the reason. Nothing is
+//! approximated, except where notes say so ([`Converted::notes`]).
 //!
-//! | module | what it holds | seed 002 |
+//! | module | content | seed 002 |
 //! |---|---|---|
 //! | `structure` | constructs, exits, flags | Reconstructing structured control flow |
-//! | `usage` | where values stand | Preserving execution order; Hoisting and phis |
-//! | `scan` | what functions do | |
+//! | `usage` | where values are spelled | Preserving execution order; Hoisting and phis |
+//! | `scan` | facts about functions | |
 //! | `convert` | declarations, functions reached from entry points | Overall flow |
 //! | `function` | statements | |
 //! | `arithmetic`, `glsl` | computations | Integer signedness |
-//! | `constant` | constants, none of which breaks a rule for const-expressions | |
+//! | `constant` | constants that break no rule for const-expressions | |
 //! | `specialization` | specialization constants as overrides | |
 //! | `layout` | types in memory | Mapping types, Mapping buffer types |
-//! | `words` | buffers whose layout no type has | Mapping buffer types |
+//! | `words` | buffers whose layout no WGSL type has | Mapping buffer types |
 //! | `place` | pointers, loads, stores, lengths | References and pointers, Mapping OpArrayLength |
 //! | `pointer` | pointers that are values | Hoisting and phis |
 //! | `atomic` | atomics and barriers | Post-process: atomic functions |
 //! | `interface` | built-ins, entry points | Remapping builtin inputs and outputs |
 //! | `image` | textures and samplers | Translating textures and samplers |
 //! | `names`, `text` | identifiers, expressions | |
-//! | `planted` | mistakes, for tests | |
+//! | `planted` | planted bugs, for tests | |
 
 mod arithmetic;
 mod atomic;
@@ -53,60 +52,60 @@ use convert::Convert;
 pub use image::comparing;
 use planted::Change;
 
-/// How a module is converted.
+/// The options of a conversion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The entry point, if it is to be only one.
+    /// The only entry point to convert. All entry points if `None`.
     pub entry: Option<String>,
-    /// What becomes of a size of points that is not 1.0.
+    /// The treatment of a point size that is not 1.0.
     pub point_size: PointSize,
     /// Which storage buffers are declared `read`.
     pub access: Access,
-    /// Whether a vertex stage may write storage buffers and storage images: naga reads that, and
-    /// some devices do it, but WGSL's rules refuse it.
+    /// Whether a vertex stage may write storage buffers and storage images. naga accepts that and
+    /// some devices do it, but WGSL's rules forbid it.
     pub vertex_writes: bool,
-    /// A mistake that is made on purpose.
+    /// A planted bug, for tests.
     pub planted: Option<Change>,
 }
 
-/// What becomes of a size of points that is not 1.0, which WGSL has not.
+/// The treatment of a point size that is not 1.0, which WGSL does not support.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PointSize {
     /// The module is refused.
     #[default]
     Refuse,
-    /// The size is left out, and a note says so. Nothing shows it where no points are drawn.
+    /// The size is dropped, with a note. It makes no difference unless points are drawn.
     Ignore,
 }
 
-/// Which storage buffers are declared `read`, others being `read_write`.
+/// The storage buffers that are declared `read`. All others are `read_write`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
-    /// Those that no function writes that is reached.
+    /// The buffers that no reached function writes.
     #[default]
     Used,
-    /// Those that are NonWritable: the stages of a draw then agree on the buffers that they share.
+    /// The NonWritable buffers. So the stages of a draw agree on the buffers that they share.
     Declared,
 }
 
 /// A converted module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Converted {
-    /// The WGSL.
+    /// The WGSL program.
     pub text: String,
-    /// What the module says that WGSL has no word for, a sentence each.
+    /// Properties of the module that WGSL cannot express, one sentence each.
     pub notes: Vec<String>,
     /// The groups and bindings of the storage buffers that are declared `read`.
     pub read: Vec<(u32, u32)>,
 }
 
-/// Why there is no WGSL.
+/// The reason why a module has no WGSL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotConverted {
-    /// The words are no module that is modeled: see [`LoadError`].
+    /// The module does not load. See [`LoadError`].
     Load(LoadError),
-    /// WGSL has no form for something.
+    /// WGSL cannot express a construct of the module.
     Refused(Refused),
 }
 
@@ -121,14 +120,14 @@ impl fmt::Display for NotConverted {
 
 impl std::error::Error for NotConverted {}
 
-/// What WGSL has no form for.
+/// A construct that WGSL cannot express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// The kind of reason.
     pub why: Why,
-    /// What, in words.
+    /// The construct or reason in words.
     pub what: String,
-    /// The instruction, as `OpMemoryBarrier of function %4, block %9, at word 120`.
+    /// The instruction, such as `OpMemoryBarrier of function %4, block %9, at word 120`.
     pub instruction: Option<String>,
 }
 
@@ -141,7 +140,7 @@ impl fmt::Display for Refused {
     }
 }
 
-/// The kinds of reasons for a refusal.
+/// The kind of reason for a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Why {
     /// WGSL has no integers of 8, 16 or 64 bits, and no floats of 64.
@@ -150,9 +149,9 @@ pub enum Why {
     Type,
     /// WGSL has no such instruction.
     Instruction,
-    /// WGSL's layout rules cannot place something.
+    /// WGSL's layout rules cannot express a layout.
     Layout,
-    /// Subgroups: no text of them is read by naga and Tint alike.
+    /// Subgroups. naga and Tint accept no common syntax for them.
     Subgroups,
     /// WGSL has no such atomic.
     Atomics,
@@ -160,15 +159,15 @@ pub enum Why {
     Barrier,
     /// WGSL has no such address space, or no pointer into it where one is needed.
     Pointer,
-    /// WGSL's rules let no vertex stage use memory that is written.
+    /// In WGSL, a vertex stage cannot use writable memory.
     VertexWrites,
-    /// WGSL has no such built-in value, or not in that stage.
+    /// WGSL has no such built-in value, or not in this stage.
     BuiltIn,
-    /// A branch has no form.
+    /// A branch has no form in WGSL.
     ControlFlow,
-    /// Statements or expressions would be nested too deep.
+    /// Statements or expressions would be nested too deeply.
     Nesting,
-    /// There is no such entry point, or WGSL has no such stage or mode of it.
+    /// There is no such entry point, or WGSL lacks its stage or one of its execution modes.
     EntryPoint,
     /// A limit of this converter.
     Limit,
@@ -186,7 +185,8 @@ pub enum Why {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn convert(words: &[u32], options: &Options) -> Result<Converted, NotConverted> {
-    // What older tools wrote is read too, and what no engine runs; few modules need it.
+    // The output of older tools is accepted too, and features that no engine runs. Few modules
+    // need that.
     let lenient = || Module::load_with(words, &LoadOptions { lenient: true, unmodeled: true, ..LoadOptions::default() });
     let module = Module::load(words).or_else(|_| lenient()).map_err(NotConverted::Load)?;
     Convert::new(&module, words, options).all().map_err(NotConverted::Refused)

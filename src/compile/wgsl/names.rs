@@ -1,4 +1,4 @@
-//! Names: those of OpName, made legal and unique (WGSL §3.8, §16; seed 002 keeps them).
+//! Names: those of OpName, made legal and unique (WGSL §3.8, §16). Seed 002 keeps them too.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -7,7 +7,8 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::text::Text;
 
-/// What no declaration may be called: keywords, reserved words, and what the text itself uses.
+/// The names that no declaration may have: keywords, reserved words, and words that the text
+/// itself uses.
 const RESERVED: &str = "alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if \
     let loop override requires return struct switch true var while \
     NULL Self abstract active alignas alignof as asm asm_fragment async attribute auto await become cast catch class co_await co_return \
@@ -42,35 +43,35 @@ const RESERVED: &str = "alias break case const const_assert continue continuing 
     rgb10a2unorm rgb10a2uint rg11b10ufloat \
     high_product inverse_2 inverse_3 inverse_4";
 
-/// The same, one by one.
+/// [`RESERVED`] as a set of words.
 static RESERVED_WORDS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| RESERVED.split_whitespace().collect());
 
-/// The names of a module, and of the function that is being written.
+/// The names in use, of a module and of the function that is being written.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
-    /// By name: the number of the function whose it is, or [`MODULE`].
+    /// By name: the number of the function that uses it, or [`MODULE`].
     taken: FxHashMap<Text, u32>,
-    /// By name, for names of the module and of functions: the number that its next namesake tries
-    /// first, and the function in which it does.
+    /// By name, first for names of the module, then for names of functions: the function that asked
+    /// last for a name like this, and the number that it tries next.
     next: [FxHashMap<Text, (u32, u32)>; 2],
     /// The number of the function that is being written.
     function: u32,
 }
 
-/// The names of a module, which every function sees.
+/// The number for names at module scope, which every function sees.
 const MODULE: u32 = 0;
 
 impl Names {
-    /// None taken yet, with room for that many.
+    /// No names in use, with room for that many.
     pub(super) fn with_capacity(count: usize) -> Names {
         Names { taken: FxHashMap::with_capacity_and_hasher(count, FxBuildHasher), ..Names::default() }
     }
 
-    /// Takes a name for a function or the module, unless it is reserved or something has it. A
-    /// function may have a name that an earlier one had. The module may not: what is declared later
-    /// for all must not be hidden.
+    /// Takes a name for a function or the module. Fails if it is reserved or in use. A function may
+    /// take a name that an earlier function used. The module may not, because a later declaration
+    /// at module scope must not be hidden.
     fn takes(&mut self, name: &str, function: u32) -> bool {
-        // Most names are those of ids, and no reserved word is like them.
+        // Most names are those of ids. They begin with `x_`, and no reserved word does.
         if !name.starts_with("x_") && RESERVED_WORDS.contains(name) {
             return false;
         }
@@ -85,7 +86,7 @@ impl Names {
         hides
     }
 
-    /// A legal name that nothing has yet, as like the wanted one as can be.
+    /// A legal unused name for the module, as similar to the wanted name as possible.
     pub(super) fn fresh(&mut self, wanted: &str) -> Text {
         self.numbered(&legal(wanted), MODULE)
     }
@@ -94,7 +95,7 @@ impl Names {
         if self.takes(base, function) {
             return base.into();
         }
-        // With a number it would be the name of an id.
+        // `x` with a number would be the name of an id.
         let base = if base == "x" { "x_x" } else { base };
         let kind = usize::from(function != MODULE);
         let mut next = self.next[kind].get(base).filter(|(of, _)| *of == function).map_or(1, |(_, next)| *next);
@@ -111,17 +112,17 @@ impl Names {
         }
     }
 
-    /// Begins the names of a function: it may have those of the functions before.
+    /// Begins the names of a function, which may reuse the names of earlier functions.
     pub(super) fn enter(&mut self) {
         self.function += 1;
     }
 
-    /// A name within the function.
+    /// A legal unused name in the current function.
     pub(super) fn local(&mut self, wanted: &str) -> Text {
         self.numbered(&legal(wanted), self.function)
     }
 
-    /// Takes a name for the module as it is; whether nothing has it yet.
+    /// Takes a name for the module, unchanged. Returns whether it was legal and unused.
     pub(super) fn take(&mut self, name: &str) -> bool {
         is_legal(name) && self.takes(name, MODULE)
     }
@@ -131,7 +132,7 @@ impl Names {
 const LONGEST: usize = 64;
 
 fn legal(wanted: &str) -> Cow<'_, str> {
-    // glslang writes the types of parameters behind the name of a function.
+    // glslang appends the types of parameters to the name of a function.
     let wanted = wanted.split('(').next().unwrap_or(wanted);
     if wanted.len() <= LONGEST && is_plain(wanted) {
         return Cow::Borrowed(wanted);
@@ -152,7 +153,7 @@ fn legal(wanted: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether it is a letter, and then letters, digits, and single underscores between these.
+/// Whether a name is a letter followed by letters, digits and single underscores between these.
 fn is_plain(name: &str) -> bool {
     let mut underscore = true;
     for c in name.bytes() {
@@ -164,14 +165,14 @@ fn is_plain(name: &str) -> bool {
     !underscore && name.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
-/// The name of an OpName, made legal. Ids are called `x_` and their number, and nothing else is.
+/// The name of an OpName, made legal. Only ids have names of the form `x_` and a number.
 pub(super) fn of_module(name: &str) -> Text {
     let name = legal(name);
     let is_id = name.strip_prefix("x_").is_some_and(|number| number.bytes().all(|c| c.is_ascii_digit()));
     Text::of(&[if is_id { "x" } else { "" }, &name])
 }
 
-/// Whether a text is an identifier of WGSL, of ASCII characters.
+/// Whether a text is a WGSL identifier of ASCII characters.
 pub(super) fn is_legal(name: &str) -> bool {
     let mut chars = name.chars();
     let first = chars.next();
@@ -204,7 +205,7 @@ mod tests {
             assert_eq!(&*names.fresh(wanted), expected, "{wanted}");
         }
         assert_eq!(["x_12", "x__12", "x12", "x_a"].map(|name| of_module(name).to_string()), ["xx_12", "xx_12", "x12", "x_a"]);
-        // Functions may share a name; what is declared behind them for all may not have it.
+        // Functions may share a name. A later declaration at module scope may not have it.
         names.enter();
         let of = |texts: &[Text]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(of(&[names.local("t"), names.local("t"), names.local("color")]), ["t", "t_1", "color_2"]);

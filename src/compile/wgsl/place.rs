@@ -1,10 +1,10 @@
-//! Pointers as references: what they spell, and what is loaded and stored there (seed 002,
+//! Pointers as references: their spelling, and the loads and stores through them (seed 002,
 //! References and pointers; Mapping OpArrayLength).
 //!
-//! SPIR-V has pointers, WGSL has references and pointers. A pointer that an access chain makes has
-//! no value in WGSL: each use spells the reference. A pointer parameter into the Function class is
-//! a pointer in WGSL, one that is a variable at module scope is that variable: the function is
-//! written for it. [`super::pointer`] has the pointers that are values.
+//! SPIR-V has pointers, and WGSL has references and pointers. The pointer of an access chain has no
+//! value in WGSL: each use spells the reference. A pointer parameter into the Function class is a
+//! pointer in WGSL. A parameter that points to a variable at module scope stands for that variable,
+//! and the function is written for it. Pointers that are values are in [`super::pointer`].
 
 use std::rc::Rc;
 
@@ -21,38 +21,38 @@ use super::text::{COMPONENTS, Expr, Text};
 use super::words::Spot;
 use super::{Refused, Why};
 
-/// The most parts that one load or store is made of.
+/// The most parts of one load or store.
 pub(super) const MAX_PARTS: u64 = 1024;
 
-/// What a reference refers to.
+/// The storage of the memory that a reference refers to.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
-    /// Something stored as a value of the type.
+    /// A value of the type.
     Value(u32),
-    /// Something stored in another way.
+    /// Storage in another form.
     Stored(Rc<Stored>),
-    /// Something in a buffer of words.
+    /// A place in a buffer of words.
     Words(Spot),
-    /// Column `column`, of the type, of a matrix that is stored by rows.
+    /// A column, of that type, of a matrix that is stored by rows.
     Column { type_: u32, column: Expr, matrix: Rc<Stored> },
 }
 
 /// A reference.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    /// Its text.
+    /// The spelling. Empty if there is a choice.
     pub(super) text: Text,
     pub(super) kind: Kind,
-    /// Whether it is all of a variable or of what a parameter points to.
+    /// Whether it is all of a variable, or all of the memory that a parameter points to.
     pub(super) whole: bool,
-    /// Which of several references it is, where that is known only when the program runs.
+    /// The choice between several references, if it is known only at run time.
     pub(super) choice: Option<Rc<Choice>>,
 }
 
-/// References one of which is meant: elements of an array of descriptors, or targets of a pointer.
+/// Several references with an index: elements of an array of descriptors, or targets of a pointer.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
-    /// The number of the one.
+    /// The index in `places`, as an expression.
     pub(super) index: Expr,
     pub(super) places: Vec<Place>,
 }
@@ -64,24 +64,24 @@ impl Default for Place {
 }
 
 impl Place {
-    /// One of several references of one type.
+    /// A choice between references of one type.
     pub(super) fn chosen(index: Expr, places: Vec<Place>) -> Place {
         let kind = places.first().map_or(Kind::Value(0), |place| place.kind.clone());
         Place { text: Text::default(), kind, whole: false, choice: Some(Rc::new(Choice { index, places })) }
     }
 
-    /// How many bytes it is spelled with.
+    /// The number of bytes of its spelling, over all choices.
     fn bytes(&self) -> usize {
         self.text.len() + self.choice.as_ref().map_or(0, |choice| choice.places.iter().map(Place::bytes).sum())
     }
 }
 
-/// Which descriptor of an array is meant.
+/// A descriptor of an array.
 #[derive(Clone, Debug)]
 pub(super) enum Which {
-    /// That one.
+    /// The descriptor with this number.
     Only(u64),
-    /// One by a number that is no constant.
+    /// The descriptor whose number is this expression, which is not constant.
     Any(Expr),
 }
 
@@ -106,7 +106,7 @@ impl Kind {
 }
 
 impl Body<'_, '_> {
-    /// What an operand that is a pointer refers to.
+    /// The reference of a pointer operand.
     pub(super) fn place(&mut self, id: u32) -> Result<Place, Refused> {
         if let Some(place) = self.places.get(id) {
             return Ok(place.clone());
@@ -120,8 +120,8 @@ impl Body<'_, '_> {
         Ok(Place { text: global.name, kind, ..Place::default() })
     }
 
-    /// The element of an array of buffers that an access chain begins with, and how many of its
-    /// indices say which.
+    /// The element of an array of buffers that an access chain selects first, and the number of
+    /// indices that select it. `None` if the pointer is to no such array.
     fn buffer_of_array(&mut self, id: u32, indices: &[u32]) -> Result<Option<(Place, usize)>, Refused> {
         let id = self.bindings.get(&id).map_or(id, |bound| bound.variable);
         let module = self.convert.module;
@@ -156,7 +156,8 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Which element of an array of descriptors indices mean, and how many of them say so.
+    /// The element of an array of descriptors that indices select, and the number of indices that
+    /// select it.
     pub(super) fn which(&mut self, type_: u32, indices: &[u32]) -> Result<(Which, usize), Refused> {
         let (mut spelled, mut level) = (Vec::new(), type_);
         for &index in indices {
@@ -170,7 +171,7 @@ impl Body<'_, '_> {
         Ok(self.which_of(type_, &spelled))
     }
 
-    /// The same of indices that are spelled.
+    /// As [`Body::which`], for indices that are spelled.
     pub(super) fn which_of(&self, mut type_: u32, indices: &[Expr]) -> (Which, usize) {
         let (mut known, mut sum, mut used) = (0u64, None::<Expr>, 0);
         while let Some(Type::Array { element, length, .. }) = self.convert.module.types().get(type_) {
@@ -196,7 +197,7 @@ impl Body<'_, '_> {
         (which, used)
     }
 
-    /// Does something with each reference that may be meant, in the clauses of a switch.
+    /// Calls `each` for every reference of a choice, in the clauses of a switch.
     pub(super) fn for_each_choice(
         &mut self,
         choice: &Choice,
@@ -205,7 +206,7 @@ impl Body<'_, '_> {
         self.clauses(&choice.index, choice.places.len(), &mut |this, at| each(this, &choice.places[at]))
     }
 
-    /// The type of what is at a place.
+    /// The type of the memory at a place.
     pub(super) fn type_at(&self, place: &Place) -> u32 {
         match &place.kind {
             Kind::Value(type_) | Kind::Column { type_, .. } => *type_,
@@ -214,7 +215,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The pointer of an access chain.
+    /// The reference of an access chain.
     pub(super) fn chain(&mut self, i: &Instruction) -> Result<Place, Refused> {
         let module = self.convert.module;
         let operands = i.operands(module.words());
@@ -227,7 +228,7 @@ impl Body<'_, '_> {
             place = match constant {
                 Some(value) => self.part(place, value.max(-1), None, i)?,
                 None => {
-                    // The references that may be meant are stored in different ways.
+                    // The references of the choice may be stored in different ways.
                     let index = match place.kind {
                         Kind::Words(_) => self.integer(index, false)?,
                         _ if place.choice.is_some() => self.integer(index, false)?,
@@ -241,7 +242,7 @@ impl Body<'_, '_> {
         Ok(place)
     }
 
-    /// Counts the bytes of a reference: each access chain spells its own.
+    /// Counts the bytes of a reference. Each access chain spells its own reference.
     pub(super) fn spell(&mut self, place: &Place) -> Result<(), Refused> {
         self.convert.spelled += place.bytes();
         if self.convert.spelled > MAX_TEXT {
@@ -250,7 +251,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// A part of what is at a place: by a number, or by an expression.
+    /// A part of a place. It is selected by `index`, or by `number` if there is no index.
     pub(super) fn part(&mut self, place: Place, number: i64, index: Option<Expr>, i: &Instruction) -> Result<Place, Refused> {
         if let Some(choice) = &place.choice {
             let part = |place: &Place| deep(|| self.part(place.clone(), number, index.clone(), i));
@@ -266,7 +267,7 @@ impl Body<'_, '_> {
             Kind::Stored(stored) => Some(stored.clone()),
             _ => None,
         };
-        // A constant index that is out of range would be an error of the program.
+        // In WGSL, a constant index out of range is a shader-creation error.
         let bad = index.is_none() && types.parts(type_).is_some_and(|parts| number < 0 || number as u64 >= parts);
         let bad = bad || index.is_none() && number < 0;
         let index = match index {
@@ -314,7 +315,7 @@ impl Body<'_, '_> {
         Ok(Place { text, kind, whole: false, ..place })
     }
 
-    /// The value at a place.
+    /// Loads the value at a place.
     pub(super) fn load(&mut self, place: &Place, i: &Instruction) -> Result<Expr, Refused> {
         if let Some(choice) = place.choice.clone() {
             let text = self.convert.value_type(self.type_at(place))?;
@@ -387,7 +388,7 @@ impl Body<'_, '_> {
         u64::from(self.convert.module.shape(matrix).rows)
     }
 
-    /// How many parts a value has that is loaded or stored part by part.
+    /// The number of parts of a value that is loaded or stored part by part.
     fn countable(&self, type_: u32, i: &Instruction) -> Result<u64, Refused> {
         let types = self.convert.module.types();
         match types.parts(type_) {
@@ -396,7 +397,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Stores a value, which is a name or a literal where it is needed more than once.
+    /// Stores a value. If it is spelled more than once, it first becomes a name or a literal.
     pub(super) fn store(&mut self, place: &Place, value: &Expr, i: &Instruction) -> Result<(), Refused> {
         if let Some(choice) = place.choice.clone() {
             let value = self.named(value)?;
@@ -416,7 +417,7 @@ impl Body<'_, '_> {
                 let stored = stored.clone();
                 match &stored.rep {
                     Rep::Value(_) | Rep::Words(..) => self.line_of(&[&place.text, " = ", &value.text, ";"]),
-                    // What makes the value may do more than that.
+                    // The expression of the value may have effects.
                     Rep::Nothing(_) => drop(self.named(value)?),
                     Rep::Atomic(_) => self.line(format!("atomicStore(&{}, {});", place.text, value.argument())),
                     Rep::Matrix { row_major: true, native: true, .. } => {
@@ -453,7 +454,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// OpArrayLength: of the last member of the structure at a place.
+    /// OpArrayLength, for the last member of the structure at a place.
     pub(super) fn array_length(&mut self, i: &Instruction) -> Result<Expr, Refused> {
         let module = self.convert.module;
         let operands = i.operands(module.words());
@@ -479,7 +480,8 @@ impl Body<'_, '_> {
         }
     }
 
-    /// What a function is given for a pointer, and what the parameter is instead of a pointer.
+    /// The arguments of a call for a pointer, and the meaning of the parameter if it is no pointer
+    /// in WGSL.
     pub(super) fn pointer_argument(&mut self, id: u32, i: &Instruction) -> Result<(Vec<Expr>, Option<Passed>), Refused> {
         let id = self.bindings.get(&id).map_or(id, |bound| bound.variable);
         let module = self.convert.module;
@@ -502,19 +504,20 @@ impl Body<'_, '_> {
         Ok((vec![Expr::name(text)], None))
     }
 
-    /// The part of a local variable, or of what a parameter points to, that an argument points to.
+    /// The part of a local variable or pointer parameter that an argument points to. `None` for
+    /// other pointers.
     pub(super) fn part_of_local(&mut self, id: u32) -> Option<Place> {
         let place = self.places.get(id).filter(|place| !place.whole && matches!(place.kind, Kind::Value(_)))?;
         let class = self.convert.module.type_of(id).and_then(|t| self.convert.module.pointer_type(t)).map(|(class, _)| class);
         (class == Some(StorageClass::Function)).then(|| place.clone())
     }
 
-    /// A place for a local variable or a pointer parameter.
+    /// Records the reference of a local variable or a pointer parameter.
     pub(super) fn remember(&mut self, id: u32, text: Text, type_: u32) {
         self.places.insert(id, Place { text, kind: Kind::Value(type_), ..Place::default() });
     }
 
-    /// OpCopyMemory: a load and a store.
+    /// OpCopyMemory, as a load and a store.
     pub(super) fn copy_memory(&mut self, i: &Instruction) -> Result<(), Refused> {
         let module = self.convert.module;
         let operands = i.operands(module.words());

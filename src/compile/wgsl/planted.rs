@@ -1,71 +1,71 @@
-//! Mistakes in the conversion, planted to see them caught. A mistake is data; what consults it is
-//! the table of operations, the writer of lines, and the structure.
+//! Planted bugs in the conversion, which the tests must catch. A bug is data. The table of
+//! operations, the writer of lines and the structure consult it.
 
 use std::borrow::Cow;
 
 use rspirv::spirv::{GlslStd450Op as Glsl, Op};
 
-/// What is done wrong.
+/// The change that a bug makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// This instruction is converted as that one.
+    /// The first opcode is converted as the second.
     Opcode(Op, Op),
-    /// This function of GLSL.std.450 is converted as that one.
+    /// The first function of GLSL.std.450 is converted as the second.
     Glsl(Glsl, Glsl),
-    /// Two operands of an instruction change places.
+    /// Two operands of the opcode are swapped.
     Swap(Op, usize, usize),
-    /// Wherever a line has the first text, it has the second.
+    /// The first text is replaced by the second in every line.
     Text(&'static str, &'static str),
     /// An exit through several constructs does not set its flag.
     NoFlag,
-    /// The first and the last clause of a switch change places.
+    /// The first and the last clause of a switch are swapped.
     Clauses,
-    /// Cases that fall through are done whatever the selector is.
+    /// Cases that fall through are executed for every selector.
     NoGuard,
-    /// Phis of one block are assigned one after the other.
+    /// The phis of a block are assigned one after the other.
     Sequential,
-    /// The phis of a loop's header are assigned though the loop ends.
+    /// The phis of a loop's header are also assigned when the loop ends.
     EveryEdge,
-    /// The phis of a block keep what they held.
+    /// The phis of a block keep their old values.
     NoCopies,
-    /// A loop's condition at its end is the other way round.
+    /// The condition at the end of a loop is negated.
     Latch,
-    /// Integers are taken with the sign of their type, not of the instruction.
+    /// Integers have the sign of their type, not of the instruction.
     Signedness,
-    /// A word of a buffer is the one before it.
+    /// An access to a word of a buffer accesses the word before it.
     Words,
-    /// The index of an element counts words, whatever the stride is.
+    /// The index of an element counts words, for every stride.
     Strides,
-    /// Of an array of descriptors it is always the first.
+    /// An access to an array of descriptors always accesses the first.
     Descriptors,
-    /// What calls a function that OpKill has ended goes on.
+    /// The caller of a function that OpKill has ended goes on.
     Killed,
-    /// A variable begins at the first component of its location.
+    /// Every variable begins at the first component of its location.
     Components,
-    /// The selector of a switch is what it was, behind the switch too.
+    /// The selector of a switch keeps its value after the switch.
     Selector,
-    /// What OpMemoryBarrier orders where only some invocations come is left out.
+    /// The memory that an OpMemoryBarrier orders is ignored where only some invocations reach it.
     Orders,
-    /// A function is given the inputs that it reads in another order.
+    /// A call passes the inputs that a function reads in another order.
     Inputs,
-    /// A pointer that is saved keeps the target that it had.
+    /// A saved pointer keeps its old target.
     Targets,
-    /// A pointer that is saved keeps the indices that it had.
+    /// A saved pointer keeps its old indices.
     Indices,
-    /// Elements that are counted from a pointer are not.
+    /// The number of elements that OpPtrAccessChain counts is ignored.
     Elements,
-    /// Storage buffers that are written are declared `read`.
+    /// Storage buffers that the module writes are declared `read`.
     Read,
-    /// A structure without members takes the bytes of one in a buffer.
+    /// A structure without members takes bytes in a buffer.
     Nothing,
 }
 
-/// A mistake.
+/// A planted bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Planted {
-    /// What is wrong, in words.
+    /// The bug in words.
     pub name: &'static str,
-    /// What is done.
+    /// The change that it makes.
     pub change: Change,
 }
 
@@ -73,7 +73,7 @@ const fn bug(name: &'static str, change: Change) -> Planted {
     Planted { name, change }
 }
 
-/// The mistakes.
+/// All planted bugs except those in [`DRAWN`].
 pub const BUGS: &[Planted] = &[
     bug("+ subtracts", Change::Opcode(Op::IAdd, Op::ISub)),
     bug("- takes its operands the other way round", Change::Swap(Op::ISub, 0, 1)),
@@ -140,7 +140,7 @@ pub const BUGS: &[Planted] = &[
     bug("a structure without members takes bytes", Change::Nothing),
 ];
 
-/// Mistakes that only images, stages and draws show.
+/// Bugs that only images, stages and draws show.
 pub const DRAWN: &[Planted] = &[
     bug("a discarded fragment is drawn", Change::Text("discard;", "")),
     bug("texels are not written", Change::Opcode(Op::ImageWrite, Op::Nop)),
@@ -148,7 +148,7 @@ pub const DRAWN: &[Planted] = &[
     bug("a position or colour has its first component twice", Change::Text(".y", ".x")),
 ];
 
-/// What is planted, if anything.
+/// The planted bug, if there is one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Plan(pub(super) Option<Change>);
 
@@ -169,7 +169,7 @@ impl Plan {
         }
     }
 
-    /// The operands of an instruction, of which two may be to change places.
+    /// The operands of an instruction, two of which may be swapped.
     pub(super) fn operands<'m>(&self, op: Op, operands: &'m [u32]) -> Cow<'m, [u32]> {
         let mut operands = Cow::Borrowed(operands);
         if let Some(Change::Swap(of, a, b)) = self.0
@@ -181,12 +181,12 @@ impl Plan {
         operands
     }
 
-    /// Whether lines are written otherwise.
+    /// Whether the texts of lines change.
     pub(super) fn changes_lines(&self) -> bool {
         matches!(self.0, Some(Change::Text(..)))
     }
 
-    /// A line as it is written.
+    /// The text of a line, with its changes.
     pub(super) fn line(&self, text: String) -> String {
         match self.0 {
             Some(Change::Text(from, to)) => text.replace(from, to),
@@ -199,22 +199,22 @@ impl Plan {
         self.0 == Some(Change::NoFlag)
     }
 
-    /// Whether clauses change places.
+    /// Whether the clauses of a switch are swapped.
     pub(super) fn swaps_clauses(&self) -> bool {
         self.0 == Some(Change::Clauses)
     }
 
-    /// Whether cases that fall through are done whatever is selected.
+    /// Whether cases that fall through are executed for every selector.
     pub(super) fn forgets_fallthrough_guard(&self) -> bool {
         self.0 == Some(Change::NoGuard)
     }
 
-    /// Whether phis are assigned in turn.
+    /// Whether phis are assigned one after the other.
     pub(super) fn copies_in_turn(&self) -> bool {
         self.0 == Some(Change::Sequential)
     }
 
-    /// Whether the phis of a header are assigned though the loop ends.
+    /// Whether the phis of a header are also assigned when the loop ends.
     pub(super) fn copies_on_every_edge(&self) -> bool {
         self.0 == Some(Change::EveryEdge)
     }
@@ -224,7 +224,7 @@ impl Plan {
         self.0 == Some(Change::NoCopies)
     }
 
-    /// Whether the condition of a loop is the other way round.
+    /// Whether the condition of a loop is negated.
     pub(super) fn negates_latch(&self) -> bool {
         self.0 == Some(Change::Latch)
     }
@@ -234,57 +234,57 @@ impl Plan {
         self.0 == Some(Change::Signedness)
     }
 
-    /// Whether words are the ones before them.
+    /// Whether accesses to words go to the word before.
     pub(super) fn misplaces_words(&self) -> bool {
         self.0 == Some(Change::Words)
     }
 
-    /// Whether strides are left out.
+    /// Whether strides are ignored.
     pub(super) fn forgets_strides(&self) -> bool {
         self.0 == Some(Change::Strides)
     }
 
-    /// Whether it is always the first descriptor.
+    /// Whether accesses to arrays of descriptors go to the first one.
     pub(super) fn takes_the_first_descriptor(&self) -> bool {
         self.0 == Some(Change::Descriptors)
     }
 
-    /// Whether callers go on behind OpKill.
+    /// Whether callers go on after OpKill in a callee.
     pub(super) fn goes_on_behind_kills(&self) -> bool {
         self.0 == Some(Change::Killed)
     }
 
-    /// Whether variables begin at the first component.
+    /// Whether variables begin at the first component of their location.
     pub(super) fn forgets_components(&self) -> bool {
         self.0 == Some(Change::Components)
     }
 
-    /// Whether selectors stay what they were.
+    /// Whether selectors keep their value after the switch.
     pub(super) fn keeps_selectors(&self) -> bool {
         self.0 == Some(Change::Selector)
     }
 
-    /// Whether inputs are given in another order.
+    /// Whether inputs are passed in another order.
     pub(super) fn mixes_inputs(&self) -> bool {
         self.0 == Some(Change::Inputs)
     }
 
-    /// Whether saved pointers keep their targets.
+    /// Whether saved pointers keep their old targets.
     pub(super) fn forgets_targets(&self) -> bool {
         self.0 == Some(Change::Targets)
     }
 
-    /// Whether saved pointers keep their indices.
+    /// Whether saved pointers keep their old indices.
     pub(super) fn forgets_indices(&self) -> bool {
         self.0 == Some(Change::Indices)
     }
 
-    /// Whether elements are not counted from a pointer.
+    /// Whether the element count of OpPtrAccessChain is ignored.
     pub(super) fn counts_no_elements(&self) -> bool {
         self.0 == Some(Change::Elements)
     }
 
-    /// Whether no storage buffer is taken as written.
+    /// Whether no storage buffer counts as written.
     pub(super) fn takes_all_as_read(&self) -> bool {
         self.0 == Some(Change::Read)
     }
@@ -294,7 +294,7 @@ impl Plan {
         self.0 == Some(Change::Nothing)
     }
 
-    /// Whether memory barriers are left out.
+    /// Whether OpMemoryBarrier is ignored where only some invocations reach it.
     pub(super) fn forgets_orders(&self) -> bool {
         self.0 == Some(Change::Orders)
     }

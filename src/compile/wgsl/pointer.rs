@@ -2,11 +2,11 @@
 //! pointers"): phis and selections of pointers, elements counted from a pointer, and pointers to
 //! parts of variables at module scope as arguments.
 //!
-//! WGSL stores no pointers. What such a pointer may point to is known when the program is read: a
-//! list of [`Target`]s, each a variable and the members on the way into it. What is known only when
-//! the program runs is saved instead of the pointer: which of the targets it is, and the indices of
-//! the elements on the way. Each use makes the reference again from these, in a `switch` where
-//! there are several targets.
+//! WGSL stores no pointers. The memory that such a pointer may point to is known at compile time: a
+//! list of [`Target`]s, each a variable and the members on the path into it. The rest is known only
+//! at run time and is saved instead of the pointer: the number of the target, and the indices of
+//! the elements on the path. Each use rebuilds the reference from these, in a `switch` if there are
+//! several targets.
 
 use std::rc::Rc;
 
@@ -26,22 +26,22 @@ use super::{Refused, Why};
 /// The most targets of one pointer.
 const MAX_TARGETS: usize = 256;
 
-/// The most values that are looked at for the targets of one pointer.
+/// The most values that are searched for the targets of one pointer.
 const MAX_TRACED: usize = 1 << 12;
 
-/// A step from something in memory to a part of it.
+/// A step from a place in memory to a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Step {
-    /// To that member of a structure.
+    /// To the member of a structure with this number.
     Member(u32),
     /// To an element, a column or a component, by an index.
     Index,
 }
 
-/// What a pointer may point to.
+/// A place that a pointer may point to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Target {
-    /// A variable, or a parameter that points into the Function class.
+    /// The id of a variable, or of a parameter that points into the Function class.
     pub(super) variable: u32,
     pub(super) steps: Vec<Step>,
 }
@@ -52,18 +52,18 @@ impl Target {
     }
 }
 
-/// A pointer as what is saved of it.
+/// A pointer by its saved parts.
 #[derive(Clone, Debug)]
 pub(super) struct Pointer {
     pub(super) targets: Rc<[Target]>,
-    /// The number of the target.
+    /// The number of the target in `targets`.
     pub(super) which: Expr,
-    /// The indices, the last one first: those of a target that has fewer are the first of these.
+    /// The indices, in reverse order. A target with fewer indices uses the first of these.
     pub(super) indices: Vec<Expr>,
 }
 
 impl Pointer {
-    /// Whether it is all of a variable: that.
+    /// The variable, if the pointer is to all of one variable.
     pub(super) fn variable(&self) -> Option<u32> {
         match &self.targets[..] {
             [only] if only.steps.is_empty() => Some(only.variable),
@@ -71,18 +71,18 @@ impl Pointer {
         }
     }
 
-    /// What is saved of it, in the order in which [`Body::saved_names`] names it.
+    /// The saved parts, in the order in which [`Body::saved_names`] names them.
     pub(super) fn saved(&self) -> impl Iterator<Item = &Expr> {
         (self.targets.len() > 1).then_some(&self.which).into_iter().chain(&self.indices)
     }
 }
 
-/// Whether an instruction makes a pointer that is saved.
+/// Whether an instruction makes a pointer whose parts are saved.
 pub(super) fn is_saved(module: &Module, i: &Instruction) -> bool {
     matches!(i.op, Op::Phi | Op::Select | Op::PtrAccessChain | Op::InBoundsPtrAccessChain) && module.pointer_type(i.result_type).is_some()
 }
 
-/// The steps of an access chain with those indices, from a pointer.
+/// The steps of an access chain with these indices, from a pointer.
 pub(super) fn steps(module: &Module, pointer: u32, indices: &[u32]) -> Vec<Step> {
     let types = module.types();
     let mut type_ = module.type_of(pointer).and_then(|t| module.pointer_type(t)).map_or(0, |(_, pointee)| pointee);
@@ -94,14 +94,15 @@ pub(super) fn steps(module: &Module, pointer: u32, indices: &[u32]) -> Vec<Step>
     indices.iter().map(step).collect()
 }
 
-/// The variable that a pointer points into, where access chains alone lead there.
+/// The variable that a pointer points into, if only access chains lead there. Otherwise the pointer
+/// where the chains end.
 pub(super) fn base(module: &Module, mut pointer: u32) -> u32 {
     while let Some(i) = module.instruction(pointer) {
         let from = match i.op {
             Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject => i.operands(module.words())[0],
             _ => break,
         };
-        // What a pointer is made of stands before it, so this ends.
+        // The operand is defined before the pointer, so the loop ends.
         if module.definition(from) >= module.definition(pointer) {
             break;
         }
@@ -110,15 +111,14 @@ pub(super) fn base(module: &Module, mut pointer: u32) -> u32 {
     pointer
 }
 
-/// The number of an index that is a constant.
+/// The value of a constant index.
 pub(super) fn number(index: &Expr) -> Option<i64> {
     let digits = index.text.strip_suffix('u').filter(|_| index.constant)?;
     digits.parse().ok()
 }
 
 impl Convert<'_> {
-    /// The variables at module scope that pointers may point into, in the functions that are
-    /// reached.
+    /// The variables at module scope that these pointers may point into.
     pub(super) fn pointed_into(&self, pointers: Vec<u32>) -> FxHashSet<u32> {
         let module = self.module;
         let (mut variables, mut work) = (FxHashSet::default(), pointers);
@@ -135,7 +135,7 @@ impl Convert<'_> {
                 Op::FunctionParameter => work.extend(arguments.get(&id).into_iter().flatten()),
                 Op::Variable if module.variable(id).is_some_and(|v| v.function.is_none()) => _ = variables.insert(id),
                 Op::Variable => {}
-                // Whatever else makes a pointer makes it of its operands.
+                // All other instructions derive the pointer from their pointer operands.
                 _ => work.extend(operands.iter().filter(|id| module.type_of(**id).is_some_and(|t| module.pointer_type(t).is_some()))),
             }
         }
@@ -144,7 +144,7 @@ impl Convert<'_> {
 }
 
 impl Body<'_, '_> {
-    /// What a pointer may point to.
+    /// The targets of a pointer.
     fn targets(&self, id: u32) -> Result<Rc<[Target]>, Refused> {
         let module = self.convert.module;
         let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
@@ -191,7 +191,7 @@ impl Body<'_, '_> {
         Ok(found.into())
     }
 
-    /// A pointer that is a variable or a parameter, or has been saved.
+    /// A pointer that is a variable or a parameter, or that has been saved.
     fn pointer_that_is(&self, id: u32) -> Result<Pointer, Refused> {
         if let Some(pointer) = self.pointers.get(&id) {
             return Ok(pointer.clone());
@@ -206,7 +206,7 @@ impl Body<'_, '_> {
         Ok(Pointer { targets: targets.into(), which: Expr::literal("0u"), indices: Vec::new() })
     }
 
-    /// A pointer as what is to be saved of it.
+    /// The parts of a pointer that are saved.
     pub(super) fn pointer(&mut self, id: u32) -> Result<Pointer, Refused> {
         let module = self.convert.module;
         let made = module.instruction(id).filter(|_| !self.pointers.contains_key(&id));
@@ -223,7 +223,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The pointer to a part of what a pointer points to.
+    /// The pointer to a part of the memory that a pointer points to.
     fn further(&mut self, mut from: Pointer, pointer: u32, indices: &[u32]) -> Result<Pointer, Refused> {
         let on = steps(self.convert.module, pointer, indices);
         for (step, &index) in on.iter().zip(indices) {
@@ -236,7 +236,7 @@ impl Body<'_, '_> {
         Ok(Pointer { targets: from.targets.iter().map(target).collect(), ..from })
     }
 
-    /// The pointer that an instruction makes whose result is saved.
+    /// The pointer of an instruction whose result is saved.
     fn made(&mut self, i: &Instruction, operands: &[u32]) -> Result<Pointer, Refused> {
         if i.is(Op::Select) {
             let condition = self.value(operands[0])?;
@@ -254,7 +254,7 @@ impl Body<'_, '_> {
             let indices = one.indices.iter().zip(&other.indices).map(|(one, other)| selected(one, other)).collect();
             return Ok(Pointer { targets, which: selected(&one.which, &other.which), indices });
         }
-        // Some elements further, and then into that one.
+        // OpPtrAccessChain goes some elements further, and then into that element.
         let mut from = self.pointer(operands[0])?;
         let (Some(last), true) = (from.indices.first().cloned(), from.targets.iter().all(|t| t.steps.last() == Some(&Step::Index))) else {
             return Err(self.convert.refused_at(i, Why::Pointer, "it counts elements from a pointer that points to no element"));
@@ -269,7 +269,7 @@ impl Body<'_, '_> {
         self.further(from, operands[0], &operands[2..])
     }
 
-    /// The number of a pointer's target in another list, which has them all.
+    /// The number of a pointer's target in another list that contains all its targets.
     fn number_among(&self, pointer: &Pointer, targets: &[Target]) -> Result<Expr, Refused> {
         let place = |target: &Target| targets.iter().position(|t| t == target);
         let literal = |number: usize| Expr::literal(format!("{number}u"));
@@ -287,7 +287,7 @@ impl Body<'_, '_> {
         Ok(each)
     }
 
-    /// A reference made of what is saved of a pointer.
+    /// Rebuilds a reference from the saved parts of a pointer.
     fn made_again(&mut self, pointer: &Pointer, i: &Instruction) -> Result<Place, Refused> {
         let mut places = Vec::new();
         for target in pointer.targets.iter() {
@@ -321,7 +321,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Names for what is saved of a pointer to one of some targets, and the pointer made of them.
+    /// Names for the saved parts of a pointer to these targets, and the pointer with these names.
     pub(super) fn saved_names(&mut self, id: u32, targets: Rc<[Target]>) -> (Vec<Text>, Pointer) {
         let wanted = self.wanted(id);
         let mut names = Vec::new();
@@ -339,7 +339,7 @@ impl Body<'_, '_> {
         (names, Pointer { targets, which, indices })
     }
 
-    /// Keeps a pointer, and the reference that its uses spell.
+    /// Records a pointer, and the reference that its uses spell.
     pub(super) fn keep_pointer(&mut self, id: u32, pointer: Pointer) -> Result<(), Refused> {
         let Some(i) = self.convert.module.instruction(id) else { return Ok(()) };
         let place = self.made_again(&pointer, i)?;
@@ -349,8 +349,8 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Declares variables for what is saved of a pointer: that of a phi, or one used outside of
-    /// where it is made.
+    /// Declares variables for the saved parts of a pointer. The pointer is a phi, or is used
+    /// outside of the list where it is made.
     pub(super) fn declare_pointer(&mut self, id: u32) -> Result<(), Refused> {
         let targets = self.targets(id)?;
         let (names, pointer) = self.saved_names(id, targets);
@@ -360,7 +360,7 @@ impl Body<'_, '_> {
         self.keep_pointer(id, pointer)
     }
 
-    /// An instruction whose result is a pointer that is saved.
+    /// Writes an instruction whose result is a saved pointer.
     pub(super) fn save_pointer(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
         let made = self.made(i, operands)?;
         match self.stands(index) {
@@ -379,7 +379,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// What makes a saved pointer another one: names, and what they become.
+    /// The assignments that change a saved pointer: names and their new values.
     pub(super) fn assign_pointer(&self, id: u32, other: &Pointer) -> Result<Vec<(Text, Expr)>, Refused> {
         let Some(own) = self.pointers.get(&id).filter(|_| !other.targets.is_empty()) else { return Ok(Vec::new()) };
         let mut assigned = Vec::new();

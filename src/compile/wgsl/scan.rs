@@ -1,4 +1,4 @@
-//! What the functions of a module do, found in one walk over their instructions.
+//! Facts about the functions of a module, found in one walk over their instructions.
 
 use rspirv::spirv::{GlslStd450Op as Glsl, Op};
 use rustc_hash::FxHashMap;
@@ -8,27 +8,27 @@ use smallvec::SmallVec;
 use super::pointer::base;
 use super::usage::each_name;
 
-/// Who names a variable at module scope.
+/// The functions that name a variable at module scope.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Named {
-    /// The functions, by id, in order.
+    /// The ids of the functions, in order.
     pub(super) by: SmallVec<[u32; 2]>,
-    /// Whether a function is given a pointer to it or to a part of it.
+    /// Whether a pointer to the variable or to a part of it is an argument of a call.
     pub(super) passed: bool,
 }
 
-/// What a function does.
+/// Facts about a function.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Does {
-    /// The functions that it calls, by id.
+    /// The ids of its callees.
     pub(super) callees: Vec<u32>,
-    /// The pointers that it writes through, or through which it does an atomic.
+    /// The pointers that it stores through, or that an atomic accesses.
     pub(super) writes: Vec<u32>,
     /// Whether it ends its invocation.
     pub(super) kills: bool,
 }
 
-/// What the functions of a module do.
+/// Facts about the functions of a module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scan {
     /// By index in [`Module::globals`].
@@ -37,15 +37,16 @@ pub(super) struct Scan {
     globals: FxHashMap<u32, u32>,
     /// By index in [`Module::functions`].
     pub(super) functions: Vec<Does>,
-    /// The indices of atomics, of OpMemoryBarrier and of calls.
+    /// The indices of atomic instructions. `barriers` and `calls` hold those of OpMemoryBarrier and
+    /// of calls.
     pub(super) atomics: Vec<u32>,
     pub(super) barriers: Vec<u32>,
     pub(super) calls: Vec<u32>,
-    /// The indices of what samples, reads or writes images.
+    /// The indices of the instructions that sample, read or write images.
     pub(super) images: Vec<u32>,
 }
 
-/// No variable.
+/// The index that stands for no variable.
 const NONE: u32 = u32::MAX;
 
 /// Whether an instruction is atomic.
@@ -59,7 +60,7 @@ impl Scan {
         let globals = module.globals();
         let mut scan = Scan { named: vec![Named::default(); globals.len()], ..Scan::default() };
         scan.globals = globals.iter().zip(0..).map(|(variable, at)| (variable.id, at)).collect();
-        // What is defined behind the last variable at module scope is none.
+        // A definition after the last variable at module scope is no such variable.
         let end = globals.last().map_or(0, |variable| variable.instruction as usize + 1);
         let mut at = vec![NONE; end];
         for (variable, number) in globals.iter().zip(0..) {
@@ -72,7 +73,7 @@ impl Scan {
                 for (i, index) in module.code(block).iter().zip(block.start..) {
                     let is_call = i.is(Op::FunctionCall);
                     each_name(module, i, |id| {
-                        // A function may be given a part of it.
+                        // The argument may point to a part of the variable.
                         let id = if is_call { base(module, id) } else { id };
                         if let Some(number) = global(id) {
                             let named = &mut scan.named[number as usize];
@@ -110,17 +111,17 @@ impl Scan {
         scan
     }
 
-    /// Who names a variable at module scope.
+    /// The functions that name a variable at module scope.
     pub(super) fn named(&self, id: u32) -> Option<&Named> {
         self.named.get(*self.globals.get(&id)? as usize)
     }
 
-    /// Whether a function names a variable.
+    /// Whether any function names a variable.
     pub(super) fn uses(&self, id: u32) -> bool {
         self.named(id).is_some_and(|named| !named.by.is_empty())
     }
 
-    /// By function: those that call it.
+    /// By function: its callers.
     pub(super) fn callers(&self, module: &Module) -> FxHashMap<u32, Vec<u32>> {
         let mut callers: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for (function, does) in module.functions().iter().zip(&self.functions) {

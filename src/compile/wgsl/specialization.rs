@@ -1,8 +1,8 @@
 //! Specialization constants as overrides.
 //!
-//! What computes with them (OpSpecConstantOp, OpSpecConstantComposite) is spelled where it is used.
-//! The length of an array is a constant in WGSL, but for a workgroup variable that is that array:
-//! what other lengths depend on is frozen, and a note says so.
+//! Operations on them (OpSpecConstantOp, OpSpecConstantComposite) are spelled at their uses. In
+//! WGSL, the length of an array is a constant, except for a workgroup variable of that array type.
+//! The constants that other lengths depend on are frozen, and a note says so.
 
 use rspirv::spirv::{BuiltIn, Decoration as Decorate, ExecutionMode, Op, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -17,7 +17,7 @@ use super::layout::Stored;
 use super::text::{Expr, Text};
 use super::{Refused, Why};
 
-/// The specialization constants of a module, and what depends on them.
+/// The specialization constants of a module, and the constants that depend on them.
 #[derive(Debug, Default)]
 pub(super) struct Specialized {
     /// By result: the SpecId.
@@ -27,21 +27,21 @@ pub(super) struct Specialized {
     /// By result: the constituents.
     composites: FxHashMap<u32, Vec<u32>>,
     names: FxHashMap<u32, Text>,
-    /// By SpecId: the override, and its type.
+    /// By SpecId: the override and its type.
     declared: FxHashMap<u32, (Text, Text)>,
-    /// By array type: the length, where overrides may say it.
+    /// By array type: the id of its length, if it may depend on overrides.
     lengths: FxHashMap<u32, u32>,
-    /// Whether a constant is frozen, by result.
+    /// The results of the frozen constants.
     frozen: FxHashSet<u32>,
 }
 
-/// The most arrays whose lengths may be overrides: the module is searched for each.
+/// The most arrays whose lengths may depend on overrides. Each needs a search of the module.
 const MAX_LENGTHS: usize = 64;
 
-/// How deep the length of an array is nested.
+/// The deepest nesting of the expression of an array's length.
 const MAX_SUM: u32 = 16;
 
-/// Whether any constant may have a SpecId, by the opcodes before the first function.
+/// Whether any constant may have a SpecId. Only the opcodes before the first function are examined.
 fn has_any(words: &[u32]) -> bool {
     let mut at = HEADER_WORDS;
     while let Some(&first) = words.get(at) {
@@ -63,7 +63,7 @@ impl Specialized {
         !self.frozen.contains(&id) && (self.ids.contains_key(&id) || self.operations.contains_key(&id) || self.composites.contains_key(&id))
     }
 
-    /// What is specialized in the words as they were given.
+    /// The specialization constants of the original words.
     pub(super) fn of(words: &[u32], notes: &mut Vec<String>) -> Specialized {
         let mut found = Specialized::default();
         if !has_any(words) {
@@ -104,8 +104,8 @@ impl Specialized {
         found
     }
 
-    /// Whether a constant is made by sums, differences and products of one type: what can be
-    /// spelled at module scope.
+    /// Whether a constant is built only from sums, differences and products of one type. Such a
+    /// constant can be spelled at module scope.
     fn is_sum(&self, id: u32, types: &FxHashMap<u32, u32>, depth: u32) -> bool {
         match self.operations.get(&id) {
             Some((Op::IAdd | Op::ISub | Op::IMul, parts)) => {
@@ -116,7 +116,7 @@ impl Specialized {
         }
     }
 
-    /// Freezes what some constants depend on, and then what depends on that alone.
+    /// Freezes some constants and all constants that they depend on.
     fn freeze(&mut self, mut work: Vec<u32>, notes: &mut Vec<String>) {
         while let Some(id) = work.pop() {
             if !self.has(id) {
@@ -132,8 +132,8 @@ impl Specialized {
     }
 }
 
-/// Whether an array type is the type of workgroup variables and nothing else, and no such array is
-/// read or written as a whole.
+/// Whether an array type is only the type of workgroup variables, and no such array is read or
+/// written as a whole.
 fn only_of_workgroup(decoded: &Decoded<'_>, words: &[u32], type_: u32) -> bool {
     let mut pointers = FxHashSet::default();
     for i in &decoded.instructions {
@@ -150,7 +150,7 @@ fn only_of_workgroup(decoded: &Decoded<'_>, words: &[u32], type_: u32) -> bool {
             Op::TypeStruct | Op::TypeFunction if operands.iter().any(names) => return false,
             Op::TypeFunction if operands.iter().any(|id| pointers.contains(id)) => return false,
             _ if i.result_type == type_ => return false,
-            // A pointer to it is a variable, not a part of one.
+            // A pointer to the type must be a variable, not a part of one.
             op if op != Op::Variable && pointers.contains(&i.result_type) => return false,
             _ => {}
         }
@@ -159,7 +159,8 @@ fn only_of_workgroup(decoded: &Decoded<'_>, words: &[u32], type_: u32) -> bool {
 }
 
 impl Convert<'_> {
-    /// The type of a workgroup variable that is an array whose length an override says.
+    /// The WGSL type of a workgroup variable that is an array with an override as its length.
+    /// `None` for other variables.
     pub(super) fn length_by_override(&mut self, id: u32, stored: &Stored) -> Result<Option<String>, Refused> {
         let Some(type_) = self.module.variable(id).map(|v| v.type_) else { return Ok(None) };
         let Some(&length_id) = self.specialized.lengths.get(&type_) else { return Ok(None) };
@@ -167,7 +168,7 @@ impl Convert<'_> {
             return Err(self.refused(Why::Limit, format!("the length of %{id} has no form")));
         };
         if self.specialized.operations.contains_key(&length_id) {
-            // naga takes the name of an override for a length, and no expression.
+            // naga accepts the name of an override as a length, but no expression.
             let type_ = self.value_type(self.module.type_of(length_id).unwrap_or(0))?;
             let name = self.names.fresh("length");
             self.globals.push_str(&format!("override {name}: {type_} = {};\n", length.text));
@@ -177,7 +178,8 @@ impl Convert<'_> {
         Ok(Some(format!("{element}, {}>", length.text)))
     }
 
-    /// What computes with overrides, where it can stand at module scope; `None` where it cannot.
+    /// The expression of a constant that depends on overrides. `None` if it cannot stand at
+    /// module scope.
     fn override_expression(&mut self, id: u32) -> Result<Option<Expr>, Refused> {
         if let Some(name) = self.override_name(id)? {
             return Ok(Some(Expr::name(name)));
@@ -201,7 +203,8 @@ impl Convert<'_> {
         })
     }
 
-    /// The name of the override that a specialization constant is.
+    /// The name of the override of a specialization constant. It is declared on first use. `None`
+    /// for other constants.
     fn override_name(&mut self, id: u32) -> Result<Option<Text>, Refused> {
         if let Some(name) = self.specialized.names.get(&id) {
             return Ok(Some(name.clone()));
@@ -210,7 +213,7 @@ impl Convert<'_> {
         let Some(default) = self.finite_constant(id, None)? else { return Ok(None) };
         let text = self.value_type(self.module.type_of(id).unwrap_or(0))?;
         let wanted = self.op_name(id).map_or_else(|| format!("override_{spec}"), str::to_string);
-        // Several constants may have one SpecId; one override has it.
+        // Several constants may have one SpecId, which has one override.
         let (line, name) = match self.specialized.declared.get(&spec).cloned() {
             Some((name, type_)) if type_ == text => {
                 self.specialized.names.insert(id, name.clone());
@@ -231,7 +234,7 @@ impl Convert<'_> {
         Ok(Some(name))
     }
 
-    /// The size of a workgroup, where overrides say it.
+    /// The size of a workgroup, with the names of overrides where they decide it.
     pub(super) fn workgroup_size(&mut self, entry: &EntryPoint, size: [u32; 3]) -> Result<[String; 3], Refused> {
         let module = self.module;
         let built_in = |i: &&Instruction| {

@@ -1,18 +1,18 @@
 //! Structured control flow, from structural dominance (seed 002, Reconstructing structured control
 //! flow).
 //!
-//! A function becomes a tree of statement lists. Each block is in one list, each edge between
-//! blocks leaves from one. What a branch is follows from where its target lies: the end of the
-//! list, the end of a case, `break`, `continue`, or an exit through several constructs, which sets
-//! a flag that each construct on the way looks at behind its end.
+//! A function becomes a tree of statement lists. Each block is in one list, and each edge between
+//! blocks leaves from one list. The place of its target decides the form of a branch: the end of
+//! the list, the end of a case, `break`, `continue`, or an exit through several constructs. Such an
+//! exit sets a flag, which each construct on the way tests after its end.
 //!
 //! | SPIR-V | WGSL |
 //! |---|---|
 //! | OpLoopMerge | `loop`; the continue construct is `continuing`, its last branch a `break if` |
 //! | OpSelectionMerge with OpBranchConditional | `if` |
-//! | OpSwitch | `switch`; cases that fall through are one clause that asks for the selector again |
-//! | several branches within a construct to one block | that block behind all that leads to it |
-//! | blocks that nothing reaches | nothing |
+//! | OpSwitch | `switch`; cases that fall through are one clause that tests the selector again |
+//! | several branches within a construct to one block | that block after all its predecessors |
+//! | unreachable blocks | nothing |
 
 use std::cell::OnceCell;
 
@@ -29,33 +29,33 @@ use super::{Refused, Why};
 /// The index of a list in [`Tree::lists`].
 pub(super) type ListId = u32;
 
-/// How deep statements may be nested: WGSL §2.4 guarantees 127 levels of braces.
+/// The deepest nesting of statements. WGSL §2.4 guarantees 127 levels of braces.
 const MAX_NESTING: u32 = 120;
 
-/// The most steps that are taken to find where branches go, for each function.
+/// The most steps to find the targets of branches, per function.
 const MAX_STEPS: u64 = 1 << 24;
 
 /// The statements of a function.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
-    /// List 0 is the body of the function.
+    /// The lists. List 0 is the body of the function.
     pub(super) lists: Vec<List>,
-    /// By block: the list that it is in; [`NONE`] where it is in none.
+    /// By block: its list, or [`NONE`] if it is in no list.
     pub(super) list_of: Vec<ListId>,
-    /// The list that an edge leaves from, of those with copies of phis.
+    /// By edge that assigns phis: the list that it leaves from.
     pub(super) edges: FxHashMap<(Node, Node), ListId>,
-    /// Whether control comes to the end of the body.
+    /// Whether control reaches the end of the body.
     pub(super) falls: bool,
-    /// How many flags there are.
+    /// The number of flags.
     pub(super) flags: u32,
 }
 
-/// A list of statements: what is between two braces.
+/// A list of statements: the content of a pair of braces.
 #[derive(Debug)]
 pub(super) struct List {
-    /// The list that it is within; of a continue construct that of the loop's body.
+    /// The enclosing list. For a continue construct, it is the list of the loop's body.
     pub(super) parent: ListId,
-    /// How deep it is nested.
+    /// The nesting depth. 0 for the body of the function.
     pub(super) depth: u32,
     /// Whether it is a continue construct.
     pub(super) continuing: bool,
@@ -65,7 +65,7 @@ pub(super) struct List {
     pub(super) items: Vec<Item>,
 }
 
-/// A statement, or several.
+/// One statement or several.
 #[derive(Debug)]
 pub(super) enum Item {
     /// The instructions of a block, without its termination instruction.
@@ -74,25 +74,26 @@ pub(super) enum Item {
     Copies(Node, Node),
     /// `if` on the condition that ends a block.
     If { block: Node, negated: bool, then: ListId, other: Option<ListId> },
-    /// `loop`; `exits` tells whether anything leaves it, `falls` whether what is behind it is
-    /// reached.
+    /// `loop`. `exits` is whether any statement leaves it, and `falls` whether control reaches the
+    /// statement after it.
     Loop { body: ListId, continuing: Option<ListId>, exits: bool, falls: bool },
-    /// The end of a continue construct: the loop ends if the condition that ends the block holds,
-    /// or if it does not.
+    /// The end of a continue construct. The loop ends if the condition that ends the block holds,
+    /// or with `negated` if it does not hold.
     Latch { block: Node, header: Node, merge: Node, negated: bool },
     /// `switch` on the selector that ends a block.
     Switch { block: Node, clauses: Vec<Clause> },
-    /// What is done only if the selector that ends the block is one of the values.
+    /// Statements that are executed if the selector that ends the block is one of the values, or
+    /// with `negated` if it is none of them.
     Among { block: Node, values: Vec<u64>, negated: bool, list: ListId },
     /// `break`.
     Break,
     /// `continue`.
     Continue,
-    /// What ends a block ends the function.
+    /// The terminator of the block, which ends the function.
     End(Node),
-    /// The flag becomes true.
+    /// An assignment of true to a flag.
     Set(u32),
-    /// What is done if one of the flags is true, or if none is.
+    /// Statements that are executed if one of the flags is true, or with `negated` if none is.
     IfFlag { flags: Vec<u32>, negated: bool, list: ListId },
 }
 
@@ -103,31 +104,32 @@ pub(super) struct Clause {
     pub(super) values: Vec<u64>,
     /// Whether it is also the default.
     pub(super) default: bool,
-    /// What is done.
+    /// The statements of the clause.
     pub(super) list: ListId,
 }
 
-/// What is around the statement that is being made.
+/// A construct around the current statement.
 #[derive(Debug)]
 enum Frame {
-    /// The block follows behind.
+    /// The target is the next block after the current statements. `crossed` are the flags of exits
+    /// that skip it.
     Next { target: Node, list: ListId, reached: bool, crossed: Vec<u32> },
-    /// The body of a loop.
+    /// The body of a loop. `landings` are the flags and targets of exits through it.
     Loop { merge: Node, continues: Node, list: ListId, broken: bool, landings: Vec<(u32, Node)> },
     /// The continue construct of a loop.
     Continuing { header: Node, merge: Node, list: ListId, broken: bool },
-    /// A clause of a switch.
+    /// A clause of a switch. `landings` are the flags and targets of exits through it.
     Switch { merge: Node, list: ListId, reached: bool, landings: Vec<(u32, Node)> },
 }
 
-/// What comes after a statement.
+/// How control leaves a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flow {
-    /// Control comes to its end.
+    /// Control reaches the end of the statement.
     Falls,
-    /// Control leaves from within.
+    /// Control leaves from within the statement.
     Ends,
-    /// The block follows.
+    /// Control goes to the block, which is written next.
     Goes(Node),
 }
 
@@ -137,20 +139,22 @@ struct Builder<'m> {
     plan: &'m Plan,
     flow: &'m ControlFlow,
     graph: &'m Graph,
-    /// The blocks that another one dominates immediately, with that one first.
+    /// Pairs of a block and its immediate dominator, with the dominator first. Sorted by
+    /// the dominator.
     dominated: Vec<(Node, Node)>,
-    /// By block: its place in a reverse postorder. Few functions need it.
+    /// By block: its index in a reverse postorder. It is computed on demand, since few functions
+    /// need it.
     order: OnceCell<Vec<u32>>,
     tree: Tree,
     frames: Vec<Frame>,
-    /// How many statements have ended the function.
+    /// The number of statements so far that end the function.
     ends: u64,
     steps: u64,
 }
 
-/// The statements of a function.
+/// Builds the statements of a function.
 ///
-/// Errors: the nesting passes what WGSL guarantees, or an exit has no form.
+/// Errors: the nesting is deeper than WGSL guarantees, or an exit has no form in WGSL.
 pub(super) fn structure(module: &Module, function: &Function, plan: &Plan) -> Result<Tree, Refused> {
     let blocks = module.function_blocks(function);
     let flow = module.control_flow(function);
@@ -158,7 +162,7 @@ pub(super) fn structure(module: &Module, function: &Function, plan: &Plan) -> Re
     let n = blocks.len();
     let by_dominance = structural.by_dominance().into_iter().map(|block| (structural.immediate_dominator(block), block));
     let mut dominated: Vec<(Node, Node)> = by_dominance.filter(|(dominator, _)| *dominator != NONE).collect();
-    // What one block dominates stays in order.
+    // The sort is stable, so the blocks with one dominator stay in order.
     dominated.sort_by_key(|(dominator, _)| *dominator);
     let mut builder = Builder {
         module,
@@ -179,7 +183,7 @@ pub(super) fn structure(module: &Module, function: &Function, plan: &Plan) -> Re
     Ok(builder.tree)
 }
 
-/// By block: its place in a reverse postorder.
+/// By block: its index in a reverse postorder.
 fn order(graph: &Graph, blocks: usize) -> Vec<u32> {
     let mut order = vec![0; blocks];
     for (at, block) in postorder(0, |block| graph.successors(block).to_vec()).into_iter().rev().enumerate() {
@@ -188,8 +192,8 @@ fn order(graph: &Graph, blocks: usize) -> Vec<u32> {
     order
 }
 
-/// Whether the merge block of a switch is reached, the exits of constructs around it, and whether
-/// control comes to the end of a clause.
+/// The end of a switch: whether its merge block is reached, the exits of enclosing constructs, and
+/// whether control reaches the end of a clause.
 type SwitchEnd = (bool, Vec<(u32, Node)>, bool);
 
 impl Builder<'_> {
@@ -231,14 +235,14 @@ impl Builder<'_> {
         self.module.code(block).iter().find(|i| !matches!(i.op, Op::Line | Op::NoLine)).is_some_and(|i| i.is(Op::Phi))
     }
 
-    /// How many branches lead forward to a block.
+    /// The number of forward branches to a block, counted up to 2.
     fn joins(&self, node: Node) -> usize {
         let forward = |&&from: &&Node| self.graph.reachable(from) && !self.graph.dominates(node, from);
         self.graph.predecessors(node).iter().filter(forward).take(2).count()
     }
 
-    /// The block, all that it dominates in its construct, and all that follows behind. Whether
-    /// control comes to the end.
+    /// Writes a block, all blocks that it dominates in its construct, and all that follow. Returns
+    /// whether control reaches the end.
     fn node(&mut self, mut x: Node, list: ListId) -> Result<bool, Refused> {
         loop {
             if let Header::Loop { merge, continues } = self.flow.header(x) {
@@ -256,7 +260,8 @@ impl Builder<'_> {
         }
     }
 
-    /// What comes behind a loop or switch: exits of constructs around it, then its merge block.
+    /// Writes what follows a loop or switch: the exits of enclosing constructs, then its
+    /// merge block.
     fn behind(&mut self, merge: Node, reached: bool, landings: Vec<(u32, Node)>, list: ListId) -> Result<Flow, Refused> {
         if landings.is_empty() {
             return Ok(if reached { Flow::Goes(merge) } else { Flow::Ends });
@@ -276,7 +281,7 @@ impl Builder<'_> {
             crossed_all = crossed;
         }
         if !reached {
-            // Behind the `if` of the last flag nothing is left to do.
+            // After the `if` of the last flag nothing is left to do.
             return Ok(Flow::Falls);
         }
         if crossed_all.is_empty() {
@@ -288,7 +293,8 @@ impl Builder<'_> {
         Ok(Flow::Falls)
     }
 
-    /// A loop. Whether its merge block is reached, and the exits of constructs around it.
+    /// Writes a loop. Returns whether its merge block is reached, and the exits of
+    /// enclosing constructs.
     fn loop_(&mut self, x: Node, merge: Node, continues: Node, list: ListId) -> Result<(bool, Vec<(u32, Node)>), Refused> {
         let body = self.list(list, false)?;
         let ends = self.ends;
@@ -316,7 +322,8 @@ impl Builder<'_> {
         self.refused(Why::ControlFlow, format!("the construct of block %{} has no end", self.label(x)))
     }
 
-    /// A block, and what it dominates, but for what a loop has outside of its body.
+    /// Writes a block and the blocks that it dominates. The blocks of a loop outside of its body
+    /// are left out.
     fn plain(&mut self, x: Node, list: ListId) -> Result<Flow, Refused> {
         if std::mem::replace(&mut self.tree.list_of[x as usize], list) != NONE {
             return Err(self.refused(Why::ControlFlow, format!("block %{} is reached in two ways that are no construct", self.label(x))));
@@ -362,7 +369,7 @@ impl Builder<'_> {
         for (at, &target) in follow.iter().enumerate() {
             let Some(Frame::Next { reached, crossed, .. }) = self.frames.pop() else { return Err(self.lost(x)) };
             if !reached {
-                // Nothing leads to it any more; what falls here is not reached.
+                // No branch leads to it any more, so control does not fall to it either.
                 continue;
             }
             if !crossed.is_empty() {
@@ -379,7 +386,7 @@ impl Builder<'_> {
         Ok(flow)
     }
 
-    /// What ends a block, where it is no switch.
+    /// Writes the terminator of a block, which is not a switch.
     fn branch(&mut self, x: Node, end: &Instruction, list: ListId) -> Result<Flow, Refused> {
         let operands = end.operands(self.module.words());
         match end.op {
@@ -425,8 +432,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The branch that goes back to a loop's header or leaves the loop, at the end of its continue
-    /// construct.
+    /// Writes the branch at the end of a continue construct that goes back to the header or leaves
+    /// the loop. `None` if the branch has another form.
     fn latch(&mut self, x: Node, yes: Node, no: Node, list: ListId) -> Result<Option<Flow>, Refused> {
         let Some(Frame::Continuing { header, merge, broken, .. }) = self.frames.last_mut() else { return Ok(None) };
         let (header, merge) = (*header, *merge);
@@ -451,7 +458,7 @@ impl Builder<'_> {
         Ok(Some(Flow::Falls))
     }
 
-    /// The copies of an edge, and where it goes.
+    /// Writes the phi assignments of an edge and its branch.
     fn edge(&mut self, x: Node, to: Node, list: ListId) -> Result<Flow, Refused> {
         if self.has_phis(to) {
             self.push(list, Item::Copies(x, to));
@@ -474,7 +481,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The frame that a branch to a block ends at, innermost first.
+    /// The innermost frame that a branch to a block can end at.
     fn landing(&self, to: Node) -> Option<usize> {
         self.frames.iter().rposition(|frame| match frame {
             Frame::Next { target, .. } => *target == to,
@@ -489,7 +496,7 @@ impl Builder<'_> {
         self.landing(to).is_some()
     }
 
-    /// Whether a branch to a block is `break` or `continue`, and not just the end of the list.
+    /// Whether a branch to a block is `break` or `continue`, and not the end of the list.
     fn is_hard(&self, to: Node) -> bool {
         for (at, frame) in self.frames.iter().enumerate().rev() {
             match frame {
@@ -510,13 +517,13 @@ impl Builder<'_> {
         false
     }
 
-    /// Goes to a block at whose landing no statement is between; `set` is the flag that is already
-    /// true for it.
+    /// Writes a branch to a block that some frame ends at. `set` is the flag that is already true
+    /// for this exit, if there is one.
     fn jump(&mut self, to: Node, list: ListId, set: Option<u32>) -> Result<Flow, Refused> {
         if self.steps > MAX_STEPS {
             return Err(self.refused(Why::Limit, "its branches leave too many constructs".into()));
         }
-        // The end of the list may be the way there.
+        // The end of the list may lead there.
         match self.frames.last_mut() {
             Some(Frame::Next { target, reached, .. }) if *target == to => {
                 *reached = true;
@@ -553,7 +560,7 @@ impl Builder<'_> {
         let Some(landing) = self.landing(to) else {
             return Err(self.refused(Why::ControlFlow, format!("no construct ends at block %{}", self.label(to))));
         };
-        // Through several constructs.
+        // The exit passes through several constructs.
         let outermost = self.frames.get(landing + 1).map_or(list, |frame| match frame {
             Frame::Next { list, .. } | Frame::Loop { list, .. } | Frame::Continuing { list, .. } | Frame::Switch { list, .. } => *list,
         });
@@ -595,7 +602,7 @@ impl Builder<'_> {
         Ok(Flow::Falls)
     }
 
-    /// A switch, and how it ends.
+    /// Writes a switch, and returns its end.
     fn switch(&mut self, x: Node, merge: Node, list: ListId) -> Result<SwitchEnd, Refused> {
         let end = self.terminator(x);
         let default = self.target(end.operands(self.module.words())[1]);
@@ -610,7 +617,7 @@ impl Builder<'_> {
             known.extend(value);
         }
         self.frames.push(Frame::Switch { merge, list, reached: false, landings: Vec::new() });
-        // Which case falls through to which.
+        // Find which case falls through to which.
         let (mut next, mut has_previous) = (FxHashMap::default(), FxHashSet::default());
         let constructs: Vec<Node> = targets.iter().copied().filter(|&t| self.landing(t).is_none()).collect();
         for &target in &constructs {
@@ -660,8 +667,8 @@ impl Builder<'_> {
         Ok((reached, landings, falls))
     }
 
-    /// Cases that fall through to each other, in one clause: each but the first is also done where
-    /// the one before it comes to its end.
+    /// Writes cases that fall through to each other, in one clause. Each case but the first is also
+    /// executed when the case before it reaches its end.
     fn falling(
         &mut self,
         x: Node,
@@ -672,7 +679,7 @@ impl Builder<'_> {
     ) -> Result<bool, Refused> {
         let of = |cases: &[Node]| -> Vec<u64> { cases.iter().flat_map(|t| values.get(t).into_iter().flatten().copied()).collect() };
         let default_at = group.iter().position(|&t| t == default);
-        // The selector is one of those of the first cases of the clause, or of the default.
+        // The values and the negation that test whether the selector selects a case up to `upto`.
         let among = |upto: usize| match default_at {
             Some(at) if at <= upto => (of(&group[upto + 1..]), true),
             _ => (of(&group[..=upto]), false),

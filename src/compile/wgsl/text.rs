@@ -1,4 +1,4 @@
-//! Expressions of WGSL as texts, with the parentheses that its grammar asks for (WGSL §8.19).
+//! WGSL expressions as texts, with the parentheses that the grammar requires (WGSL §8.19).
 
 use std::borrow::{Borrow, Cow};
 use std::fmt;
@@ -11,10 +11,10 @@ use arrayvec::ArrayString;
 /// The components of a vector.
 pub(super) const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
 
-/// The most bytes of a text that stands in place.
+/// The most bytes of a text that is stored inline.
 const SHORT: usize = 24;
 
-/// A text that is never changed, and cheap to copy: most are names and literals.
+/// An immutable text that is cheap to copy. Most texts are names and literals.
 #[derive(Clone)]
 pub(super) enum Text {
     Short(ArrayString<SHORT>),
@@ -22,7 +22,7 @@ pub(super) enum Text {
 }
 
 impl Text {
-    /// Several texts, one behind the other.
+    /// The concatenation of several texts.
     pub(super) fn of(parts: &[&str]) -> Text {
         let mut text = ArrayString::new();
         if parts.iter().all(|part| part.is_empty() || text.try_push_str(part).is_ok()) {
@@ -35,7 +35,7 @@ impl Text {
 
     /// A number between two texts.
     pub(super) fn numbered(before: &str, number: u64, behind: &str) -> Text {
-        // 20 digits are enough for any number; the last comes first.
+        // 20 digits are enough for any `u64`. The last digit is computed first.
         let (mut digits, mut count, mut left) = ([0; 20], 0, number);
         loop {
             (digits[count], left) = ((left % 10) as u8, left / 10);
@@ -52,19 +52,19 @@ impl Text {
     }
 }
 
-/// The most bytes of a draft that stands in place.
+/// The most bytes of a draft that is stored inline.
 const DRAFT: usize = 256;
 
 /// A text that is being written.
 #[derive(Default)]
 pub(super) struct Draft {
     short: ArrayString<DRAFT>,
-    /// All of it, once it is longer.
+    /// The whole text, once it is longer than [`DRAFT`].
     long: String,
 }
 
 impl Draft {
-    /// Adds to it.
+    /// Appends a text.
     #[inline]
     pub(super) fn push(&mut self, text: &str) {
         if text.is_empty() {
@@ -79,7 +79,7 @@ impl Draft {
         self.long.push_str(text);
     }
 
-    /// It as a text.
+    /// The finished text.
     pub(super) fn text(&self) -> Text {
         let text = if self.long.is_empty() { self.short.as_str() } else { self.long.as_str() };
         ArrayString::from(text).map_or_else(|_| Text::Long(text.into()), Text::Short)
@@ -153,10 +153,10 @@ impl fmt::Display for Text {
     }
 }
 
-/// How strongly the outermost operator of an expression binds.
+/// The precedence of the outermost operator of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
-    /// A comparison. As an argument it is put in parentheses, for `<` may begin a template.
+    /// A comparison. As an argument it gets parentheses, because `<` may begin a template list.
     Compare,
     /// `^`.
     Xor,
@@ -172,25 +172,25 @@ pub(super) enum Level {
     Multiply,
     /// `-`, `!` and `~`, and negative literals.
     Unary,
-    /// Names, literals, calls, and what has an index or member behind.
+    /// Names, literals, calls, and expressions with an index or member at the end.
     Primary,
 }
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Expr {
-    /// The text.
+    /// The spelling.
     pub(super) text: Text,
-    /// Its outermost operator.
+    /// The precedence of its outermost operator.
     pub(super) level: Level,
-    /// Whether it is a const-expression: its errors would be errors of the program.
+    /// Whether it is a const-expression. Its errors would be shader-creation errors.
     pub(super) constant: bool,
-    /// How deep it is nested.
+    /// The nesting depth.
     pub(super) depth: u8,
 }
 
 impl Expr {
-    /// A name, or something like it.
+    /// A name, or a text that behaves like one.
     pub(super) fn name(text: impl Into<Text>) -> Expr {
         Expr { text: text.into(), level: Level::Primary, constant: false, depth: 0 }
     }
@@ -202,17 +202,17 @@ impl Expr {
         Expr { text, level, constant: true, depth: 0 }
     }
 
-    /// The expression as what an index or member follows.
+    /// The spelling before an index or a member.
     pub(super) fn primary(&self) -> Text {
         if self.level == Level::Primary { self.text.clone() } else { Text::of(&self.at_least(Level::Primary)) }
     }
 
-    /// The expression as an argument.
+    /// The spelling as an argument.
     pub(super) fn argument(&self) -> Text {
         if self.level >= Level::Xor { self.text.clone() } else { Text::of(&self.at_least(Level::Xor)) }
     }
 
-    /// The text, between parentheses where its outermost operator binds less than that.
+    /// The text, in parentheses if its precedence is lower than the level.
     fn at_least(&self, level: Level) -> [&str; 3] {
         if self.level >= level { ["", &self.text, ""] } else { ["(", &self.text, ")"] }
     }
@@ -265,7 +265,7 @@ impl Expr {
         Expr { text, level, ..Expr::over([left, right]) }
     }
 
-    /// A member, or components of a vector.
+    /// A member of a structure, or components of a vector.
     pub(super) fn member(&self, name: &str) -> Expr {
         Expr {
             text: {
@@ -278,7 +278,7 @@ impl Expr {
         }
     }
 
-    /// An element.
+    /// An element by its index.
     pub(super) fn index(&self, index: &Expr) -> Expr {
         let [open, own, close] = self.at_least(Level::Primary);
         let text = Text::of(&[open, own, close, "[", &index.text, "]"]);
@@ -294,14 +294,14 @@ impl Expr {
     }
 }
 
-/// A 32-bit float as a literal that reads as the same bits; `None` for NaN and the infinities.
+/// A literal that reads back as the same bits of a 32-bit float. `None` for NaN and the infinities.
 pub(super) fn float(bits: u32) -> Option<Text> {
     let value = f32::from_bits(bits);
     let whole = value.abs() as u32;
     if whole < 1 << 16 && value.abs() == whole as f32 {
         return Some(Text::numbered(if value.is_sign_negative() { "-" } else { "" }, whole.into(), ".0f"));
     }
-    // The shortest text that is read as the greatest float is greater than it, which WGSL refuses.
+    // The shortest decimal of the greatest float is greater than the float, and WGSL refuses it.
     let greatest = value.abs() == f32::MAX;
     value.is_finite().then(|| if greatest { format!("{:?}f", f64::from(value)) } else { format!("{value:?}f") }.into())
 }

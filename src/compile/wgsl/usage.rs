@@ -1,13 +1,13 @@
-//! Where values stand in the text (seed 002, Preserving execution order; Hoisting and phis).
+//! Where values are spelled in the text (seed 002, Preserving execution order; Hoisting and phis).
 //!
-//! | a value | stands |
+//! | a value | place in the text |
 //! |---|---|
-//! | that is only computed, with one use in the same list | in the expression that uses it |
-//! | that is read from memory, with one use, and computation only between | in that expression |
-//! | all of whose uses see its definition | in a `let` |
-//! | else, and a phi | in a `var` of the innermost list that holds its definition and all uses |
-//! | a pointer | nowhere: its uses spell it, and so its indices are used where it is |
-//! | a phi, a selection of pointers | as other values: what is saved of it ([`super::pointer`]) |
+//! | of a pure computation, with one use in the same list | in the expression that uses it |
+//! | of a read from memory, with one use, and only computations between | in that expression |
+//! | whose uses all see its definition | in a `let` |
+//! | any other, and a phi | in a `var` of the innermost list that holds definition and uses |
+//! | a pointer | nowhere: its uses spell it, so they also use its indices |
+//! | a phi or a selection of pointers | as other values: its saved parts ([`super::pointer`]) |
 //!
 //! So nothing moves across an access, a barrier or a call, and nothing moves into a loop.
 
@@ -23,31 +23,32 @@ use smallstep_semantics::spirv::{self, Instruction, Module};
 
 use super::structure::{ListId, Tree};
 
-/// What there is to know of the instructions of an opcode.
+/// Facts about the instructions of an opcode.
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    /// The values among the operands: the first, the end, and how many from one to the next.
+    /// The values among the operands: the index of the first, the end, and the step between them.
     first: u8,
     end: u8,
     step: u8,
-    /// Which of these is a mask of image operands.
+    /// The index of the mask of image operands among these values. [`ALL`] if there is none.
     mask: u8,
-    /// Whether it only computes; OpExtInst does by its number.
+    /// Whether it is a pure computation. OpExtInst is one for most function numbers.
     computes: bool,
-    /// Whether it does something that shows even where its result is not used; OpExtInst may.
+    /// Whether it has an effect, even if its result is not used. OpExtInst has one for some
+    /// function numbers.
     effect: bool,
     /// Whether it does nothing.
     nothing: bool,
-    /// Whether a pointer, an image or a sampler that it makes is spelled where it is used.
+    /// Whether its result is spelled at its uses, if it is a pointer, an image or a sampler.
     place: bool,
     /// Whether a variable may be among its operands.
     names: bool,
 }
 
-/// Past all operands, or none.
+/// An index after all operands, or the absence of one.
 const ALL: u8 = u8::MAX;
 
-/// By opcode, as far as the grammar has opcodes.
+/// The row of each opcode, up to the greatest opcode of the grammar.
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let mut rows = Vec::new();
     for op in grammar::instructions().map(|i| i.opcode) {
@@ -82,13 +83,13 @@ impl Row {
         };
         let place = matches!(op, Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject | Op::SampledImage | Op::Image | Op::Load);
         let nothing = matches!(op, Op::Line | Op::NoLine | Op::Nop | Op::SelectionMerge | Op::LoopMerge);
-        // What computes with numbers only takes none.
+        // Computations with numbers have no variable as an operand.
         let names = operation::core(op).is_none() || matches!(op, Op::Select | Op::CopyObject);
         Row { first, end, step, mask, computes: computes(op), effect: acts(op), nothing, place, names }
     }
 }
 
-/// Does something with the ids among the operands of an instruction that may be variables.
+/// Calls `each` with the operands of an instruction that may be variables.
 #[inline]
 pub(super) fn each_name(module: &Module, i: &Instruction, each: impl FnMut(u32)) {
     let row = row(i.op);
@@ -98,8 +99,8 @@ pub(super) fn each_name(module: &Module, i: &Instruction, each: impl FnMut(u32))
 }
 
 impl Row {
-    /// Does something with the ids of values among the operands of an instruction of the row's
-    /// opcode, as often as it uses them.
+    /// Calls `each` with every id of a value among the operands of an instruction of this opcode.
+    /// An id that is used twice is passed twice.
     #[inline]
     fn each_value(self, module: &Module, i: &Instruction, mut each: impl FnMut(u32)) {
         let operands = i.operands(module.words());
@@ -119,8 +120,8 @@ fn is_spelled(module: &Module, type_: u32) -> bool {
     module.types().get(type_).is_some_and(|t| matches!(t, Type::Pointer { .. }) || t.is_opaque())
 }
 
-/// Whether an instruction only computes: its value follows from its operands, and it does nothing
-/// else.
+/// Whether an instruction is a pure computation: its value follows from its operands, and it has
+/// no effect.
 pub(super) fn is_combinatorial(module: &Module, i: &Instruction) -> bool {
     match i.op {
         Op::ExtInst => {
@@ -131,7 +132,7 @@ pub(super) fn is_combinatorial(module: &Module, i: &Instruction) -> bool {
     }
 }
 
-/// Whether the instructions of an opcode only compute.
+/// Whether the instructions of an opcode are pure computations.
 fn computes(op: Op) -> bool {
     match op {
         Op::ExtInst => false,
@@ -156,13 +157,13 @@ fn computes(op: Op) -> bool {
     }
 }
 
-/// Whether an instruction reads what nothing writes: an input, or a uniform buffer.
+/// Whether an instruction reads memory that nothing writes: an input or a uniform buffer.
 fn reads_what_stays(module: &Module, i: &Instruction) -> bool {
     if !i.is(Op::Load) {
         return false;
     }
     let mut pointer = i.operands(module.words())[0];
-    // Chains are as long as the module has them.
+    // The module decides how long a chain is, so the search is bounded.
     for _ in 0..MAX_CHAIN {
         let Some(made) = module.instruction(pointer) else { return false };
         match made.op {
@@ -184,11 +185,11 @@ fn reads_what_stays(module: &Module, i: &Instruction) -> bool {
     })
 }
 
-/// How many access chains are followed to the variable.
+/// The most access chains that are followed to a variable.
 const MAX_CHAIN: usize = 16;
 
-/// Whether an instruction that does not only compute does something that shows even where its
-/// result is not used.
+/// Whether an instruction that is no pure computation has an effect, even if its result is
+/// not used.
 fn has_effect(module: &Module, i: &Instruction) -> bool {
     if i.is(Op::ExtInst) {
         let number = i.operands(module.words()).get(1).copied().unwrap_or(0);
@@ -197,7 +198,7 @@ fn has_effect(module: &Module, i: &Instruction) -> bool {
     row(i.op).effect
 }
 
-/// The same of the instructions of an opcode.
+/// Whether the instructions of an opcode have an effect, even if the result is not used.
 fn acts(op: Op) -> bool {
     match op {
         Op::Load | Op::ArrayLength | Op::AtomicLoad => false,
@@ -224,60 +225,61 @@ fn acts(op: Op) -> bool {
     }
 }
 
-/// Where a value stands.
+/// The place of a value in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stand {
-    /// Nowhere: nothing uses it.
+    /// Nowhere, since nothing uses it.
     Unused,
     /// In the expression that uses it.
     Inline,
-    /// In a `let` where it is defined.
+    /// In a `let` at its definition.
     Let,
     /// In a `var` at the beginning of the list.
     Var(ListId),
 }
 
-/// What is known of an instruction, and of the value that it makes.
+/// Facts about an instruction and its value.
 #[derive(Clone, Copy, Debug)]
 struct Value {
-    /// The block that it is in.
+    /// The block of the instruction.
     node: Node,
-    /// The list that the block is in.
+    /// The list of that block.
     list: ListId,
-    /// How many before it in its block neither compute nor read what stays.
+    /// The number of earlier instructions in its block that access memory which may change, or
+    /// have effects.
     accesses: u32,
-    /// Whether it only computes.
+    /// Whether it is a pure computation.
     computes: bool,
-    /// Whether it reads what nothing writes.
+    /// Whether it reads memory that nothing writes.
     stays: bool,
-    /// Whether what it makes is spelled where it is used.
+    /// Whether its result is spelled at its uses.
     place: bool,
     /// The row of its opcode.
     row: Row,
     /// Whether it is translated.
     live: bool,
-    /// Where it stands.
+    /// The place of its value in the text.
     stand: Stand,
-    /// How often it is used.
+    /// The number of uses.
     count: u32,
     /// The innermost list that holds the definition and all uses so far.
     holds: ListId,
-    /// Whether all uses so far see what is declared where the definition is.
+    /// Whether a declaration at the definition is in scope at all uses so far.
     seen: bool,
-    /// The block and the instruction at which the last use that was found is evaluated.
+    /// The block and the index of the instruction where the use that was found last is evaluated.
     root: (Node, u32),
     /// The list of that use.
     used_in: ListId,
-    /// The innermost list that holds all uses so far, without copies to a phi.
+    /// The innermost list that holds all uses so far, without the assignments to a phi.
     reads: ListId,
 }
 
-/// What is known of the values of a function.
+/// Facts about the values of a function.
 #[derive(Debug)]
 pub(super) struct Usage {
     /// The index of the first instruction of the function.
     first: usize,
-    /// By instruction.
+    /// By instruction of the function.
     values: Vec<Value>,
     /// By list: the values that are declared at its beginning.
     pub(super) hoisted: Vec<Vec<u32>>,
@@ -289,7 +291,7 @@ struct Finder<'m> {
     usage: Usage,
 }
 
-/// Finds where the values of a function stand.
+/// Finds the places of the values of a function in the text.
 pub(super) fn usage(module: &Module, function: &Function, tree: &Tree) -> Usage {
     let blocks = module.function_blocks(function);
     let first = blocks.first().map_or(0, |b| b.start as usize);
@@ -335,12 +337,12 @@ pub(super) fn usage(module: &Module, function: &Function, tree: &Tree) -> Usage 
 }
 
 impl Usage {
-    /// Where the value stands that an instruction of the function defines, given its index.
+    /// The place of the value of an instruction of the function, by its index in the module.
     pub(super) fn stand(&self, index: usize) -> Stand {
         index.checked_sub(self.first).and_then(|at| self.values.get(at)).map_or(Stand::Unused, |value| value.stand)
     }
 
-    /// Whether all uses of a value are in a list or within it.
+    /// Whether all uses of a value are in a list or nested in it.
     pub(super) fn stays_within(&self, module: &Module, id: u32, list: ListId, tree: &Tree) -> bool {
         let Some(at) = module.definition(id).and_then(|index| index.checked_sub(self.first)) else { return false };
         let Some(mut up) = self.values.get(at).map(|value| value.reads) else { return false };
@@ -361,20 +363,20 @@ impl Finder<'_> {
         &self.module.instructions()[self.usage.first + at]
     }
 
-    /// The place of the instruction of this function that defines an id.
+    /// The index, within this function, of the instruction that defines an id.
     fn local(&self, id: u32) -> Option<usize> {
         let at = self.module.definition(id)?.checked_sub(self.usage.first)?;
         self.usage.values.get(at).is_some_and(|value| value.node != NONE).then_some(at)
     }
 
-    /// Whether an instruction does something that shows even where nothing uses its result.
+    /// Whether an instruction has an effect, even if its result is not used.
     fn acts(&self, at: usize) -> bool {
         let value = &self.usage.values[at];
         !value.computes && value.list != NONE && value.row.effect && has_effect(self.module, self.instruction(at))
     }
 
     fn find_live(&mut self) {
-        // Without phis all uses stand behind what they use, and are found as they are counted.
+        // Without phis, all uses follow their definitions, and are found as they are counted.
         if self.tree.edges.is_empty() {
             return;
         }
@@ -394,7 +396,7 @@ impl Finder<'_> {
 
     fn find_uses(&mut self, function: &Function) {
         let blocks = self.module.function_blocks(function);
-        // Phis first: what they use may stand behind them.
+        // Phis come first, since their operands may be defined after them.
         for (&(from, to), &list) in &self.tree.edges {
             let (block, from_block) = (&blocks[to as usize], &blocks[from as usize]);
             let root = (from, from_block.end - 1 - self.usage.first as u32);
@@ -424,7 +426,7 @@ impl Finder<'_> {
             if list == NONE || !value.live && !self.acts(at) {
                 continue;
             }
-            // All uses of it are found by now.
+            // All its uses are known now.
             let i = *self.instruction(at);
             let stand = self.decide(&i, &value);
             let known = &mut self.usage.values[at];
@@ -436,7 +438,7 @@ impl Finder<'_> {
                 continue;
             }
             if place {
-                // What uses the pointer uses its operands.
+                // The instructions that use the pointer use its operands.
                 row.each_value(self.module, &i, |id| {
                     for _ in 0..value.count.min(2) {
                         self.used(id, value.used_in, value.root);
@@ -450,7 +452,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Where the value stands that an instruction makes.
+    /// Decides the place of the value of an instruction.
     fn decide(&self, i: &Instruction, value: &Value) -> Stand {
         if i.result == 0 {
             Stand::Unused
@@ -469,7 +471,7 @@ impl Finder<'_> {
         }
     }
 
-    /// A use of a value that is evaluated there.
+    /// Records a use of a value in a list, evaluated at `root`.
     fn used(&mut self, id: u32, list: ListId, root: (Node, u32)) {
         let Some(at) = self.local(id) else { return };
         let value = &mut self.usage.values[at];
@@ -483,7 +485,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The innermost list that holds both.
+    /// The innermost list that holds both lists.
     fn common(&self, mut a: ListId, mut b: ListId) -> ListId {
         let lists = &self.tree.lists;
         while a != b {
@@ -498,7 +500,7 @@ impl Finder<'_> {
         a
     }
 
-    /// A list that a value is used in, or one that holds all lists that it is used in.
+    /// Records a list that a value is used in, or a list that holds all such lists.
     fn spread(&mut self, id: u32, list: ListId) {
         if let Some(at) = self.local(id) {
             self.hold(at, list);
@@ -522,8 +524,8 @@ impl Finder<'_> {
         let lists = &self.tree.lists;
         let (a, b) = (if value.holds == NONE { own } else { value.holds }, list);
         let mut seen = true;
-        // The use is in the list of the definition or in one within, and not in the continue
-        // construct of a loop whose body is that list.
+        // A declaration is seen by a use in its own list or in a nested one. It is not seen in the
+        // continue construct of a loop whose body is that list.
         let mut up = list;
         while up != own {
             let Some(l) = lists.get(up as usize).filter(|l| l.depth > lists[own as usize].depth) else {
@@ -539,7 +541,7 @@ impl Finder<'_> {
         value.seen &= seen;
     }
 
-    /// Whether a value stands in the expression that uses it.
+    /// Whether a value is spelled in the expression that uses it.
     fn inlines(&self, i: &Instruction, value: &Value) -> bool {
         if value.count != 1 || value.used_in != value.list {
             return false;

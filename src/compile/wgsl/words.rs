@@ -1,9 +1,9 @@
-//! Buffers as words (seed 002, Mapping buffer types): where WGSL's layout rules have no form for a
-//! buffer, or several types see one binding, it is an array of words, and each access says at which
-//! word it is.
+//! Buffers as words (seed 002, Mapping buffer types). If WGSL's layout rules cannot express a
+//! buffer, or if several types share one binding, the buffer is an array of words. Each access
+//! computes the index of its word.
 //!
-//! A uniform buffer is an array of `vec4<u32>`, for the stride of an array in the uniform address
-//! space is a multiple of 16; a storage buffer is an array of `u32`, or of `atomic<u32>`.
+//! A uniform buffer is an array of `vec4<u32>`, because array strides in the uniform address space
+//! are multiples of 16. A storage buffer is an array of `u32` or of `atomic<u32>`.
 
 use smallstep_semantics::spirv::Instruction;
 use smallstep_semantics::spirv::operation::Scalar;
@@ -16,7 +16,7 @@ use super::place::{Kind, MAX_PARTS, Place};
 use super::text::{COMPONENTS, Expr, Text};
 use super::{Refused, Why};
 
-/// How the words of a buffer are declared.
+/// The declaration of the words of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Words {
     /// As `array<vec4<u32>, n>`.
@@ -30,27 +30,27 @@ pub(super) enum Words {
 /// A place in a buffer of words.
 #[derive(Clone, Debug)]
 pub(super) struct Spot {
-    /// The type and the layout of what is there, at the offset that constants give.
+    /// The type and layout of the memory there, at the constant part of the offset.
     address: Address,
-    /// Indices that are no constants, each with the bytes from one element to the next.
+    /// The indices that are not constant, each with its stride in bytes.
     terms: Vec<(Expr, u64)>,
     words: Words,
 }
 
 impl Spot {
-    /// All of a buffer of that type.
+    /// The whole of a buffer of that type.
     pub(super) fn whole(type_: u32, words: Words) -> Spot {
         Spot { address: Address::whole(type_), terms: Vec::new(), words }
     }
 
-    /// The type of what is there.
+    /// The type of the memory there.
     pub(super) fn type_(&self) -> u32 {
         self.address.type_
     }
 }
 
 impl Stored {
-    /// A buffer of that type as words; `bytes` where its size is known.
+    /// A buffer of that type as words. `bytes` is its size, or 0 if unknown.
     pub(super) fn words(type_: u32, words: Words, bytes: u64) -> Stored {
         let text = match words {
             Words::Quads => format!("array<vec4<u32>, {}>", bytes.div_ceil(16).max(1)),
@@ -62,7 +62,7 @@ impl Stored {
 }
 
 impl Body<'_, '_> {
-    /// A part of what is at a spot: by a number, or by an expression.
+    /// A part of a spot. It is selected by `index`, or by `number` if there is no index.
     pub(super) fn part_of_words(
         &mut self,
         place: &Place,
@@ -78,7 +78,7 @@ impl Body<'_, '_> {
         match known {
             Some(address) => next.address = address,
             None => {
-                // An index that is no constant, or one out of range.
+                // The index is not constant, or out of range.
                 let first = types.address(spot.address, 0).ok_or_else(|| none(self))?;
                 let stride = types.address(spot.address, 1).map_or(0, |second| second.offset - first.offset);
                 let index = match index {
@@ -92,7 +92,7 @@ impl Body<'_, '_> {
         Ok(Place { kind: Kind::Words(next), whole: false, ..place.clone() })
     }
 
-    /// The index of the word at a spot, whose parts follow at whole words behind it.
+    /// The index of the word at a spot, without the constant offset. `None` if no index varies.
     fn base(&mut self, spot: &Spot) -> Result<Option<Expr>, Refused> {
         let mut sum: Option<Expr> = None;
         for (index, stride) in &spot.terms {
@@ -109,7 +109,7 @@ impl Body<'_, '_> {
         sum.map(|sum| self.bound(&sum)).transpose()
     }
 
-    /// The text of one word.
+    /// The reference to one word.
     fn word(&self, name: &str, base: Option<&Expr>, offset: u64, words: Words) -> Text {
         let at = if self.convert.plan.misplaces_words() { (offset / 4).saturating_sub(1) } else { offset / 4 };
         let text = match (words, base) {
@@ -128,13 +128,13 @@ impl Body<'_, '_> {
         text.into()
     }
 
-    /// The reference to the one word that a spot is; its type may be of either sign.
+    /// The reference to the single word of a spot. Its type may be of either sign.
     pub(super) fn word_at(&mut self, place: &Place, spot: &Spot) -> Result<Text, Refused> {
         let base = self.base(spot)?;
         Ok(self.word(&place.text, base.as_ref(), spot.address.offset, spot.words))
     }
 
-    /// The words of the scalars of a value, in order.
+    /// The references to the words of a value, one for each scalar, in order.
     fn scalars_at(&mut self, place: &Place, spot: &Spot, i: &Instruction) -> Result<Vec<Text>, Refused> {
         let types = self.convert.module.types();
         if types.scalars(spot.type_()) > MAX_PARTS {
@@ -151,7 +151,7 @@ impl Body<'_, '_> {
         Ok(offsets.iter().map(|&(offset, _)| self.word(&place.text, base.as_ref(), offset, spot.words)).collect())
     }
 
-    /// The value at a spot.
+    /// Loads the value at a spot.
     pub(super) fn load_words(&mut self, place: &Place, spot: &Spot, i: &Instruction) -> Result<Expr, Refused> {
         let scalars = self.scalars_at(place, spot, i)?;
         let read = |word: &Text| match spot.words {
@@ -162,7 +162,7 @@ impl Body<'_, '_> {
         self.gathered(spot.type_(), &mut scalars)
     }
 
-    /// A value of a type, of the words of its scalars in order.
+    /// Builds a value from the words of its scalars, in order.
     fn gathered(&mut self, type_: u32, scalars: &mut dyn Iterator<Item = Expr>) -> Result<Expr, Refused> {
         let types = self.convert.module.types();
         let text = self.convert.value_type(type_)?;
@@ -217,7 +217,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// How many elements the runtime array at a spot has.
+    /// The number of elements of the runtime array at a spot.
     pub(super) fn length_of_words(&mut self, place: &Place, spot: &Spot, i: &Instruction) -> Result<Expr, Refused> {
         let types = self.convert.module.types();
         let stride = match types.get(spot.type_()) {

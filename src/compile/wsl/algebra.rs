@@ -1,8 +1,8 @@
 //! Products, lengths, directions, lighting, transposition and the determinant: seed 003 "Intrinsic
 //! functions".
 //!
-//! WSL says in which order sums are made, and rounds each operation. OpDot and the products of
-//! matrices leave the order open, so the elements are multiplied and added one by one.
+//! WSL specifies the order of each sum and the rounding of each operation. OpDot and the matrix
+//! products leave the order open. So the elements are multiplied and added one by one.
 
 use super::emit::Id;
 use super::types::Shape;
@@ -13,7 +13,7 @@ use smallstep_semantics::wsl::library::Meaning;
 use smallstep_semantics::wsl::types::{Scalar, TypeId};
 
 impl Compiler<'_> {
-    /// The elements of a value, column after column.
+    /// The elements of a scalar, vector or matrix, column after column.
     fn elements(&mut self, shape: Shape, id: Id) -> Vec<Id> {
         let ty = self.scalar(shape.scalar);
         let mut all = Vec::new();
@@ -48,7 +48,7 @@ impl Compiler<'_> {
         self.scalar_operation(meaning, Scalar::Float, args)
     }
 
-    /// `x0 * y0 + x1 * y1 + …`, from the left.
+    /// `x0 * y0 + x1 * y1 + …`, summed from left to right.
     fn dot(&mut self, of: Scalar, pairs: impl IntoIterator<Item = (Id, Id)>) -> Done<Id> {
         let mut sum = None;
         for (x, y) in pairs {
@@ -88,7 +88,7 @@ impl Compiler<'_> {
         sum.map_or_else(|| self.unforeseen("the determinant of nothing"), Ok)
     }
 
-    /// What one of these functions gives; none of others.
+    /// The result of one of these functions. `None` for other functions.
     pub(super) fn algebra(&mut self, meaning: Meaning, ids: &[Id], types: &[TypeId], ty: TypeId) -> Done<Option<Id>> {
         use Meaning as M;
         let rule = match meaning {

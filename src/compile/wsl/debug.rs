@@ -1,8 +1,8 @@
-//! Debug information on request: NonSemantic.Shader.DebugInfo.100, which says of the module where
-//! it comes from: the source, its functions, lines, types and local variables.
+//! Debug information on request, with NonSemantic.Shader.DebugInfo.100. It describes the source of
+//! the module: its text, functions, lines, types and local variables.
 //!
-//! Each instruction is an OpExtInst of type void. What is global stands among the types; of a
-//! function its definition, and before each statement its scope and line.
+//! Each instruction is an OpExtInst of type void. Global descriptions stand among the types. A
+//! function contains its definition, and its scope and line before each statement.
 
 use super::emit::{Id, Operands};
 use super::{Compiler, Done};
@@ -14,10 +14,10 @@ use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 
 /// The name of the instruction set.
 pub(super) const SET: &str = "NonSemantic.Shader.DebugInfo.100";
-/// The extension that lets a module import it.
+/// The extension that allows a module to import the set.
 pub(super) const EXTENSION: &str = "SPV_KHR_non_semantic_info";
 
-/// The instructions that are used, by their numbers in the set.
+/// The instructions that are emitted, with their numbers in the set.
 #[derive(Clone, Copy, Debug)]
 enum Instruction {
     CompilationUnit = 1,
@@ -38,28 +38,29 @@ enum Instruction {
     TypeMatrix = 108,
 }
 
-/// What is known of the source while a program is compiled.
+/// The state of the debug information during a translation.
 #[derive(Debug)]
 pub(super) struct Debug {
     /// The imported set.
     pub set: Id,
     source: Id,
     unit: Id,
-    /// A place in memory, as it is.
+    /// An empty DebugExpression: a variable is at its place in memory without further operations.
     whole: Id,
     types: FxHashMap<TypeId, Id>,
-    /// The function that is emitted.
+    /// The DebugFunction of the function that is being emitted. `None` outside of the
+    /// program's functions.
     pub scope: Option<Id>,
 }
 
 impl Compiler<'_> {
-    /// Begins the debug information of a program of that name and text.
+    /// Begins the debug information of a program with that file name and text.
     pub(super) fn debug_begins(&mut self, name: &str, text: &str) {
         let set = self.e.fresh();
         self.debug = Some(Debug { set, source: 0, unit: 0, whole: 0, types: FxHashMap::default(), scope: None });
         let (name, text) = (self.e.string(name), self.e.string(text));
         let source = self.debug_global(Instruction::Source, &[name, text]);
-        // The version of the set, that of DWARF whose terms it has, and no source language.
+        // The version of the set, the version of DWARF whose terms it uses, and no source language.
         let [version, dwarf, language] = [100, 5, 0].map(|n| self.uint_constant(n));
         let unit = self.debug_global(Instruction::CompilationUnit, &[version, dwarf, source, language]);
         let whole = self.debug_global(Instruction::Expression, &[]);
@@ -85,13 +86,13 @@ impl Compiler<'_> {
         self.e.op(Op::ExtInst, void, &operands);
     }
 
-    /// The line and column of a place, from 1, as constants.
+    /// The line and the column where a span starts, from 1, as constants.
     fn debug_place(&mut self, span: Span) -> [Id; 2] {
         let (line, column) = self.place_of_byte(span.start);
         [self.uint_constant(line), self.uint_constant(column)]
     }
 
-    /// The scope and the line of what is emitted from here on.
+    /// Emits the scope and the line of the instructions that follow.
     pub(super) fn debug_line(&mut self) {
         let Some(Debug { source, scope: Some(scope), .. }) = self.debug else { return };
         let (start, end) = (self.place_of_byte(self.span.start), self.place_of_byte(self.span.end));
@@ -100,7 +101,7 @@ impl Compiler<'_> {
         self.debug_code(Instruction::Line, &[source, line, line_end, column, column_end]);
     }
 
-    /// The definition of a function of the program, in its first block.
+    /// Emits the definition of a function of the program, in its first block.
     pub(super) fn debug_function(&mut self, id: Id, function: &Function, name: &str) -> Done {
         let Some(Debug { source, unit, .. }) = self.debug else { return Ok(()) };
         let result = match function.result {
@@ -125,13 +126,13 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// That what is emitted from here on is of no function of the program.
+    /// Leaves the function of the program. Returns the scope before.
     pub(super) fn debug_leaves(&mut self) -> Option<Id> {
         self.debug.as_mut().and_then(|debug| debug.scope.take())
     }
 
-    /// A local variable, or with its number, from 1, a parameter: it is at that OpVariable or
-    /// OpFunctionParameter.
+    /// Describes a local variable, or a parameter with its number, from 1. `id` is its OpVariable
+    /// or OpFunctionParameter.
     pub(super) fn debug_variable(&mut self, id: Id, name: &str, ty: TypeId, span: Span, argument: Option<u32>) -> Done {
         let Some(Debug { source, whole, scope: Some(scope), .. }) = self.debug else { return Ok(()) };
         let (name, of, none) = (self.e.string(name), self.debug_type(ty)?, self.uint_constant(0));
@@ -145,8 +146,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// The description of a type; of a pointer or array reference, which is no value, that of an
-    /// index.
+    /// The description of a type. A pointer or array reference is no value of the module, so it is
+    /// described as a uint.
     fn debug_type(&mut self, ty: TypeId) -> Done<Id> {
         if let Some(&id) = self.debug.as_ref().and_then(|debug| debug.types.get(&ty)) {
             return Ok(id);
@@ -162,7 +163,7 @@ impl Compiler<'_> {
         let program = self.program;
         Ok(match program.env.types.get(ty) {
             Type::Scalar(s) | Type::Atomic(s) => {
-                // Boolean, signed, unsigned, float.
+                // The encodings are 2 Boolean, 3 Float, 4 Signed and 6 Unsigned.
                 let encoding = match s {
                     Scalar::Bool => 2,
                     Scalar::Float => 3,
@@ -204,7 +205,7 @@ impl Compiler<'_> {
                 }
                 let size = self.layouts.of(&program.env, ty).map_or(0, |layout| layout.size);
                 let (name, empty) = (self.e.string(program.env.names.name(structure.name)), self.e.string(""));
-                // A structure, and not a class or union.
+                // Tag 1 is Structure. Class and Union have other tags.
                 let (tag, one, size) = (self.uint_constant(1), self.uint_constant(1), self.uint_constant(bits(size)));
                 let mut operands = vec![name, tag, source, one, one, unit, empty, size, none];
                 operands.extend(members);

@@ -1,6 +1,6 @@
-//! Instructions as words: sections of a module, declarations that are made once, and the function
-//! that is being emitted. Every instruction passes [`Emitter::write`], where a planted mistake may
-//! change it.
+//! Instructions as words: the sections of a module, declarations without duplicates, and the
+//! function that is being emitted. Every instruction goes through [`Emitter::write`], where a
+//! planted bug may change it.
 
 use super::planted::{Change, Planted};
 use rspirv::spirv::{Capability, Decoration, GlslStd450Op as Glsl, Op};
@@ -17,21 +17,21 @@ pub(super) type Operands = SmallVec<[u32; 8]>;
 /// The code of a function that is being emitted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Body {
-    /// Its OpVariable instructions.
+    /// The OpVariable instructions.
     pub variables: Vec<u32>,
-    /// What follows them, from the first block on.
+    /// The instructions after the variables, from the first block on.
     pub code: Vec<u32>,
     /// The label of the block that is being emitted.
     pub block: Id,
     /// Whether that block has no terminator yet.
     pub open: bool,
-    /// The labels that some branch leads to.
+    /// The labels that some branch targets.
     pub reached: FxHashSet<Id>,
-    /// How many continue constructs the block is in.
+    /// The number of continue constructs around the block.
     pub continuing: u32,
 }
 
-/// Where an instruction is appended.
+/// The section that an instruction is appended to.
 #[derive(Clone, Copy, Debug)]
 enum Section {
     /// The function that is being emitted.
@@ -49,7 +49,7 @@ pub(super) struct Emitter<'p> {
     next: Id,
     /// The rule whose instructions are emitted.
     pub rule: Rule,
-    /// How many instructions each rule has emitted, by its place in the registry.
+    /// The number of instructions that each rule has emitted, by index in the registry.
     pub counts: Vec<u32>,
     planted: Option<&'p Planted>,
     /// OpString.
@@ -67,22 +67,22 @@ pub(super) struct Emitter<'p> {
     pub body: Body,
     /// GLSL.std.450.
     pub glsl: Id,
-    /// Results of float arithmetic, which NoContraction is for.
+    /// The results of float arithmetic, which NoContraction may decorate.
     pub arithmetic: Vec<Id>,
     declared: FxHashMap<(u32, Operands), Id>,
     integers: FxHashMap<Id, u32>,
-    /// What values were constructed of.
+    /// The operands of each OpCompositeConstruct, by result.
     constructed: FxHashMap<Id, Operands>,
-    /// By id, the rule that made it.
+    /// The rule that made each id, by id.
     rules: Vec<Rule>,
-    /// The capabilities that what is emitted needs.
+    /// The capabilities that the emitted instructions need.
     pub capabilities: BTreeSet<u32>,
 }
 
-/// The most bytes of a text.
+/// The most bytes of an OpString.
 const MAX_TEXT: usize = 0xfff0 * 4;
 
-/// Whether NoContraction may decorate the instruction, of floats.
+/// Whether NoContraction may decorate the instruction. All of these are of floats.
 fn is_contractible(op: Op) -> bool {
     matches!(op, Op::FNegate | Op::FAdd | Op::FSub | Op::FMul | Op::FDiv)
 }
@@ -122,22 +122,22 @@ impl<'p> Emitter<'p> {
         self.next
     }
 
-    /// How many words there are so far.
+    /// The number of words so far, without the smaller sections.
     pub(super) fn words(&self) -> usize {
         self.body.code.len() + self.functions.len() + self.globals.len()
     }
 
-    /// The rule is this one from now on; returns the one before.
+    /// Sets the current rule. Returns the one before.
     pub(super) fn enter(&mut self, rule: Rule) -> Rule {
         std::mem::replace(&mut self.rule, rule)
     }
 
-    /// Notes that a rule is followed that emits nothing.
+    /// Counts a use of a rule that emits nothing.
     pub(super) fn uses(&mut self, rule: Rule) {
         self.counts[rule as usize] += 1;
     }
 
-    /// Whether the rule is to be followed by the letter of seed 003.
+    /// Whether a planted bug demands the literal rule of seed 003.
     pub(super) fn is_letter(&self, rule: Rule) -> bool {
         self.planted.is_some_and(|bug| bug.rule == rule && bug.change == Change::Letter)
     }
@@ -196,7 +196,7 @@ impl<'p> Emitter<'p> {
         id
     }
 
-    /// What a value was constructed of, if it was.
+    /// The operands of the OpCompositeConstruct that made a value. `None` for other values.
     pub(super) fn parts(&self, id: Id) -> Option<Vec<Id>> {
         self.constructed.get(&id).map(|parts| parts.to_vec())
     }
@@ -208,7 +208,7 @@ impl<'p> Emitter<'p> {
         self.op(Op::ExtInst, ty, &operands)
     }
 
-    /// Appends an instruction without result to the block.
+    /// Appends an instruction without a result to the block.
     pub(super) fn effect(&mut self, op: Op, operands: &[u32]) {
         self.write(Section::Body, op, None, operands);
     }
@@ -225,7 +225,7 @@ impl<'p> Emitter<'p> {
         self.body.open = false;
     }
 
-    /// Ends the block by a branch, unless it has ended.
+    /// Ends the block with a branch, unless it has ended.
     pub(super) fn branch(&mut self, to: Id) {
         if self.body.open {
             self.body.reached.insert(to);
@@ -233,7 +233,7 @@ impl<'p> Emitter<'p> {
         }
     }
 
-    /// A type, or another declaration that is made once.
+    /// Declares a type or constant. An equal declaration is made once.
     pub(super) fn declare(&mut self, op: Op, ty: Option<Id>, operands: &[u32]) -> Id {
         let mut key = Operands::from_slice(operands);
         if let Some(ty) = ty {
@@ -248,7 +248,7 @@ impl<'p> Emitter<'p> {
         id
     }
 
-    /// A declaration of its own.
+    /// Makes a declaration of its own, even if an equal one exists.
     pub(super) fn declare_new(&mut self, op: Op, ty: Option<Id>, operands: &[u32]) -> Id {
         let id = self.fresh();
         self.write(Section::Globals, op, Some((ty, id)), operands);
@@ -274,12 +274,12 @@ impl<'p> Emitter<'p> {
         self.rules.get(id as usize).copied().unwrap_or(Rule::CodegenHeader)
     }
 
-    /// Says which line of the source what follows is from.
+    /// States the source line of the instructions that follow.
     pub(super) fn line(&mut self, file: Id, line: u32, column: u32) {
         push(&mut self.body.code, Op::Line, &[file, line, column]);
     }
 
-    /// A text that debug information names. Longer ones than an instruction holds are cut.
+    /// The OpString of a text, made once. A text that is too long for an instruction is cut.
     pub(super) fn string(&mut self, text: &str) -> Id {
         let mut end = text.len().min(MAX_TEXT);
         while !text.is_char_boundary(end) {
@@ -297,14 +297,14 @@ impl<'p> Emitter<'p> {
         id
     }
 
-    /// A name for people.
+    /// Gives an id a name, for human readers.
     pub(super) fn name(&mut self, id: Id, name: &str) {
         let mut operands = vec![id];
         operands.extend(string(name));
         push(&mut self.names, Op::Name, &operands);
     }
 
-    /// A constant of 32 bits of an integer or float type.
+    /// A 32-bit constant of an integer or float type.
     pub(super) fn constant(&mut self, ty: Id, bits: u32) -> Id {
         let saved = self.enter(Rule::CodegenConstant);
         let id = self.declare(Op::Constant, Some(ty), &[bits]);
@@ -313,7 +313,8 @@ impl<'p> Emitter<'p> {
         id
     }
 
-    /// The bits of a constant of [`Emitter::constant`], or of one that is negated.
+    /// The bits of a constant that [`Emitter::constant`] made, or of its negation. `None` for
+    /// other ids.
     pub(super) fn bits(&self, id: Id) -> Option<u32> {
         self.integers.get(&id).copied()
     }

@@ -1,4 +1,4 @@
-//! Expressions: seed 003 "Expressions", but for the operators; WSL's order of evaluation.
+//! Expressions, except operators: seed 003 "Expressions", in WSL's order of evaluation.
 
 use super::emit::Id;
 use super::place::{Bound, Extent, Place, Value};
@@ -12,18 +12,18 @@ use smallstep_semantics::wsl::syntax::Fix;
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId, ValueType};
 use smallstep_semantics::wsl::typing::program::{Access, Coercion, Constant, ExprId, Form};
 
-/// What an expression that can be assigned to is reduced to, once.
+/// An assignable expression after its reduction, which happens once.
 #[derive(Debug)]
 pub(super) enum Target {
-    /// What has an address.
+    /// A place in memory.
     Place(Place),
-    /// A part of another one, which a setter changes as a whole and a getter reads.
+    /// A part of another target. A getter reads it, and a setter makes a changed whole.
     Part(Box<Part>),
-    /// What a part was of that is dropped.
+    /// The whole of a part that is being dropped.
     Gone,
 }
 
-/// Such a part.
+/// A part of a target that has no address.
 #[derive(Debug)]
 pub(super) struct Part {
     whole: Target,
@@ -36,7 +36,7 @@ pub(super) struct Part {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        // One inside the other they are as deep as the program says.
+        // Parts nest as deeply as the program's expressions. So the drop is not recursive.
         let mut rest = std::mem::replace(&mut self.whole, Target::Gone);
         while let Target::Part(mut part) = rest {
             rest = std::mem::replace(&mut part.whole, Target::Gone);
@@ -45,7 +45,7 @@ impl Drop for Part {
 }
 
 impl Compiler<'_> {
-    /// The right-value.
+    /// Evaluates an expression to its right-value.
     pub(super) fn value(&mut self, id: ExprId) -> Done<Value> {
         self.room()?;
         let value = deep(|| self.value_of(id))?;
@@ -56,7 +56,7 @@ impl Compiler<'_> {
         Ok(value)
     }
 
-    /// The right-value, which is no pointer and no array reference.
+    /// Evaluates an expression to its right-value, which is a SPIR-V value.
     pub(super) fn id(&mut self, id: ExprId) -> Done<Id> {
         match self.value(id)? {
             Value::Id(id) => Ok(id),
@@ -66,7 +66,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// What a left-value holds that is known while the program is compiled.
+    /// The content of a left-value, if the compiler knows all values of its type.
     fn known(&mut self, e: ExprId) -> Done<Option<Value>> {
         if !self.is_known(self.program.expr(e).ty.right()) {
             return Ok(None);
@@ -142,7 +142,7 @@ impl Compiler<'_> {
             }
             Form::ArrayLength(e, n) => {
                 match program.expr(*e).ty {
-                    // It is not loaded, but what leads to it is evaluated.
+                    // The array is not loaded, but the expression is evaluated for its effects.
                     ValueType::Left(..) => _ = self.place(*e)?,
                     ValueType::Abstract(_) => {
                         let target = self.target(*e)?;
@@ -219,7 +219,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A left-value reduced to what it holds.
+    /// Reads the content of a left-value.
     fn left_to_right(&mut self, e: ExprId, ty: TypeId) -> Done<Value> {
         if let Some(value) = self.known(e)? {
             return Ok(value);
@@ -232,7 +232,7 @@ impl Compiler<'_> {
         self.valid(value, ty).map(Value::Id)
     }
 
-    /// `&&` and `||`: the right side is evaluated only where the left one does not decide.
+    /// `&&` and `||`. The right operand is evaluated only if the left operand does not decide.
     fn logic(&mut self, a: ExprId, b: ExprId, or: bool) -> Done<Id> {
         let (rule, op) = if or { (Rule::CodegenLogicalOr, Op::LogicalOr) } else { (Rule::CodegenLogicalAnd, Op::LogicalAnd) };
         let left = self.id(a)?;
@@ -256,7 +256,7 @@ impl Compiler<'_> {
         Ok(id)
     }
 
-    /// `e ? e1 : e2`: one of them is evaluated.
+    /// `e ? e1 : e2`. Only one of `e1` and `e2` is evaluated.
     fn conditional(&mut self, e: ExprId, then: ExprId, or: ExprId, ty: TypeId) -> Done<Value> {
         let condition = self.id(e)?;
         if self.e.is_letter(Rule::CodegenConditional) {
@@ -290,7 +290,8 @@ impl Compiler<'_> {
         Ok(value)
     }
 
-    /// Reduces to an abstract left-value: addresses and indices, from left to right.
+    /// Reduces an expression to an abstract left-value. Addresses and indices are evaluated from
+    /// left to right.
     pub(super) fn target(&mut self, id: ExprId) -> Done<Target> {
         deep(|| self.target_of(id))
     }
@@ -318,7 +319,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The value of what can be assigned to.
+    /// Reads the value of a target.
     pub(super) fn read(&mut self, target: &Target) -> Done<Id> {
         self.room()?;
         deep(|| match target {
@@ -334,7 +335,8 @@ impl Compiler<'_> {
         })
     }
 
-    /// Assigns: a store, or the assignment to the whole of what the setter gives.
+    /// Assigns to a target. A part is assigned by its setter, whose result is assigned to
+    /// the whole.
     pub(super) fn assign(&mut self, target: &Target, value: Id) -> Done {
         deep(|| match target {
             Target::Place(place) => self.store(Rule::CodegenStore, place, value),
@@ -347,7 +349,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// What a getter gives.
+    /// The result of a getter.
     fn get(&mut self, getter: Callee, whole: Id, whole_ty: TypeId, index: Option<Id>, ty: TypeId) -> Done<Id> {
         match (getter, index) {
             (Callee::Declared(f), _) => {
@@ -383,7 +385,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The whole that a setter gives.
+    /// The changed whole that a setter returns.
     fn set(&mut self, part: &Part, whole: Id, value: Id) -> Done<Id> {
         let of = self.ty(part.whole_ty)?;
         match (part.setter, part.index) {
@@ -420,7 +422,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A copy of a value, which has an address.
+    /// Copies a value into a variable, so that it has an address.
     fn copied(&mut self, value: Id, ty: TypeId) -> Done<Place> {
         let place = Place::whole(self.local(ty)?);
         self.store(Rule::CodegenValueIndex, &place, value)?;
@@ -434,7 +436,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// `e = operator++(e)`. A postfix one reads `e` once more, before, and that is its value.
+    /// `e = operator++(e)`. The postfix form first reads `e` once more. That value is its result.
     fn step(&mut self, fix: Fix, e: ExprId, operator: Callee, ty: TypeId) -> Done<Id> {
         let target = self.target(e)?;
         let old = match fix {
@@ -447,7 +449,7 @@ impl Compiler<'_> {
         Ok(old.unwrap_or(new))
     }
 
-    /// What an operator gives.
+    /// The result of an operator.
     fn operate(&mut self, operator: Callee, operands: &[(Id, TypeId)], ty: TypeId) -> Done<Id> {
         let (values, types): (Vec<Value>, Vec<TypeId>) = operands.iter().map(|(id, ty)| (Value::Id(*id), *ty)).unzip();
         let value = match operator {
@@ -458,8 +460,8 @@ impl Compiler<'_> {
         self.only_id(value)
     }
 
-    /// The number, if it is an element of the enum, otherwise the first element. Other types are
-    /// left alone.
+    /// Makes the value of an enum valid: a value that is no element becomes the first element.
+    /// Values of other types are returned unchanged.
     pub(super) fn valid(&mut self, value: Id, ty: TypeId) -> Done<Id> {
         let Type::Enum(id) = self.program.env.types.get(ty) else { return Ok(value) };
         let elements: Vec<u32> = self.program.env.enumeration(id).elements.iter().map(|(_, bits)| *bits).collect();
@@ -476,12 +478,12 @@ impl Compiler<'_> {
         Ok(valid)
     }
 
-    /// The expression for what it does.
+    /// Evaluates an expression for its effects.
     pub(super) fn evaluate(&mut self, id: ExprId) -> Done {
         self.value(id).map(|_| ())
     }
 
-    /// Whether a function of the library is one of those.
+    /// Whether a function of the library is a barrier of the threadgroup.
     pub(super) fn is_barrier(meaning: Meaning) -> bool {
         matches!(
             meaning,

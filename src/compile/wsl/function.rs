@@ -1,13 +1,13 @@
 //! Functions: seed 003 "Functions", "Function parameter".
 //!
-//! A parameter is a variable of the caller, whose pointer is passed. Where a pointer or array
-//! reference is passed, the callee is emitted for that object and that way to its part: the object
-//! is a variable of the module, or a parameter that points at a whole variable of some caller; the
-//! indices on the way are parameters. Two pointers into one object are two ways from one
-//! parameter, so nothing is copied in and out and no two parameters alias.
+//! A parameter is a variable of the caller, and its pointer is passed. For a pointer or array
+//! reference, the callee is emitted for that object and that path to a part. The object is a
+//! variable of the module, or a parameter that points to a whole variable of some caller. The
+//! indices on the path are parameters. Two pointers into one object are two paths from one
+//! parameter. So nothing is copied in or out, and no two parameters alias.
 //!
-//! Functions that return a pointer or array reference return at their end only, and are emitted
-//! where they are called; their variables are Private, for their addresses outlive the call.
+//! A function that returns a pointer or array reference must return at its end only, and is emitted
+//! where it is called. Its variables are Private, since their addresses outlive the call.
 
 use super::emit::{Body, Id, Operands};
 use super::place::{Bound, Extent, Place, Root, Step, Value};
@@ -20,7 +20,7 @@ use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::types::{Type, TypeId};
 use smallvec::SmallVec;
 
-/// The most functions that are emitted.
+/// The most functions that are emitted, over all choices of objects and paths.
 const MAX_CLONES: usize = 1 << 12;
 
 /// The object of a pointer that is passed.
@@ -28,39 +28,40 @@ const MAX_CLONES: usize = 1 << 12;
 enum Object {
     /// A variable of the module.
     Global(Root),
-    /// The variable that this parameter of its kind points at, with the type of what it holds.
+    /// The variable that an object parameter points to: the index among such parameters, and the
+    /// type of its contents.
     Passed(u32, TypeId),
 }
 
-/// The way of a pointer that is passed; the indices are passed beside it.
+/// The object and path of a pointer that is passed. The indices are passed as parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Way {
     object: Object,
-    /// A field, or an index.
+    /// The number of a field, or `None` for an index.
     steps: SmallVec<[Option<u32>; 4]>,
     ty: TypeId,
-    /// Of an array reference.
+    /// The extent of an array reference. `None` for a pointer.
     extent: Option<Extent>,
 }
 
 /// How an argument is passed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Passing {
-    /// A variable's pointer.
+    /// As a pointer to a variable of the caller that holds the value.
     Stored,
-    /// A pointer or array reference.
+    /// As the object and path of a pointer or array reference.
     Way(Way),
     /// The address of a pointer or array reference.
     Address(Box<Passing>),
-    /// A texture.
+    /// A texture, by its index.
     Texture(usize),
-    /// A sampler.
+    /// A sampler, by its index.
     Sampler(usize),
-    /// The fields of a structure that has one of these.
+    /// A structure that contains such values: its fields.
     Record(Vec<Passing>),
 }
 
-/// What a call passes: pointers at values, objects, indices.
+/// The arguments of a call: pointers to values, objects, indices.
 #[derive(Default)]
 struct Passed {
     values: Vec<Id>,
@@ -68,8 +69,8 @@ struct Passed {
     indices: Vec<Id>,
 }
 
-/// The parameters of a function that is emitted: types of values and of objects, and how many
-/// indices there are.
+/// The parameters of an emitted function: the types of values and of objects, and the number
+/// of indices.
 #[derive(Default)]
 struct Taken {
     values: Vec<TypeId>,
@@ -77,28 +78,28 @@ struct Taken {
     indices: usize,
 }
 
-/// The ids of such parameters, taken one after the other.
+/// The ids of such parameters, consumed in order.
 struct Parameters<'i> {
     values: std::iter::Copied<std::slice::Iter<'i, Id>>,
     objects: Vec<Root>,
     indices: std::iter::Copied<std::slice::Iter<'i, Id>>,
 }
 
-/// Which function, and how each argument is passed.
+/// A function, and how each argument is passed. Each key is emitted once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     function: FunctionId,
     passing: Vec<Passing>,
 }
 
-/// The functions that are emitted or to be.
+/// The functions that are emitted or will be, with their ids.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clones {
     ids: FxHashMap<Key, Id>,
 }
 
 impl Compiler<'_> {
-    /// A call.
+    /// A call of a declared function.
     pub(super) fn call(&mut self, f: FunctionId, arguments: Vec<Value>) -> Done<Value> {
         if self.escaping.contains(&f) {
             return deep(|| self.in_place(f, arguments));
@@ -187,7 +188,7 @@ impl Compiler<'_> {
         Ok(Passing::Way(Way { object, steps, ty: place.ty, extent }))
     }
 
-    /// A call that is emitted in place.
+    /// Emits a call in place.
     fn in_place(&mut self, f: FunctionId, arguments: Vec<Value>) -> Done<Value> {
         let program = self.program;
         let body = program.body(f);
@@ -216,8 +217,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// What a call gives that never returns, as where its function discards the fragment: nothing
-    /// uses it, and what is emitted behind is not reached.
+    /// The result of a call that never returns, for example because its function discards the
+    /// fragment. Nothing uses the result, and no invocation reaches the code after the call.
     fn never(&mut self, ty: TypeId) -> Done<Value> {
         if !self.e.body.open {
             let behind = self.e.fresh();
@@ -232,7 +233,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Emits the functions that are called, and those that they call.
+    /// Emits the functions that are called, until no call is left.
     pub(super) fn callees(&mut self) -> Done {
         while let Some(key) = self.todo.pop_front() {
             let Some(&id) = self.clones.ids.get(&key) else { continue };
@@ -281,7 +282,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Describes the parameters that have storage.
+    /// Emits the debug information of the parameters that have storage.
     pub(super) fn debug_parameters(&mut self, f: FunctionId) -> Done {
         if self.debug.is_none() {
             return Ok(());
@@ -296,7 +297,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Adds what a parameter takes.
+    /// Adds the SPIR-V parameters of a parameter to the signature.
     fn take(&self, passing: &Passing, ty: TypeId, taken: &mut Taken) {
         match passing {
             Passing::Stored => taken.values.push(ty),
@@ -320,7 +321,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// What a parameter is bound to.
+    /// The meaning of a parameter in the callee.
     fn taken_as(&self, passing: &Passing, ty: TypeId, parameters: &mut Parameters) -> Done<Bound> {
         Ok(match passing {
             Passing::Stored => {
@@ -364,7 +365,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Emits a function around its body.
+    /// Emits a function. `body` emits the code in it, and `parameters` are types and ids.
     pub(super) fn emitted(
         &mut self,
         id: Id,

@@ -1,4 +1,4 @@
-//! Functions of WSL's library: seed 003 "Intrinsic functions", which has `dot` only.
+//! The functions of WSL's library: seed 003 "Intrinsic functions", which only has `dot`.
 
 use super::emit::{Id, Operands};
 use super::place::Value;
@@ -10,7 +10,7 @@ use smallstep_semantics::wsl::library::{LibraryFunction, Meaning, Name};
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 
 impl Compiler<'_> {
-    /// A call of a function of the library with arguments of these types.
+    /// Calls a library function with arguments of these types.
     pub(super) fn call_of_library(&mut self, f: LibraryFunction, values: &[Value], types: &[TypeId], ty: TypeId) -> Done<Value> {
         let meaning = f.meaning();
         if Self::is_barrier(meaning) {
@@ -45,7 +45,7 @@ impl Compiler<'_> {
         self.unforeseen(format!("the function {name} ({:?})", f.meaning()))
     }
 
-    /// A function of values alone.
+    /// A function whose arguments are all SPIR-V values.
     fn of_values(&mut self, f: LibraryFunction, ids: &[Id], types: &[TypeId], ty: TypeId) -> Done<Id> {
         use Meaning as M;
         let meaning = f.meaning();
@@ -95,8 +95,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// An operation on the elements of the arguments that have the same place in them; a scalar
-    /// stands for each element.
+    /// Applies an operation to the arguments element by element. A scalar argument is used for
+    /// every element. `None` if there is no such operation.
     fn element_by_element(&mut self, meaning: Meaning, ids: &[Id], types: &[TypeId], ty: TypeId) -> Done<Option<Id>> {
         let Some(result) = self.shape(ty) else { return Ok(None) };
         let shapes: Option<Vec<Shape>> = types.iter().map(|t| self.shape(*t)).collect();
@@ -128,7 +128,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The vector whose elements are all that scalar.
+    /// The vector of `n` elements that all are the scalar.
     pub(super) fn splat(&mut self, scalar: Scalar, n: u8, id: Id) -> Id {
         if n == 1 {
             return id;
@@ -145,7 +145,7 @@ impl Compiler<'_> {
         self.e.op(Op::CompositeExtract, ty, &[id, column.into()])
     }
 
-    /// The value of elements that are given column after column.
+    /// Builds a value from its elements, which are in column order.
     pub(super) fn built_of(&mut self, shape: Shape, elements: &[Id], ty: TypeId) -> Done<Id> {
         let saved = self.e.enter(Rule::CodegenConstruct);
         let mut columns = Vec::new();
@@ -197,7 +197,8 @@ impl Compiler<'_> {
         Ok(id)
     }
 
-    /// An element of a vector, or a column of a matrix; out of bounds the last or the first.
+    /// An element of a vector or a column of a matrix. Out of bounds it is the last element or the
+    /// first column.
     fn index(&mut self, a: Id, of: TypeId, index: Id, ty: TypeId) -> Done<Id> {
         let Some(shape) = self.shape(of) else { return self.unforeseen("an index into this type") };
         let to = self.ty(ty)?;
@@ -220,7 +221,7 @@ impl Compiler<'_> {
         Ok(chosen)
     }
 
-    /// Whether an index is that number, for each of `n` elements.
+    /// Whether an index equals the number, as a bool vector of `n` equal elements.
     fn is_index(&mut self, index: Id, number: u8, n: u8) -> Id {
         let (truth, number) = (self.scalar(Scalar::Bool), self.uint_constant(number.into()));
         let is = self.e.op(Op::IEqual, truth, &[index, number]);
@@ -230,8 +231,8 @@ impl Compiler<'_> {
         all
     }
 
-    /// The vector or matrix with another element or column; out of bounds the last element, or
-    /// none.
+    /// The vector or matrix with one element or column replaced. Out of bounds it is the last
+    /// element, or no column.
     fn set_index(&mut self, a: Id, of: TypeId, index: Id, value: Id) -> Done<Id> {
         let Some(shape) = self.shape(of) else { return self.unforeseen("an index into this type") };
         let to = self.ty(of)?;
@@ -296,7 +297,7 @@ impl Compiler<'_> {
         self.e.rule = saved;
     }
 
-    /// An atomic operation, then the store of what was there.
+    /// An atomic operation, then a store of the original value.
     fn atomic(&mut self, f: LibraryFunction, place: &super::place::Place, values: &[Value], types: &[TypeId]) -> Done<Value> {
         let Type::Atomic(scalar) = self.program.env.types.get(place.ty) else { return self.unsupported(f) };
         let is_int = scalar == Scalar::Int;
@@ -339,7 +340,7 @@ impl Compiler<'_> {
         Ok(Value::Void)
     }
 
-    /// `modf` and `sincos`.
+    /// `modf` and `sincos`, which store their results.
     fn stored_result(&mut self, f: LibraryFunction, values: &[Value], types: &[TypeId], ty: TypeId) -> Done<Value> {
         let (x, of) = match (values, types) {
             ([Value::Id(x), ..], [of, ..]) => (*x, *of),

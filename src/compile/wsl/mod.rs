@@ -1,16 +1,16 @@
-//! WSL to SPIR-V: an entry point of a typed program becomes a module for Vulkan, and the two entry
-//! points of a draw two modules that fit.
+//! WSL to SPIR-V. An entry point of a typed program becomes a module for Vulkan. The two entry
+//! points of a draw become two modules whose interfaces fit.
 //!
-//! The mapping is that of seed 003, rule by rule (`codegen/…` of the registry, [`rules`]); where
-//! WSL means something else than the seed's language, WSL's meaning wins. No instruction that is
-//! emitted has an undefined result or undefined behaviour: divisors, shift amounts, indices,
-//! conversions and arguments of functions are guarded. What WSL leaves unspecified becomes one
-//! value that it allows, computed once.
+//! The mapping follows seed 003, rule by rule (`codegen/…` of the registry, [`rules`]). Where WSL's
+//! meaning differs from that of the seed's language, WSL's meaning wins. No emitted instruction has
+//! an undefined result or undefined behaviour: divisors, shift amounts, indices, conversions and
+//! arguments of functions are guarded. Each value that WSL leaves unspecified becomes one of the
+//! allowed values, computed once.
 //!
-//! Pointers and array references never become values. Each is known, while the program is
-//! compiled, as an object and a path whose indices are ids (`place`). A function that takes some
-//! is emitted once for each choice of objects and paths (`function`); one that returns one is
-//! emitted where it is called.
+//! Pointers and array references never become values of the module. The compiler knows each of them
+//! as an object and a path, whose indices are ids (`place`). A function with pointer parameters is
+//! emitted once for each choice of objects and paths (`function`). A function that returns a
+//! pointer is emitted where it is called.
 //!
 //! | module | section of seed 003 |
 //! |---|---|
@@ -18,12 +18,12 @@
 //! | `resources` | Variables and resources, Buffers, Storage class |
 //! | `stage` | Interface variables, Structs: entry points of all stages |
 //! | `operators` | Arithmetic, bitwise, comparison, unary operators, Casts |
-//! | `expression` | Boolean math operators, Indexing operator, what is left of Expressions |
-//! | `place` | Indexing operator, of what has an address |
+//! | `expression` | Boolean math operators, Indexing operator, the rest of Expressions |
+//! | `place` | Indexing operator of left-values |
 //! | `statement` | Control flows |
 //! | `function` | Functions, Function parameter |
 //! | `library`, `algebra`, `texture` | Intrinsic functions |
-//! | `emit`, `planted` | words; mistakes to be caught |
+//! | `emit`, `planted` | the words of a module; planted bugs that the tests must catch |
 
 mod algebra;
 mod debug;
@@ -64,31 +64,31 @@ use stage::{Interface, Shell};
 use std::collections::{BTreeSet, VecDeque};
 use texture::Textures;
 
-/// The rules of the mapping.
+/// The rules of the mapping: those of the registry with the codegen judgement.
 pub fn rules() -> impl Iterator<Item = Rule> {
     Rule::ALL.iter().copied().filter(|rule| rule.judgement() == Judgement::Codegen)
 }
 
-/// SPIR-V 1.3, which Vulkan 1.1 reads.
+/// The version of the modules: SPIR-V 1.3, which Vulkan 1.1 accepts.
 pub const VERSION: u32 = 0x0001_0300;
 /// The most words of a module.
 const MAX_WORDS: usize = 1 << 22;
 
-/// How a program is translated.
+/// The options of a translation.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'p> {
     /// The float controls that the module declares.
     pub profile: Profile,
-    /// A mistake in the mapping.
+    /// A planted bug in the mapping, for tests.
     pub planted: Option<&'p Planted>,
-    /// Whether a witness is kept.
+    /// Whether [`Module::witness`] is recorded.
     pub witness: bool,
-    /// The name of the program's file and its text: then each statement has an OpLine.
+    /// The name and the text of the source file. If it is given, each statement has an OpLine.
     pub source: Option<(&'p str, &'p str)>,
-    /// The formats of the images that are bound to textures which are written, by their register.
-    /// One that is not here has 32 bits for each component of the texture's elements.
+    /// The formats of the images that are bound to writable textures, by register. A texture
+    /// without an entry has 32 bits for each component of its elements.
     pub formats: &'p [(String, Format)],
-    /// Whether there is debug information too, where there is a source.
+    /// Whether the module has debug information instead of OpLine. It needs a source.
     pub debug: bool,
 }
 
@@ -101,48 +101,48 @@ impl Default for Options<'_> {
 /// A resource of the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
-    /// Its register in the program, as `u0` or `u0, space1`.
+    /// The register in the program, such as `u0` or `u0, space1`.
     pub register: String,
-    /// The names of the arguments that are bound to it.
+    /// The names of the arguments that use the register.
     pub names: Vec<String>,
     /// The descriptor set.
     pub set: u32,
     /// The binding in the set.
     pub binding: u32,
-    /// What it holds.
+    /// The kind of resource.
     pub kind: BindingKind,
 }
 
-/// What a binding holds.
+/// The kind of resource at a binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BindingKind {
-    /// A buffer: how it is bound, and the type of its elements.
+    /// A buffer: its kind, and the type of its elements.
     Buffer(BufferKind, TypeId),
-    /// A texture that is sampled and fetched, of that type; the shape of its image in the module.
+    /// A texture that is sampled and fetched: its type, and the shape of its image in the module.
     Sampled(TypeId, Shape),
-    /// A texture that is read and written, of that type; the shape and the format of its image.
+    /// A texture that is read and written: its type, and the shape and format of its image.
     Storage(TypeId, Shape, Format),
-    /// A sampler, and what it is used for.
+    /// A sampler, and its use.
     Sampler(SamplerUse),
 }
 
-/// What a sampler is used for. One that does not fit gives unspecified values in WSL, and undefined
-/// ones in SPIR-V; so each use has a binding of its own, to which the host binds one that fits
-/// ([`SamplerUse::fitting`]).
+/// The use of a sampler. A sampler that does not suit its use gives unspecified values in WSL and
+/// undefined values in SPIR-V. So each use has a binding of its own, and the host binds a sampler
+/// that suits it ([`SamplerUse::fitting`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SamplerUse {
-    /// Textures of floats are filtered or gathered.
+    /// It filters or gathers textures of floats.
     Filter,
-    /// Texels of textures of integers are chosen, and nothing is filtered.
+    /// It chooses texels of integer textures, without filtering.
     Choose,
-    /// Depths are compared with a reference.
+    /// It compares depths with a reference.
     Compare,
 }
 
 impl SamplerUse {
-    /// The sampler that is bound for this use in the place of one: itself, if it fits.
+    /// The sampler to bind for this use in place of `sampler`: the same one, if it suits the use.
     pub fn fitting(self, sampler: Sampler) -> Sampler {
-        // Levels of detail that are no range choose any level in WSL, an undefined one in SPIR-V.
+        // With lod_max < lod_min, WSL allows any level, but the level is undefined in SPIR-V.
         let lod_max = if sampler.lod_max >= sampler.lod_min { sampler.lod_max } else { sampler.lod_min };
         let sampler = Sampler { lod_max, ..sampler };
         match self {
@@ -154,7 +154,7 @@ impl SamplerUse {
 }
 
 impl Binding {
-    /// The type of its elements, of a buffer.
+    /// The type of the elements of a buffer. `None` for textures and samplers.
     pub fn element(&self) -> Option<TypeId> {
         match self.kind {
             BindingKind::Buffer(_, element) => Some(element),
@@ -163,15 +163,15 @@ impl Binding {
     }
 }
 
-/// A statement or expression, and what it is in the module. One of a function that is emitted
-/// several times has several.
+/// A statement or expression with its id in the module. If its function is emitted several times,
+/// it has several witnesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Witness {
-    /// Where it stands.
+    /// The span in the source.
     pub span: Span,
-    /// The type of an expression; none of a statement.
+    /// The type of an expression. `None` for a statement.
     pub ty: Option<TypeId>,
-    /// The result id of an expression; of a statement the label of the block in which it begins.
+    /// The result id of an expression, or the label of the block in which a statement begins.
     pub id: u32,
     /// The rule that made the id.
     pub rule: Rule,
@@ -180,42 +180,43 @@ pub struct Witness {
 /// A translated program.
 #[derive(Clone, Debug)]
 pub struct Module {
-    /// The words.
+    /// The words of the SPIR-V module.
     pub words: Vec<u32>,
     /// The name of the entry point.
     pub entry: String,
-    /// The resources: buffers in the order of the entry point's arguments, then textures and
-    /// samplers in the order in which they are used; those that are not used have none.
+    /// The resources: first the buffers in the order of the entry point's arguments, then the
+    /// textures and samplers in the order of their first use. An unused texture or sampler has
+    /// no binding.
     pub bindings: Vec<Binding>,
-    /// What a vertex stage takes of its vertices, or a fragment stage of the vertex stage: in the
-    /// order of their locations.
+    /// The user-defined inputs of a vertex or fragment stage, in the order of their locations.
     pub taken: Vec<StageVariable>,
-    /// What a vertex stage gives a fragment stage: in the order of their locations.
+    /// The user-defined outputs of a vertex stage, in the order of their locations.
     pub given: Vec<StageVariable>,
     /// The buffers that the module stores to, by set and binding.
     pub stores: BTreeSet<(u32, u32)>,
-    /// How many instructions each rule of the mapping has emitted.
+    /// The number of instructions that each rule of the mapping has emitted.
     pub rules: Vec<(Rule, u32)>,
-    /// Statements and expressions in the order in which they are emitted, if a witness is kept.
+    /// Statements and expressions in the order of emission, if [`Options::witness`] asks for them.
     pub witness: Vec<Witness>,
 }
 
-/// What is refused of programs that validation accepts. docs/wsl.md lists it.
+/// A construct that validation accepts and the translation refuses. docs/wsl.md lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Construct {
     /// `discard` in a function that is translated by itself, into a compute stage.
     Discard,
-    /// Likewise a derivative.
+    /// A derivative in a function that is translated by itself, into a compute stage.
     Derivative,
     /// A texture or sampler as an argument of a function that is translated by itself.
     Opaque,
-    /// An array reference to what is no object of SPIR-V, or a pointer to it as an argument.
+    /// An array reference to a pointer, texture or sampler, or a pointer to a structure with a
+    /// texture or sampler as an argument.
     Reference,
-    /// A texture that is written, of a format that no storage image has.
+    /// A writable texture with a format that no storage image has.
     Format,
     /// Stages of a draw that do not fit together.
     Stages,
-    /// A draw of which one stage stores in what the other one uses.
+    /// A draw of which one stage stores in a resource that the other stage uses.
     Unordered,
     /// Too many scalars in a row of a table.
     Scalars,
@@ -226,7 +227,7 @@ pub enum Construct {
 }
 
 impl Construct {
-    /// Every one, in the order of the list.
+    /// All constructs, in the order of the list in docs/wsl.md.
     pub const ALL: &[Construct] = &[
         Construct::Discard,
         Construct::Derivative,
@@ -240,7 +241,7 @@ impl Construct {
         Construct::Words,
     ];
 
-    /// What the list has of it, and why it is refused.
+    /// The two columns of the list: the construct, and why it is refused.
     pub fn listed(self) -> (&'static str, &'static str) {
         match self {
             Construct::Discard => ("`discard` in a function that is translated by itself", "the module is a compute stage"),
@@ -266,16 +267,16 @@ impl Construct {
     }
 }
 
-/// What is not translated, and where: a sentence.
+/// The reason why a program is not translated, with its place. It displays as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal {
     /// The construct, in words.
     pub what: String,
-    /// Where it stands.
+    /// The span in the source.
     pub span: Span,
-    /// Which of the constructs that are refused it is. None is a bug: no program that validation
-    /// accepts has it.
+    /// The refused construct. `None` means a bug of the compiler: no program that validation
+    /// accepts can lead here.
     pub construct: Option<Construct>,
 }
 
@@ -289,91 +290,92 @@ impl std::error::Error for Refusal {}
 
 type Done<T = ()> = Result<T, Refusal>;
 
-/// Where terminators lead, in the function that is emitted.
+/// The targets of terminators at the current place of the emitted function.
 #[derive(Clone, Copy, Debug, Default)]
 struct Around {
     breaks: Option<Id>,
     continues: Option<Id>,
     fallthrough: Option<Falls>,
-    /// How many ifs, loops and switches are around.
+    /// The number of enclosing ifs, loops and switches.
     depth: u32,
 }
 
-/// Where `fallthrough` leads, and the number that it stores before.
+/// The target of `fallthrough`, and the case number that is stored before the branch.
 #[derive(Clone, Copy, Debug)]
 struct Falls {
     to: Id,
     next: Option<(Root, Id)>,
 }
 
-/// What `return` does.
+/// The effect of `return`.
 #[derive(Clone, Debug)]
 enum Returns {
     /// It ends the function.
     Ends,
-    /// It gives the value of a call that is emitted in place.
+    /// It gives the value of a call that is emitted in place. `None` before the `return`.
     Gives(Option<Value>),
 }
 
-/// What is known while a program is compiled.
+/// The state of a translation.
 struct Compiler<'a> {
     program: &'a Program,
     layouts: Layouts,
     e: Emitter<'a>,
-    /// Types by number, without layout and with the layout of buffers.
+    /// The SPIR-V types of WSL types. The flag says whether the type has the layout of buffers.
     types: FxHashMap<(TypeId, bool), Id>,
-    /// What the variables and parameters of the function are.
+    /// The variables and parameters of the function that is being emitted.
     stores: FxHashMap<StoreId, Bound>,
-    /// Threadgroup variables and those that outlive their functions.
+    /// Threadgroup variables, and variables that outlive their functions.
     globals: FxHashMap<StoreId, Bound>,
-    /// Variables of storage class Workgroup, with the types of what they hold.
+    /// The variables of storage class Workgroup, with the types of their contents.
     group: Vec<(Id, TypeId)>,
     stage: Interface,
     bindings: Vec<Binding>,
-    /// Their variables.
+    /// The variable of each binding, in the same order.
     variables: Vec<Id>,
-    /// The buffers that are stored to.
+    /// The variables that the module stores to.
     stored: FxHashSet<Id>,
-    /// Other variables of a binding: its place in `bindings`, the elements, how they are bound.
+    /// Further variables of a buffer binding: the index in `bindings`, the element type, the kind
+    /// of buffer and the variable.
     aliases: Vec<(usize, TypeId, BufferKind, Id)>,
     clones: Clones,
     todo: VecDeque<Key>,
     /// Functions that return pointers, array references, textures or samplers.
     escaping: FxHashSet<FunctionId>,
-    /// Textures and samplers.
+    /// The textures and samplers of the entry point.
     textures: Textures,
-    /// Formats of the images that are bound, by register.
+    /// [`Options::formats`].
     formats: &'a [(String, Format)],
     around: Around,
     returns: Returns,
     span: Span,
     witness: Option<Vec<Witness>>,
-    /// The file's name, and where each line begins.
+    /// The id of the file's name, and the byte at which each line begins.
     lines: Option<(Id, Vec<u32>)>,
-    /// The text of the file.
+    /// The text of the source file.
     text: &'a str,
     debug: Option<Debug>,
 }
 
-/// Translates an entry point of a program. Of a stage of a draw, the stage variables that have a
-/// number below 16 and nothing in their way have their numbers as locations, so that stages that
-/// are translated apart mostly fit; [`translate_draw`] makes two that do.
+/// Translates an entry point of a program. The stage variables of a draw have their attribute
+/// numbers as locations, as far as these are below 16 and do not collide. So stages that are
+/// translated separately mostly fit. [`translate_draw`] makes two stages that always fit.
 ///
 /// # Errors
-/// What is not translated yet.
+/// The program has a construct that is not translated.
 pub fn translate(program: &Program, entry: &EntryPoint, options: &Options) -> Result<Module, Refusal> {
     stage::alone(program, entry, options)
 }
 
-/// Translates a function that is no entry point: a compute entry point `main` calls it once for
+/// Translates a function that is not an entry point. A compute entry point `main` calls it once for
 /// each row of a table. Set 0, binding 0 holds the scalars of the arguments, each one word, row
-/// after row; binding 1 gets the scalars of the results. Each workgroup is one invocation and one
-/// row. Of a pointer the table holds what it points at, of a result that is an array reference its
-/// length. Pointers and array references into device and constant memory have bindings of their
-/// own.
+/// after row. Binding 1 receives the scalars of the results. Each workgroup is one invocation and
+/// computes one row. For a pointer, the table holds the pointee. For an array reference as a
+/// result, it holds the length. Pointers and array references into device and constant memory have
+/// bindings of their own.
 ///
 /// # Errors
-/// What is not translated yet.
+/// The program has a construct that is not translated.
 pub fn translate_function(program: &Program, function: FunctionId, options: &Options) -> Result<Module, Refusal> {
     let mut c = Compiler::new(program, program.env.function(function).span, options);
     let main = c.wrapped(function)?;
@@ -427,7 +429,7 @@ impl Compiler<'_> {
         Err(Refusal { what: what.into(), span: self.span, construct: Some(construct) })
     }
 
-    /// What no program has that validation accepts.
+    /// Refuses a construct that no valid program has: a bug of the compiler.
     fn unforeseen<T>(&self, what: impl Into<String>) -> Done<T> {
         Err(Refusal { what: what.into(), span: self.span, construct: None })
     }
@@ -436,12 +438,12 @@ impl Compiler<'_> {
         self.refuse(Construct::Words, format!("a program of more than {MAX_WORDS} words of SPIR-V"))
     }
 
-    /// That there is room for more code.
+    /// Checks that there is room for more code.
     fn room(&self) -> Done {
         if self.e.words() > MAX_WORDS { self.too_large() } else { Ok(()) }
     }
 
-    /// Notes which line of the source is emitted from here on.
+    /// Records the source line of the instructions that follow.
     fn line(&mut self) {
         let (line, column) = self.place_of_byte(self.span.start);
         if self.debug.is_some() {
@@ -451,7 +453,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The line and the column of a byte of the source, from 1; the column in bytes.
+    /// The line and column of a byte of the source, both from 1. The column counts bytes.
     fn place_of_byte(&self, at: u32) -> (u32, u32) {
         let Some((_, begins)) = &self.lines else { return (1, 1) };
         let line = begins.partition_point(|begin| *begin <= at);
@@ -459,13 +461,13 @@ impl Compiler<'_> {
         (line as u32, at.saturating_sub(begin) + 1)
     }
 
-    /// What the source has there, as far as it is a name.
+    /// The name that the source has at the start of a span. Empty if there is none.
     fn text_of(&self, span: Span) -> String {
         let text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
         text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
     }
 
-    /// The module around what was emitted.
+    /// Builds the module from the emitted sections.
     fn finish(mut self, shell: &Shell, options: &Options) -> Done<Module> {
         self.e.uses(Rule::CodegenHeader);
         let controls = options.profile.controls();

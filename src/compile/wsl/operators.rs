@@ -2,13 +2,13 @@
 //! operators", "Comparison operators", "Unary operators", "Casts", and the functions of "Intrinsic
 //! functions" that work element by element.
 //!
-//! What differs from the seed, for WSL's meaning:
+//! These operators differ from the seed, because WSL's meaning does:
 //!
-//! - `/` and `%` never divide by 0, and never the least int by -1; `%` of ints is a - (a / b) * b,
-//!   for OpSRem is undefined of negative operands in Vulkan;
-//! - the amount of a shift is taken modulo 32;
-//! - `!=` of floats is OpFUnordNotEqual, for NaN differs from everything;
-//! - a float that is out of range is not converted.
+//! - `/` and `%` never divide by 0, and never divide the least int by -1.
+//! - `%` of ints is a - (a / b) * b, because OpSRem with negative operands is undefined in Vulkan.
+//! - The shift amount is taken modulo 32.
+//! - `!=` of floats is OpFUnordNotEqual, because NaN differs from every float.
+//! - A float that is out of range is not converted.
 
 use super::emit::Id;
 use super::{Compiler, Construct, Done};
@@ -17,7 +17,7 @@ use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::library::Meaning;
 use smallstep_semantics::wsl::types::Scalar;
 
-/// A cell of an operator table: the operator, the type of its operands, its rule and its opcode.
+/// An operator with one opcode: the operator, its operand type, its rule and its opcode.
 type Cell = (Meaning, Scalar, Rule, Op);
 
 /// The operators that are one instruction.
@@ -86,7 +86,8 @@ const CELLS: &[Cell] = &{
     ]
 };
 
-/// The functions that are one function of GLSL.std.450, defined for every argument.
+/// The functions that are one function of GLSL.std.450. Float arguments are guarded where the
+/// function is undefined.
 const FUNCTIONS: &[(Meaning, Scalar, Rule, Glsl)] = &{
     use Meaning::*;
     use Scalar::{Float, Int, Uint};
@@ -133,7 +134,7 @@ const ONE: u32 = 0x3f80_0000;
 const LEAST: u32 = 0x8000_0000;
 
 impl Compiler<'_> {
-    /// An instruction of a rule on vectors of `n` elements, or scalars.
+    /// Emits an instruction of a rule on vectors of `n` elements, or on scalars if `n` is 1.
     fn plain(&mut self, rule: Rule, op: Op, to: Scalar, n: u8, operands: &[Id]) -> Id {
         let ty = self.vector(to, n);
         let saved = self.e.enter(rule);
@@ -150,13 +151,13 @@ impl Compiler<'_> {
         id
     }
 
-    /// The second operand where the first is true, else the third.
+    /// Selects by element: the second operand where the first is true, else the third.
     pub(super) fn select(&mut self, rule: Rule, of: Scalar, n: u8, operands: [Id; 3]) -> Id {
         self.plain(rule, Op::Select, of, n, &operands)
     }
 
-    /// An operation on each element of vectors of `n` elements, or on scalars; none if it is no
-    /// operation on scalars.
+    /// An operation on each element of vectors of `n` elements, or on scalars if `n` is 1. `None`
+    /// if the operation is not defined on scalars.
     pub(super) fn operation(&mut self, meaning: Meaning, of: Scalar, to: Scalar, n: u8, args: &[Id]) -> Done<Option<Id>> {
         use Meaning as M;
         use Scalar::{Float, Int, Uint};
@@ -240,7 +241,8 @@ impl Compiler<'_> {
         }))
     }
 
-    /// The divisor, or 1 where the division has no result; the least int by -1 is itself by 1.
+    /// The divisor, or 1 where the division is undefined. The least int divided by -1 is itself, as
+    /// divided by 1.
     fn divisor(&mut self, of: Scalar, n: u8, a: Id, b: Id) -> Id {
         let rule = Rule::CodegenDivideGuard;
         if let Some(bits) = self.e.bits(b)
@@ -261,7 +263,7 @@ impl Compiler<'_> {
         self.select(rule, of, n, [bad, one, b])
     }
 
-    /// A cell of the table of casts.
+    /// A conversion between scalar types.
     fn cast(&mut self, of: Scalar, to: Scalar, n: u8, args: &[Id]) -> Done<Option<Id>> {
         use Scalar::{Bool, Float, Int, Uint};
         let &[a] = args else { return Ok(None) };
@@ -297,7 +299,7 @@ impl Compiler<'_> {
         }))
     }
 
-    /// The float, or 0 where it is out of range or NaN.
+    /// The float, or 0 if it is out of range or NaN.
     fn in_range(&mut self, n: u8, a: Id, (low, above): (f32, Op), high: f32) -> Id {
         let rule = Rule::CodegenCastGuard;
         let bound = |c: &mut Self, bits: f32| c.splat_constant(Scalar::Float, n, bits.to_bits());
@@ -308,7 +310,7 @@ impl Compiler<'_> {
         self.select(rule, Scalar::Float, n, [is_inside, a, zero])
     }
 
-    /// The argument, or a number where a comparison with a constant holds.
+    /// The argument, or `other` where its comparison with a constant holds.
     fn guarded(&mut self, n: u8, a: Id, (op, than): (Op, f32), other: f32) -> Id {
         let rule = Rule::CodegenFloatGuard;
         let (than, other) = (self.splat_constant(Scalar::Float, n, than.to_bits()), self.splat_constant(Scalar::Float, n, other.to_bits()));
@@ -337,7 +339,8 @@ impl Compiler<'_> {
                 let bad = self.plain(Rule::CodegenFloatGuard, Op::IsNan, Bool, n, &[*x]);
                 *x = self.select(Rule::CodegenFloatGuard, Float, n, [bad, zero, *x]);
             }
-            // Of a negative base, and of 0 to no positive power, anything: then of base 1.
+            // The power of a negative base, and of 0 to no positive exponent, is unspecified. Base
+            // 1 is used.
             (M::Pow, [x, y]) => {
                 let (zero, one) = (k(self, 0.0), k(self, 1.0));
                 let negative = self.plain(Rule::CodegenFloatGuard, Op::FOrdLessThan, Bool, n, &[*x, zero]);
@@ -347,7 +350,7 @@ impl Compiler<'_> {
                 let bad = self.plain(Rule::CodegenFloatGuard, Op::LogicalOr, Bool, n, &[negative, both]);
                 *x = self.select(Rule::CodegenFloatGuard, Float, n, [bad, one, *x]);
             }
-            // Of the origin anything: then of (1, 0).
+            // The angle of the origin is unspecified. The point (1, 0) is used.
             (M::Atan2, [y, x]) => {
                 let (zero, one) = (k(self, 0.0), k(self, 1.0));
                 let first = self.plain(Rule::CodegenFloatGuard, Op::FOrdEqual, Bool, n, &[*x, zero]);

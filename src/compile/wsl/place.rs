@@ -1,9 +1,8 @@
-//! What has an address: objects and paths (seed 003 "Indexing operator", of variables), loads and
-//! stores.
+//! Left-values as objects and paths (seed 003 "Indexing operator", of variables), loads and stores.
 //!
-//! SPIR-V's logical addressing passes on no pointer to a part of an object. So a pointer is known
-//! while the program is compiled, as an object and the way to a part of it; only the indices on
-//! the way are values.
+//! With SPIR-V's logical addressing, a pointer to a part of an object cannot be passed on. So the
+//! compiler knows each pointer as an object and a path to a part of it. Only the indices on the
+//! path are values of the module.
 
 use super::emit::{Id, Operands};
 use super::{Compiler, Construct, Done};
@@ -17,33 +16,33 @@ use smallstep_semantics::wsl::types::{Scalar, Type, TypeId, ValueType};
 use smallstep_semantics::wsl::typing::program::{Access, ExprId, Form, StoreId};
 use smallvec::SmallVec;
 
-/// The most elements of an array whose type changes between buffers and variables one by one; of
-/// longer ones it does in a loop.
+/// The longest array that is converted between its buffer type and its variable type element by
+/// element. Longer arrays are converted in a loop.
 const SHORT: u32 = 16;
 
 /// An object in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Root {
-    /// The variable, or the parameter that points at it.
+    /// The variable, or the parameter that points to it.
     pub id: Id,
     /// Its storage class.
     pub class: StorageClass,
-    /// The type of what it holds; of a buffer, of an element.
+    /// The type of its contents. For a buffer, the type of an element.
     pub ty: TypeId,
-    /// Whether it is the block of a buffer.
+    /// Whether it is the block of a storage buffer.
     pub buffer: bool,
 }
 
 /// A step from an object to a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Step {
-    /// A field of a structure.
+    /// A field of a structure, by its number in the program.
     Field(u32),
-    /// An element by its index, which is in bounds.
+    /// An element. The index is in bounds.
     Index(Id),
 }
 
-/// A left-value: an object and the way to a part of it.
+/// A left-value: an object and the path to a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub root: Root,
@@ -52,21 +51,21 @@ pub(super) struct Place {
     pub ty: TypeId,
 }
 
-/// How many elements an array reference has.
+/// The number of elements of an array reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Extent {
-    /// The place is its only element.
+    /// One: the place is the element.
     Single,
-    /// The place is an array of so many.
+    /// The length of the array at the place.
     Array(u32),
-    /// The place is a buffer.
+    /// The length of the buffer at the place, known at run time.
     Runtime,
 }
 
-/// A value while a program is compiled.
+/// A value as the compiler knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
-    /// None, of `void`.
+    /// The result of type `void`.
     Void,
     /// A SPIR-V value.
     Id(Id),
@@ -74,18 +73,19 @@ pub(super) enum Value {
     Pointer(Place),
     /// An array reference.
     Reference(Place, Extent),
-    /// The address of a variable that is a pointer or array reference, which is this.
+    /// The address of a variable that holds a pointer or array reference. The value is the content
+    /// of the variable.
     Address(Box<Value>),
-    /// The texture of that number.
+    /// A texture, by its index in `Textures`.
     Texture(usize),
-    /// The sampler of that number.
+    /// A sampler, by its index in `Textures`.
     Sampler(usize),
-    /// The fields of a structure that has one of these.
+    /// A structure that contains a texture, sampler, pointer or array reference: its fields.
     Record(Vec<Value>),
 }
 
 impl Value {
-    /// The pointer or array reference that this points at, if it does.
+    /// The pointer or array reference at this address. `None` if this is no `Address`.
     pub(super) fn pointee(self) -> Option<Value> {
         match self {
             Value::Address(value) => Some(*value),
@@ -94,14 +94,14 @@ impl Value {
     }
 }
 
-/// What a variable or parameter is.
+/// The meaning of a variable or parameter.
 #[derive(Clone, Debug)]
 pub(super) enum Bound {
-    /// It has storage.
+    /// A variable of the module, with storage.
     Variable(Root),
-    /// It is a pointer, an array reference, a texture or a sampler, which never changes.
+    /// A pointer, an array reference, a texture or a sampler, which never changes.
     Known(Value),
-    /// It is a structure that has one of these, field by field.
+    /// A structure that contains such values, field by field.
     Record(Vec<Bound>),
 }
 
@@ -119,7 +119,7 @@ impl Place {
 }
 
 impl Compiler<'_> {
-    /// A variable of the function, named for people.
+    /// A new variable of the function that is being emitted.
     pub(super) fn local(&mut self, ty: TypeId) -> Done<Root> {
         let of = self.ty(ty)?;
         let saved = self.e.enter(Rule::CodegenLocal);
@@ -130,7 +130,7 @@ impl Compiler<'_> {
         Ok(Root { id, class: StorageClass::Function, ty, buffer: false })
     }
 
-    /// A variable of the module.
+    /// A new variable of the module.
     pub(super) fn global(&mut self, class: StorageClass, ty: TypeId) -> Done<Root> {
         let of = self.ty(ty)?;
         let pointer = self.pointer(class, of);
@@ -138,7 +138,7 @@ impl Compiler<'_> {
         Ok(Root { id, class, ty, buffer: false })
     }
 
-    /// The storage of a variable or parameter, or what it is bound to.
+    /// The meaning of a variable or parameter. A variable with storage is declared on first use.
     pub(super) fn bound(&mut self, store: StoreId) -> Done<Bound> {
         if let Some(bound) = self.stores.get(&store).or_else(|| self.globals.get(&store)) {
             return Ok(bound.clone());
@@ -174,8 +174,8 @@ impl Compiler<'_> {
         Ok(bound)
     }
 
-    /// Whether values of the type are known while a program is compiled: pointers, array
-    /// references, textures, samplers, and structures that have one.
+    /// Whether the compiler knows all values of the type: pointers, array references, textures,
+    /// samplers, and structures that contain one.
     pub(super) fn is_known(&self, ty: TypeId) -> bool {
         match self.program.env.types.get(ty) {
             Type::Pointer(..) | Type::ArrayReference(..) | Type::Texture(..) | Type::Sampler => true,
@@ -184,7 +184,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// What a variable, or a field of one that is a structure with textures or samplers, is.
+    /// The meaning of a variable, of a field of a variable, or of a dereferenced address.
     pub(super) fn part(&mut self, id: ExprId) -> Done<Option<Bound>> {
         let program = self.program;
         deep(|| match &program.expr(id).form {
@@ -214,7 +214,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// The value of what something is bound to.
+    /// Reads the value of a variable or parameter.
     pub(super) fn value_of_bound(&mut self, bound: Bound) -> Done<Value> {
         match bound {
             Bound::Known(value) => Ok(value),
@@ -232,7 +232,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// What a parameter of that type is bound to, for a value.
+    /// The meaning of a parameter of that type for an argument.
     pub(super) fn bind(&mut self, value: Value, ty: TypeId) -> Done<Bound> {
         let program = self.program;
         match (value, program.env.types.get(ty)) {
@@ -301,7 +301,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// `*operator&.f(&e)` or `*operator&[](&e, index)`.
+    /// The place `*operator&.f(&e)` or `*operator&[](&e, index)`.
     pub(super) fn taken(&mut self, callee: Callee, whole: Place, index: Option<Id>, ty: TypeId) -> Done<Place> {
         match (callee, index) {
             (Callee::Generated(Generated::FieldAddress(_, field, _)), _) => Ok(whole.step(Step::Field(field), ty)),
@@ -314,12 +314,12 @@ impl Compiler<'_> {
         }
     }
 
-    /// `operator&.f(&e)` or `operator&[](&e, index)`, declared.
+    /// A call of a declared `operator&.f(&e)` or `operator&[](&e, index)`.
     pub(super) fn taken_by(&mut self, f: FunctionId, whole: Place, index: Option<Id>) -> Done<Value> {
         self.call(f, [Some(Value::Pointer(whole)), index.map(Value::Id)].into_iter().flatten().collect())
     }
 
-    /// An element of an array; out of bounds the last one.
+    /// An element of an array. An index out of bounds selects the last element.
     pub(super) fn element(&mut self, whole: Place, index: Id, ty: TypeId) -> Done<Place> {
         let Type::Array(_, n) = self.program.env.types.get(whole.ty) else { return self.unforeseen("elements of this") };
         let bound = self.uint_constant(n.saturating_sub(1));
@@ -327,7 +327,7 @@ impl Compiler<'_> {
         Ok(whole.step(Step::Index(index), ty))
     }
 
-    /// The index, or the last one where it is greater.
+    /// The lesser of the index and the last index.
     pub(super) fn clamped(&mut self, rule: Rule, index: Id, last: Id) -> Id {
         if let (Some(index_bits), Some(last_bits)) = (self.e.bits(index), self.e.bits(last)) {
             return if index_bits <= last_bits { index } else { last };
@@ -354,7 +354,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// How many elements an array reference has.
+    /// The number of elements of an array reference.
     pub(super) fn length(&mut self, place: &Place, extent: Extent) -> Done<Id> {
         match extent {
             Extent::Single => Ok(self.uint_constant(1)),
@@ -368,7 +368,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A SPIR-V pointer to the place, which is used at once.
+    /// A SPIR-V pointer to the place, for one use.
     pub(super) fn address(&mut self, place: &Place) -> Done<Id> {
         if place.steps.is_empty() && !place.root.buffer {
             return Ok(place.root.id);
@@ -379,7 +379,7 @@ impl Compiler<'_> {
         if place.root.buffer {
             operands.push(self.uint_constant(0));
         }
-        // The first index of a buffer is that of its element.
+        // The first index of a buffer selects one of its elements.
         let (mut ty, mut is_element) = (place.root.ty, place.root.buffer);
         for step in &place.steps {
             operands.push(match *step {
@@ -411,7 +411,7 @@ impl Compiler<'_> {
         Ok(id)
     }
 
-    /// What is at the place, valid if it is of an enum.
+    /// Loads from the place. The value of an enum may be invalid ([`Compiler::valid`]).
     pub(super) fn load(&mut self, place: &Place) -> Done<Id> {
         if self.is_nothing(place.ty) {
             return self.default_value(place.ty);
@@ -458,7 +458,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Whether there is an array in the type that is converted in a loop.
+    /// Whether the type contains an array that is converted in a loop.
     fn is_long(&self, ty: TypeId) -> bool {
         deep(|| match self.program.env.types.get(ty) {
             Type::Array(of, n) => n > SHORT || self.is_long(of),
@@ -467,7 +467,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Copies what is at one place to another, part by part.
+    /// Copies the content of one place to another, part by part.
     fn copy(&mut self, rule: Rule, from: &Place, to: &Place) -> Done {
         self.room()?;
         if !self.is_long(from.ty) {
@@ -489,7 +489,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A loop over the numbers below `n`, which is not 0.
+    /// Emits a loop over the numbers below `n`, which is not 0.
     fn each(&mut self, rule: Rule, n: u32, round: impl FnOnce(&mut Self, Id) -> Done) -> Done {
         let (uint, truth) = (self.uint(), self.scalar(Scalar::Bool));
         let [zero, one, count] = [0, 1, n].map(|bits| self.uint_constant(bits));
@@ -516,7 +516,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// A value of the type of buffers, or from that the one without layout.
+    /// Converts a value to its type in buffers (`laid_out`) or back.
     fn converted(&mut self, ty: TypeId, value: Id, laid_out: bool) -> Done<Id> {
         let (plain, stored) = (self.ty(ty)?, self.laid_out(ty)?);
         if plain == stored {

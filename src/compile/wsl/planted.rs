@@ -1,34 +1,34 @@
-//! Mistakes in the mapping, planted to see them caught. A mistake is data: what becomes of the
-//! instructions of one rule. No function of the mapping knows of it, but where seed 003 by the
-//! letter needs other code ([`Change::Letter`]).
+//! Planted bugs in the mapping, which the tests must catch. A bug is data: a change to the
+//! instructions of one rule. The mapping does not look at it, except where the literal rule of seed
+//! 003 needs other code ([`Change::Letter`]).
 
 use super::emit::Operands;
 use rspirv::spirv::{GlslStd450Op as Glsl, Op};
 use smallstep_semantics::rule::Rule;
 
-/// What becomes of instructions of a rule. Operands are counted after result type and result.
+/// A change to the instructions of a rule. Operands are counted after result type and result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// This opcode becomes that one.
+    /// The first opcode becomes the second.
     Opcode(Op, Op),
-    /// This function of GLSL.std.450 becomes that one.
+    /// The first function of GLSL.std.450 becomes the second.
     Glsl(Glsl, Glsl),
-    /// Two operands change places.
+    /// Two operands of the opcode are swapped.
     Swap(Op, usize, usize),
-    /// The result is this operand.
+    /// The result of the opcode is a copy of this operand.
     Forward(Op, usize),
-    /// The result of this function of GLSL.std.450 is this one of its arguments.
+    /// The result of this function of GLSL.std.450 is a copy of this argument.
     ForwardGlsl(Glsl, usize),
-    /// A literal operand is so much more.
+    /// The number is added to a literal operand of the opcode.
     Add(Op, usize, u32),
-    /// An instruction without result is left out.
+    /// The opcode, which has no result, is left out.
     Drop(Op),
-    /// The rule is followed by the letter of seed 003.
+    /// The mapping follows the literal rule of seed 003.
     Letter,
 }
 
 impl Change {
-    /// What becomes of an instruction of the rule; none if it is left out.
+    /// Applies the change to an instruction of the rule. `None` if it is left out.
     pub(super) fn applied(self, op: Op, operands: &[u32], has_result: bool) -> Option<(Op, Operands)> {
         let (mut op, mut operands) = (op, Operands::from_slice(operands));
         let is = |of: Op| op == of;
@@ -51,14 +51,14 @@ impl Change {
     }
 }
 
-/// A mistake: its name, the rule, and what becomes of the rule's instructions.
+/// A planted bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Planted {
-    /// What is wrong, in words.
+    /// The bug in words.
     pub name: &'static str,
-    /// The rule.
+    /// The rule whose instructions change.
     pub rule: Rule,
-    /// What becomes of its instructions.
+    /// The change.
     pub change: Change,
 }
 
@@ -66,7 +66,7 @@ const fn bug(name: &'static str, rule: Rule, change: Change) -> Planted {
     Planted { name, rule, change }
 }
 
-/// The mistakes.
+/// All planted bugs.
 pub const BUGS: &[Planted] = &[
     bug("an index of an array is not clamped", Rule::CodegenIndexClamp, Change::ForwardGlsl(Glsl::UMin, 0)),
     bug("an index of an array is the bound", Rule::CodegenIndexClamp, Change::ForwardGlsl(Glsl::UMin, 1)),

@@ -14,11 +14,11 @@ use smallstep_semantics::wsl::environment::{FunctionId, Semantic};
 use smallstep_semantics::wsl::syntax::{AddressSpace, BuiltinSemantic};
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 
-/// The most scalars of a row of arguments or results.
+/// The most scalars in a row of arguments or results.
 const MAX_SCALARS: u32 = 1 << 12;
 
 impl Compiler<'_> {
-    /// What a parameter is bound to that is a resource, or a structure that has some.
+    /// Binds a parameter that is a resource, or a structure that contains resources.
     pub(super) fn resource<'i>(&mut self, ty: TypeId, items: &mut impl Iterator<Item = &'i Item>) -> Done<Bound> {
         let program = self.program;
         if let Type::Struct(s) = program.env.types.get(ty) {
@@ -51,7 +51,7 @@ impl Compiler<'_> {
         }))
     }
 
-    /// The buffer of an array reference that the entry point is given.
+    /// The buffer of an array reference that is an input of the entry point.
     fn buffer(&mut self, item: &Item, text: String, set: u32) -> Done<Value> {
         let program = self.program;
         let Type::ArrayReference(address_space, element) = program.env.types.get(item.ty) else {
@@ -70,7 +70,7 @@ impl Compiler<'_> {
             if self.bindings[k].kind == BindingKind::Buffer(kind, element) {
                 return Ok(Value::Reference(Place::whole(root(id)), Extent::Runtime));
             }
-            // The same memory, seen as elements of another type.
+            // A second variable views the same memory as elements of another type.
             if let Some(&(_, _, _, id)) = self.aliases.iter().find(|a| (a.0, a.1, a.2) == (k, element, kind)) {
                 return Ok(Value::Reference(Place::whole(root(id)), Extent::Runtime));
             }
@@ -97,8 +97,8 @@ impl Compiler<'_> {
         Ok(Value::Reference(Place::whole(root(id)), Extent::Runtime))
     }
 
-    /// The binding of a register in its set: that of the other stage, if it has one for the same
-    /// use, or the next.
+    /// The binding number of a register in its set. If the other stage has a binding of this
+    /// register for the same use, it is that number. Otherwise it is the next free number.
     pub(super) fn next_binding(&self, register: &str, set: u32, kind: &BindingKind) -> u32 {
         let same = |b: &&Binding| match (&b.kind, kind) {
             (BindingKind::Buffer(..), BindingKind::Buffer(..)) => b.register == register,
@@ -112,9 +112,9 @@ impl Compiler<'_> {
         all.map(|b| b.binding + 1).max().unwrap_or(0)
     }
 
-    /// The descriptor set of a register space: `spaceN` is set N, no space is set 0. Other names
-    /// are the sets that no number names, in the order of the program's entry points, so that all
-    /// of these agree.
+    /// The descriptor set of a register space. `spaceN` is set N, and no space is set 0. Other
+    /// names take the sets that no number takes, in the order of the program's entry points. So all
+    /// entry points use the same sets.
     fn descriptor_set(&self, space: Option<&str>) -> u32 {
         let Some(space) = space else { return 0 };
         if let Some(set) = numbered(space) {
@@ -135,7 +135,7 @@ impl Compiler<'_> {
         (0..).filter(|set| !taken.contains(set)).nth(place).unwrap_or(u32::MAX)
     }
 
-    /// A buffer of elements.
+    /// Declares a buffer with elements of that type.
     fn declare_buffer(&mut self, element: TypeId, kind: BufferKind, (set, binding): (u32, u32), name: &str) -> Done<Id> {
         let (of, stride) = (self.laid_out(element)?, self.stride(element)?);
         let saved = self.e.enter(Rule::CodegenTypeBuffer);
@@ -161,9 +161,9 @@ impl Compiler<'_> {
         Ok(id)
     }
 
-    /// Emits a function and everything that it reaches, around it an entry point that calls it once
-    /// for each row of a table: binding 0 holds the scalars of the arguments, row after row, and
-    /// binding 1 gets those of the results.
+    /// Emits a function, all functions that it reaches, and an entry point that calls it once for
+    /// each row of a table. Binding 0 holds the scalars of the arguments, row after row. Binding 1
+    /// receives the scalars of the results.
     pub(super) fn wrapped(&mut self, f: FunctionId) -> Done<Id> {
         let program = self.program;
         let function = program.env.function(f);
@@ -231,9 +231,9 @@ impl Compiler<'_> {
         self.around_shader(shader, None)
     }
 
-    /// An argument of a table. What a pointer points at is a variable that begins with scalars of
-    /// the table; in device and constant memory it is element `row` of a buffer of its own, and an
-    /// array reference is that buffer.
+    /// Reads an argument from a table. A pointee is a variable that is initialised with scalars of
+    /// the table. A pointer into device or constant memory points to element `row` of a buffer of
+    /// its own. An array reference into that memory refers to the whole buffer.
     fn table_argument(&mut self, ty: TypeId, name: &str, row: Id, (root, first): (Root, Id), at: &mut u32) -> Done<Value> {
         let (space, of, is_pointer) = match self.program.env.types.get(ty) {
             Type::Pointer(space, to) => (space, to, true),
@@ -264,7 +264,7 @@ impl Compiler<'_> {
         Ok(if is_pointer { Value::Pointer(place) } else { Value::Reference(place, Extent::Single) })
     }
 
-    /// How many scalars of a table an argument or result of the type is made of.
+    /// The number of scalars in a table for an argument or result of the type.
     fn scalars(&self, ty: TypeId) -> Done<u64> {
         let program = self.program;
         Ok(match program.env.types.get(ty) {
@@ -289,7 +289,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// The parts of a value, with their types; none of a scalar.
+    /// The types of the parts of a composite value. `None` for a scalar.
     fn parts(&mut self, ty: TypeId) -> Option<Vec<TypeId>> {
         let program = self.program;
         match program.env.types.get(ty) {
@@ -301,7 +301,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The address of a word of a table.
+    /// The place of the next word of a table. `at` counts the words of the row.
     fn word(&mut self, root: Root, first: Id, at: &mut u32) -> Done<Place> {
         let (uint, offset) = (self.uint(), self.uint_constant(*at));
         *at += 1;
@@ -309,7 +309,7 @@ impl Compiler<'_> {
         Ok(Place { root, steps: smallvec::smallvec![Step::Index(index)], ty: TypeId::UINT })
     }
 
-    /// A value of words of a table.
+    /// Reads a value from the words of a table.
     fn read_words(&mut self, root: Root, first: Id, at: &mut u32, ty: TypeId) -> Done<Id> {
         let of = self.ty(ty)?;
         if let Some(parts) = self.parts(ty) {
@@ -357,7 +357,8 @@ impl Compiler<'_> {
         self.store(Rule::CodegenBufferStore, &place, word)
     }
 
-    /// One invocation gives the group's variables their default values, and the others wait.
+    /// Initialises the threadgroup variables with their default values. One invocation does so, and
+    /// the others wait.
     pub(super) fn zero_group(&mut self) -> Done {
         if self.group.is_empty() {
             return Ok(());
@@ -382,8 +383,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Stores the default value at a place of the group's; atomics are stored one by one, for
-    /// naga's reader takes no store of a whole that has one.
+    /// Stores the default value at a place in threadgroup memory. Atomics are stored one by one,
+    /// because naga's reader does not accept a store of a composite that contains an atomic.
     fn zero(&mut self, place: Place, stores: &mut u32) -> Done {
         let program = self.program;
         *stores += 1;
@@ -416,7 +417,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Whether the type is, or has in it, an atomic.
+    /// Whether the type is or contains an atomic.
     fn has_atomic(&self, ty: TypeId) -> bool {
         deep(|| match self.program.env.types.get(ty) {
             Type::Atomic(_) => true,
@@ -426,7 +427,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// The group meets, and its accesses to that memory are ordered.
+    /// Emits a barrier of the workgroup that also orders its accesses to that memory.
     pub(super) fn control_barrier(&mut self, memory: MemorySemantics) {
         let scope = self.uint_constant(Scope::Workgroup as u32);
         let semantics = self.uint_constant((MemorySemantics::ACQUIRE_RELEASE | memory).bits());
@@ -434,7 +435,7 @@ impl Compiler<'_> {
     }
 }
 
-/// N of `spaceN`.
+/// The N of `spaceN`. `None` for other names.
 fn numbered(space: &str) -> Option<u32> {
     space.strip_prefix("space")?.parse().ok()
 }

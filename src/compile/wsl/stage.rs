@@ -1,15 +1,15 @@
-//! Entry points of all stages, and what they are given and hand on: seed 003 "Interface variables",
-//! "Structs" (todos there), seed 004 "Entry Points", "Built-in Variables" (ERRATA WSL-D25 to
-//! WSL-D29).
+//! Entry points of all stages with their inputs and outputs: seed 003 "Interface
+//! variables", "Structs" (todos there), seed 004 "Entry Points", "Built-in Variables"
+//! (ERRATA WSL-D25 to WSL-D29).
 //!
-//! An entry point becomes a function that builds its arguments of the input variables and returns
-//! its result, and around it the entry point of the module, which stores the result in the output
-//! variables. An attribute(n) is a variable for each column, for no device takes more than four
-//! components at a location, and naga no matrix at all.
+//! An entry point becomes two functions. The first builds the arguments from the input variables
+//! and returns the result. The second is the entry point of the module: it calls the first and
+//! stores the result in the output variables. An attribute(n) becomes a variable for each column:
+//! no device accepts more than four components at a location, and naga accepts no matrix there.
 //!
-//! Vulkan's clip space has y downwards and z from 0 to w: the y of SV_Position is negated, and its
-//! z is z * 0.5 + w * 0.5. What VertexIndex and InstanceIndex count from is 0 in every draw here,
-//! as it is for SV_VertexID and SV_InstanceID.
+//! In Vulkan's clip space, y points down and z goes from 0 to w. So the y of SV_Position is
+//! negated, and its z becomes z * 0.5 + w * 0.5. VertexIndex and InstanceIndex start at 0 in every
+//! draw here, as SV_VertexID and SV_InstanceID do.
 
 use super::emit::{Id, Operands};
 use super::place::{Bound, Place};
@@ -29,34 +29,34 @@ use smallvec::SmallVec;
 /// maxFragmentInputComponents over four).
 const LOCATIONS: u32 = 16;
 
-/// What a stage takes or gives as attribute(n).
+/// An input or output of a stage with the semantic attribute(n).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StageVariable {
-    /// n.
+    /// The n of attribute(n).
     pub number: u32,
-    /// A scalar, vector or matrix.
+    /// The type: a scalar, vector or matrix.
     pub ty: TypeId,
-    /// How many columns it has: each takes a location.
+    /// The number of columns. Each takes a location.
     pub columns: u32,
-    /// The location of the first.
+    /// The location of the first column.
     pub location: u32,
-    /// How it is interpolated.
+    /// The interpolation qualifiers.
     pub qualifiers: SmallVec<[Qualifier; 2]>,
 }
 
 /// The modules of a draw.
 #[derive(Clone, Debug)]
 pub struct DrawModules {
-    /// The vertex stage. Where the program has none, it hands on what the fragment stage takes; the
-    /// first variable that it takes is then the position, at the last location.
+    /// The vertex stage. If the program has none, this stage passes the inputs of the fragment
+    /// stage through. Its first input is then the position, at the last location.
     pub vertex: Module,
     /// The fragment stage.
     pub fragment: Module,
-    /// The resources of both, each once.
+    /// The resources of both stages, without duplicates.
     pub bindings: Vec<Binding>,
 }
 
-/// What the module of an entry point begins with.
+/// The entry point of a module with its execution modes.
 pub(super) struct Shell {
     pub model: ExecutionModel,
     pub main: Id,
@@ -66,7 +66,7 @@ pub(super) struct Shell {
 }
 
 impl Shell {
-    /// That of a compute stage with groups of that size.
+    /// The shell of a compute stage with workgroups of that size.
     pub(super) fn compute(main: Id, name: &str, size: [u32; 3]) -> Shell {
         let mut mode = Operands::from_slice(&[ExecutionMode::LocalSize as u32]);
         mode.extend(size);
@@ -74,10 +74,10 @@ impl Shell {
     }
 }
 
-/// Variables of storage classes Input and Output, and what the other stage of a draw has.
+/// The variables of storage classes Input and Output, and facts about the other stage of a draw.
 #[derive(Debug, Default)]
 pub(super) struct Interface {
-    /// Their ids.
+    /// The ids of all these variables, for OpEntryPoint.
     pub variables: Vec<Id>,
     built_ins: FxHashMap<(StorageClass, u32), Id>,
     columns: FxHashMap<(StorageClass, u32), Id>,
@@ -85,11 +85,11 @@ pub(super) struct Interface {
     pub given: Vec<StageVariable>,
     /// The bindings of the other stage.
     pub bindings: Vec<Binding>,
-    /// The registers that some argument of a stage can be stored to through.
+    /// The registers that an argument of some stage can store through.
     pub writable: FxHashSet<String>,
     /// Whether this is a fragment stage.
     pub is_fragment: bool,
-    /// Whether the fragment stage gives its depth.
+    /// Whether the fragment stage writes its depth.
     replaces_depth: bool,
 }
 
@@ -100,8 +100,8 @@ fn number_of(item: &Item) -> Option<u32> {
     }
 }
 
-/// The stage variables among items, each once, with their locations: their numbers, where these
-/// are small and nothing is in the way; else one after the other.
+/// The stage variables among items, without duplicates, with their locations. The locations are the
+/// numbers if these are small and no columns collide. Otherwise the variables follow each other.
 fn located<'i>(program: &Program, items: impl Iterator<Item = &'i Item>) -> Vec<StageVariable> {
     let mut all: Vec<StageVariable> = Vec::new();
     for item in items {
@@ -129,7 +129,7 @@ fn located<'i>(program: &Program, items: impl Iterator<Item = &'i Item>) -> Vec<
     all
 }
 
-/// The registers through which something can be stored.
+/// The registers that the entry points can store through.
 fn writable(program: &Program, entries: &[&EntryPoint]) -> FxHashSet<String> {
     let items = entries.iter().flat_map(|e| &e.inputs);
     let written = items.filter_map(|item| match (item.semantic, program.env.types.get(item.ty)) {
@@ -141,12 +141,12 @@ fn writable(program: &Program, entries: &[&EntryPoint]) -> FxHashSet<String> {
     written.collect()
 }
 
-/// A register as bindings name it.
+/// The text of a register, as bindings name it.
 pub(super) fn register_text(register: &str, space: Option<&str>) -> String {
     space.map_or_else(|| register.to_string(), |space| format!("{register}, {space}"))
 }
 
-/// The module of an entry point.
+/// Translates an entry point without its other stage.
 pub(super) fn alone(program: &Program, entry: &EntryPoint, options: &Options) -> Result<Module, Refusal> {
     let mut c = Compiler::new(program, program.env.function(entry.function).span, options);
     c.stage.taken = located(program, entry.inputs.iter());
@@ -155,12 +155,13 @@ pub(super) fn alone(program: &Program, entry: &EntryPoint, options: &Options) ->
     c.entry_point(entry, options)
 }
 
-/// Translates the stages of a draw together: what the fragment stage takes has the locations that
-/// the vertex stage gives it, what no vertex stage gives is zeros, and a register of both is one
-/// binding. Without a vertex entry point there is a vertex stage that hands its own attributes on.
+/// Translates the stages of a draw together. An input of the fragment stage has the location of the
+/// vertex stage's output, or is zero if there is no such output. A register that both stages use is
+/// one binding. Without a vertex entry point, the vertex stage passes its attributes through.
 ///
 /// # Errors
-/// What is not translated yet; entry points of other stages; stage variables that do not fit.
+/// A construct is not translated, an entry point belongs to another stage, or the stage variables
+/// do not fit.
 pub fn translate_draw(
     program: &Program,
     vertex: Option<&EntryPoint>,
@@ -212,8 +213,8 @@ pub fn translate_draw(
             None => bindings.push(binding.clone()),
         }
     }
-    // WSL has every vertex shaded before the first fragment; in a draw of Vulkan nothing orders
-    // them.
+    // WSL shades every vertex before the first fragment. Vulkan does not order the stages of
+    // a draw.
     let has = |module: &Module, at: (u32, u32)| module.bindings.iter().any(|b| (b.set, b.binding) == at);
     let shared = first.stores.iter().find(|at| has(&second, **at)).or_else(|| second.stores.iter().find(|at| has(&first, **at)));
     if let Some(binding) = shared.and_then(|at| bindings.iter().find(|b| (b.set, b.binding) == *at)) {
@@ -224,8 +225,8 @@ pub fn translate_draw(
     Ok(DrawModules { vertex: first, fragment: second, bindings })
 }
 
-/// A vertex stage for a fragment stage without one: the position, in WSL's clip space, and the
-/// variables that the fragment stage takes are its attributes.
+/// Makes a vertex stage for a fragment stage that has none. Its attributes are the position, in
+/// WSL's clip space, and the inputs of the fragment stage.
 fn handing_on(program: &Program, fragment: &EntryPoint, taken: &[StageVariable], options: &Options) -> Result<Module, Refusal> {
     let mut c = Compiler::new(program, program.env.function(fragment.function).span, options);
     let location = taken.iter().map(|v| v.location + v.columns).max().unwrap_or(0);
@@ -296,8 +297,9 @@ impl Compiler<'_> {
         self.finish(&shell, options)
     }
 
-    /// Emits what the shader calls, and the entry point around it: what it needs of the group is
-    /// known only then. What the shader returns goes to the output variables.
+    /// Emits the functions that the shader calls, then the entry point around the shader. Only then
+    /// are the threadgroup variables known that it must initialise. The entry point stores the
+    /// shader's result in the output variables.
     pub(super) fn around_shader(&mut self, shader: Id, entry: Option<&EntryPoint>) -> Done<Id> {
         self.callees()?;
         self.stores.clear();
@@ -328,7 +330,7 @@ impl Compiler<'_> {
         Ok(main)
     }
 
-    /// The value of a parameter, of what its items hold in the order of its fields.
+    /// Builds the value of a parameter from its items, which are in the order of its fields.
     pub(super) fn built<'i>(&mut self, ty: TypeId, items: &mut impl Iterator<Item = &'i Item>) -> Done<Id> {
         let program = self.program;
         if let Type::Struct(s) = program.env.types.get(ty) {
@@ -345,7 +347,7 @@ impl Compiler<'_> {
             return Ok(value);
         }
         match items.next().and_then(|item| Some((item, item.semantic?.0))) {
-            // Which of 0 and 1 it is, is unspecified (ERRATA WSL-D29).
+            // Whether it is 0 or 1 is unspecified (ERRATA WSL-D29).
             Some((_, Semantic::Builtin(BuiltinSemantic::InnerCoverage))) => {
                 let saved = self.e.enter(Rule::CodegenCoverage);
                 let zero = self.uint_constant(0);
@@ -379,7 +381,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A specialization constant. Its SpecId is its place among the inputs of the entry point.
+    /// A specialization constant. Its SpecId is its index among the inputs of the entry point.
     fn specialized(&mut self, item: &Item, ty: TypeId) -> Done<Id> {
         let program = self.program;
         let place = program.entry_points.iter().find_map(|entry| entry.inputs.iter().position(|input| std::ptr::eq(input, item)));
@@ -399,7 +401,7 @@ impl Compiler<'_> {
         Ok(id)
     }
 
-    /// The variable of a built-in that a stage takes.
+    /// The input variable of a built-in.
     pub(super) fn input(&mut self, semantic: BuiltinSemantic) -> Done<Id> {
         use BuiltinSemantic as S;
         let (built_in, scalar, n) = match semantic {
@@ -418,7 +420,7 @@ impl Compiler<'_> {
         Ok(id)
     }
 
-    /// The variable of a built-in, which holds that type.
+    /// The variable of a built-in with that type. It is declared on first use.
     fn built_in(&mut self, rule: Rule, class: StorageClass, built_in: BuiltIn, of: Id, name: &str) -> Id {
         if let Some(&id) = self.stage.built_ins.get(&(class, built_in as u32)) {
             return id;
@@ -437,14 +439,14 @@ impl Compiler<'_> {
         id
     }
 
-    /// The type of a column between stages: bools are uints.
+    /// The type of a column in the interface between stages. A bool is a uint there.
     fn column_type(&mut self, shape: Shape) -> Id {
         let scalar = if shape.scalar == Scalar::Bool { Scalar::Uint } else { shape.scalar };
         self.vector(scalar, shape.rows)
     }
 
-    /// The variable of a column of what a stage takes or gives. It is interpolated between the
-    /// vertex stage and the fragment stage.
+    /// The variable of a column of a stage input or output. `interpolated` variables lie between
+    /// the vertex stage and the fragment stage.
     fn column_variable(&mut self, class: StorageClass, variable: &StageVariable, column: u32, interpolated: bool) -> Done<Id> {
         let location = variable.location + column;
         if let Some(&id) = self.stage.columns.get(&(class, location)) {
@@ -477,12 +479,12 @@ impl Compiler<'_> {
         Ok(id)
     }
 
-    /// Whether variables of that class are between the vertex stage and the fragment stage.
+    /// Whether variables of that storage class lie between the vertex stage and the fragment stage.
     fn is_interpolated(&self, class: StorageClass) -> bool {
         (class == StorageClass::Input) == self.stage.is_fragment
     }
 
-    /// What a stage takes as attribute(n).
+    /// Loads the input of a stage with the semantic attribute(n).
     fn attribute(&mut self, variable: &StageVariable) -> Done<Id> {
         let Some(shape) = self.shape(variable.ty) else { return self.unforeseen("this stage variable") };
         let (of, whole) = (self.column_type(shape), self.ty(variable.ty)?);
@@ -506,7 +508,8 @@ impl Compiler<'_> {
         Ok(value)
     }
 
-    /// A result goes to its output variable. What no fragment stage takes goes nowhere.
+    /// Stores a result in its output variable. An attribute that the fragment stage does not use
+    /// is dropped.
     fn give(&mut self, item: &Item, value: Id) -> Done {
         use BuiltinSemantic as S;
         let float = self.scalar(Scalar::Float);
@@ -571,7 +574,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// SV_Position, for Vulkan's clip space.
+    /// Stores SV_Position, converted to Vulkan's clip space.
     fn give_position(&mut self, value: Id) {
         let (float, of) = (self.scalar(Scalar::Float), self.vector(Scalar::Float, 4));
         let id = self.built_in(Rule::CodegenPosition, StorageClass::Output, BuiltIn::Position, of, "SV_Position");

@@ -1,5 +1,5 @@
-//! Statements: seed 003 "Control flows", a todo there. Each becomes structured control flow, with
-//! merge blocks and continue targets as SPIR-V asks for.
+//! Statements: seed 003 "Control flows", a todo there. Each statement becomes structured control
+//! flow, with the merge blocks and continue targets that SPIR-V requires.
 
 use super::emit::{Id, Operands};
 use super::place::{Bound, Place, Value};
@@ -11,7 +11,7 @@ use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 use smallstep_semantics::wsl::typing::program::{Case, ExprId, StmtForm, StmtId, StoreId};
 
-/// The rule of a statement; none of one that is made of others, or is an expression.
+/// The rule of a statement. `None` for a block, an expression or `discard`.
 fn rule_of(form: &StmtForm) -> Option<Rule> {
     Some(match form {
         StmtForm::Declaration(_, _, None) => Rule::CodegenLocalDefault,
@@ -27,7 +27,7 @@ fn rule_of(form: &StmtForm) -> Option<Rule> {
 }
 
 impl Compiler<'_> {
-    /// A statement. After a terminator nothing is emitted.
+    /// Emits a statement. After a terminator nothing is emitted.
     pub(super) fn statement(&mut self, id: StmtId) -> Done {
         if !self.e.body.open || matches!(self.returns, Returns::Gives(Some(_))) {
             return Ok(());
@@ -60,7 +60,7 @@ impl Compiler<'_> {
             StmtForm::Break => self.jump(Rule::CodegenJump, self.around.breaks),
             StmtForm::Continue => self.jump(Rule::CodegenJump, self.around.continues),
             StmtForm::Fallthrough => self.fallthrough(),
-            // The module that calls a function over a table is a compute stage.
+            // The module that calls a function for each row of a table is a compute stage.
             StmtForm::Discard if !self.stage.is_fragment => {
                 self.refuse(Construct::Discard, "discard in a function that is not called by a fragment stage")
             }
@@ -75,7 +75,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The initialising value, or the default value, is stored whenever the declaration is reached.
+    /// Stores the initial value, or the default value, whenever control reaches the declaration.
     fn declaration(&mut self, id: StoreId, initializer: Option<ExprId>) -> Done {
         let store = *self.program.store(id);
         if self.is_known(store.ty) {
@@ -91,7 +91,7 @@ impl Compiler<'_> {
         let Bound::Variable(root) = self.bound(id)? else { return self.unforeseen("this declaration") };
         let (rule, value) = match value {
             Some(value) => (Rule::CodegenLocalInitial, value),
-            // The group begins with the default values.
+            // The entry point stores the default values of the threadgroup variables.
             None if store.space == AddressSpace::Threadgroup => return Ok(()),
             None => (Rule::CodegenLocalDefault, self.default_value(store.ty)?),
         };
@@ -106,7 +106,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// To the next case, or to the end of this one, after the number of the next is stored.
+    /// Branches to the next case. In a switch by number, it stores the number of the next case and
+    /// branches to the end of this case.
     fn fallthrough(&mut self) -> Done {
         let Some(falls) = self.around.fallthrough else { return self.unforeseen("this terminator") };
         if let Some((next, number)) = falls.next {
@@ -139,8 +140,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Begins a merge block; one that nothing leads to is never executed. In a continue construct
-    /// it leads on, for every block of one leads back to the loop.
+    /// Begins a merge block. If no branch targets it, it is unreachable. In a continue construct it
+    /// does not end with OpUnreachable, since every block there must lead back to the loop.
     fn merge(&mut self, label: u32) {
         self.e.begin(label);
         if !self.e.body.reached.contains(&label) && self.e.body.continuing == 0 {
@@ -167,8 +168,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// A loop. `first` is evaluated before every round, `update` and then the condition after it;
-    /// of `for` the condition before the first round is the same.
+    /// A loop. Before every iteration `first` is evaluated, if it is given. After it comes
+    /// `update`, if it is given, and otherwise the condition `again`.
     fn repeat(&mut self, first: Option<ExprId>, body: StmtId, update: Option<ExprId>, again: ExprId) -> Done {
         let [header, test, round, next, merge] = [(); 5].map(|()| self.e.fresh());
         let saved = self.e.enter(Rule::CodegenLoop);
@@ -219,7 +220,7 @@ impl Compiler<'_> {
         if !matches!(self.program.env.types.get(ty), Type::Scalar(_) | Type::Enum(_)) {
             return self.unforeseen("a switch on this type");
         }
-        // Only the end of a case itself may branch to the next case.
+        // In SPIR-V, only the end of a case construct may branch to the next case.
         if cases.iter().any(|case| self.falls_inside(case.body, false)) {
             let saved = self.e.rule;
             self.switch_by_number(value, ty, cases)?;
@@ -267,8 +268,9 @@ impl Compiler<'_> {
         })
     }
 
-    /// A switch of which a case falls through inside an if. A variable holds the number of the case
-    /// that is next; each case is an if, whose body is a construct that is left for its end.
+    /// A switch with a case that falls through inside an if. A variable holds the number of the
+    /// next case. Each case becomes an if on that number. Its body is a construct whose merge block
+    /// is the end of the case.
     fn switch_by_number(&mut self, value: Id, ty: TypeId, cases: &[Case]) -> Done {
         let (uint, truth, of) = (self.uint(), self.scalar(Scalar::Bool), self.ty(ty)?);
         let (count, zero) = (self.uint_constant(cases.len() as u32), self.uint_constant(0));

@@ -1,13 +1,14 @@
 //! Textures and samplers: seed 003 "Textures", "Samplers", "Intrinsic functions", todos there.
 //!
-//! A texture is an OpTypeImage. One of one dimension has two, and a height of 1: wgpu has neither
-//! layers nor levels of rows. A variable is declared where a texture or sampler is first used, once
-//! for each kind of use that asks for another binding ([`SamplerUse`]).
+//! A texture is an OpTypeImage. A one-dimensional texture becomes a two-dimensional image of
+//! height 1, since wgpu has no layers or levels of 1D images. A variable is declared at the first
+//! use of a texture or sampler. Each kind of use that needs another binding has a variable of its
+//! own ([`SamplerUse`]).
 //!
-//! Nothing is undefined. The coordinates, the layer and the level of a load are brought within the
-//! texture, and a store where no texel is does nothing. A component that the elements of a texture
-//! have not is gathered as the first one. SPIR-V has only constant offsets, from -8 to 7:
-//! others choose among all of them ([`Compiler::moved`]).
+//! Nothing is undefined. The coordinates, layer and level of a load are clamped to the texture. A
+//! store outside of the texture does nothing. A gather of a component that the elements do not have
+//! gathers the first component. SPIR-V requires constant offsets, from -8 to 7. Any other offset
+//! becomes a switch over all of these ([`Compiler::moved`]).
 
 use super::emit::{Id, Operands};
 use super::place::{Place, Value};
@@ -21,21 +22,21 @@ use smallstep_semantics::wsl::texture::{is_writable, sampling, shape};
 use smallstep_semantics::wsl::types::{Scalar, TextureKind, Type, TypeId};
 use std::collections::BTreeSet;
 
-/// The least offset of a sample.
+/// The least texel offset of a sample.
 const LEAST_OFFSET: i32 = *sampling::OFFSETS.start();
-/// How many offsets there are along an axis.
+/// The number of offsets along an axis.
 const OFFSETS: u32 = (*sampling::OFFSETS.end() - LEAST_OFFSET + 1) as u32;
 
-/// The textures and samplers that the entry point is given.
+/// The textures and samplers of the entry point.
 #[derive(Debug, Default)]
 pub(super) struct Textures {
     given: Vec<Opaque>,
-    /// Their variables, by number and use.
+    /// The variables, by index in `given` and by use.
     variables: FxHashMap<(usize, Use), Id>,
     capabilities: BTreeSet<u32>,
 }
 
-/// A texture or sampler.
+/// A texture or sampler of the entry point.
 #[derive(Clone, Debug)]
 struct Opaque {
     register: String,
@@ -44,7 +45,7 @@ struct Opaque {
     ty: TypeId,
 }
 
-/// What a variable is for.
+/// The use of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Use {
     /// A texture.
@@ -55,22 +56,22 @@ enum Use {
     Sampler(SamplerUse),
 }
 
-/// A texture whose function is called.
+/// The texture of a call.
 #[derive(Clone, Copy, Debug)]
 struct Texture {
     number: usize,
     kind: TextureKind,
-    /// The scalar of its elements, and how many there are.
+    /// The scalar type of its elements. `components` is their number of components.
     scalar: Scalar,
     components: u8,
-    /// The shape of its image.
+    /// The shape of its image in the module.
     shape: Shape,
-    /// Whether it has one dimension in the program.
+    /// Whether it is one-dimensional in the program.
     is_row: bool,
 }
 
-/// A call that samples or gathers: the opcode, the operand between coordinates and image operands,
-/// and the image operands.
+/// A call that samples or gathers. `middle` is the operand between the coordinates and the image
+/// operands: the reference or the component.
 #[derive(Clone, Debug)]
 struct Sampling {
     op: Op,
@@ -84,7 +85,7 @@ struct Sampling {
 }
 
 impl Textures {
-    /// The capabilities that they need.
+    /// The capabilities that the emitted instructions need.
     pub(super) fn capabilities(&self) -> impl Iterator<Item = Capability> {
         self.capabilities.iter().filter_map(|&c| Capability::from_u32(c))
     }
@@ -103,7 +104,7 @@ fn image_shape(kind: TextureKind) -> Shape {
     }
 }
 
-/// SPIR-V's name of a format; none of those that no storage image has.
+/// The SPIR-V format of a storage image. `None` for a format that no storage image has.
 fn storage_format(format: Format) -> Option<ImageFormat> {
     // RWTextureDepth is a texture of one float.
     let format = match format {
@@ -114,7 +115,7 @@ fn storage_format(format: Format) -> Option<ImageFormat> {
     (1..=ImageFormat::R8ui as u32).filter_map(ImageFormat::from_u32).find(|of| Format::of_spirv(*of) == Some(format))
 }
 
-/// Whether every Vulkan device knows the format of storage images, without a capability of its own.
+/// Whether every Vulkan device supports the storage format without a capability of its own.
 fn is_common(format: ImageFormat) -> bool {
     use ImageFormat as F;
     matches!(
@@ -135,7 +136,7 @@ fn is_common(format: ImageFormat) -> bool {
     )
 }
 
-/// The format of 32 bits for each of so many components; there is none of three.
+/// The format with 32 bits for each component. Three components take a format of four.
 fn wide_format(scalar: Scalar, components: u8) -> Format {
     match (scalar, components) {
         (Scalar::Int, 1) => Format::R32Sint,
@@ -151,7 +152,7 @@ fn wide_format(scalar: Scalar, components: u8) -> Format {
 }
 
 impl Compiler<'_> {
-    /// A texture or sampler that the entry point is given, by its register.
+    /// Registers a texture or sampler of the entry point. Returns its index in `given`.
     pub(super) fn opaque(&mut self, register: String, name: &str, set: u32, ty: TypeId) -> usize {
         let given = &mut self.textures.given;
         if let Some(k) = given.iter().position(|o| o.register == register && o.ty == ty) {
@@ -164,7 +165,7 @@ impl Compiler<'_> {
         given.len() - 1
     }
 
-    /// The variable of a texture or sampler for that use, and what it holds.
+    /// The variable of a texture or sampler for that use, and the type of its contents.
     fn opaque_variable(&mut self, number: usize, of: Use) -> Done<(Id, Id)> {
         let Some(given) = self.textures.given.get(number).cloned() else { return self.unforeseen("this texture or sampler") };
         let (ty, kind) = match (of, self.program.env.types.get(given.ty)) {
@@ -222,12 +223,12 @@ impl Compiler<'_> {
         let saved = self.e.enter(Rule::CodegenStorageFormat);
         let ty = self.e.declare(Op::TypeImage, None, &[component, dim as u32, 0, arrayed, 0, 2, image_format as u32]);
         self.e.rule = saved;
-        // Of a depth the one of colours with the same codes.
+        // A depth format becomes the colour format with the same codes.
         let format = Format::of_spirv(image_format).unwrap_or(format);
         Ok((ty, BindingKind::Storage(given.ty, shape, format)))
     }
 
-    /// A call of a function of textures.
+    /// A call of a texture function.
     pub(super) fn call_of_texture(&mut self, f: LibraryFunction, values: &[Value], types: &[TypeId], ty: TypeId) -> Done<Value> {
         let meaning = f.meaning();
         let texture = self.texture_of(values, types)?;
@@ -277,7 +278,7 @@ impl Compiler<'_> {
         values.iter().map(id).collect()
     }
 
-    /// A texture or sampler, loaded.
+    /// Loads a texture or sampler.
     fn loaded_opaque(&mut self, number: usize, of: Use) -> Done<Id> {
         let (variable, ty) = self.opaque_variable(number, of)?;
         let saved = self.e.enter(Rule::CodegenTypeTexture);
@@ -299,7 +300,7 @@ impl Compiler<'_> {
         Ok((0..shape.rows.into()).map(|k| self.e.op(Op::CompositeExtract, of, &[id, k])).collect())
     }
 
-    /// A scalar, or the vector of several.
+    /// One element as a scalar, several as a vector.
     fn vector_of(&mut self, scalar: Scalar, elements: &[Id]) -> Id {
         match elements {
             &[only] => only,
@@ -310,7 +311,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Coordinates for the image: those of a row get a second one.
+    /// Coordinates in the image. A one-dimensional texture gets `second` as its second coordinate.
     fn place_in_image(&mut self, texture: Texture, scalar: Scalar, mut elements: Vec<Id>, second: u32) -> Id {
         if texture.is_row {
             elements.insert(1, self.scalar_constant(scalar, second));
@@ -318,7 +319,7 @@ impl Compiler<'_> {
         self.vector_of(scalar, &elements)
     }
 
-    /// The value of the type of a call: the first components of four.
+    /// The result of a call: the first components of four, as many as the elements have.
     fn first_components(&mut self, texture: Texture, four: Id, ty: TypeId) -> Done<Id> {
         let (of, saved) = (self.ty(ty)?, self.e.enter(Rule::CodegenTexelComponents));
         let id = match texture.components {
@@ -334,7 +335,7 @@ impl Compiler<'_> {
         Ok(id)
     }
 
-    /// What a sampler is used for with the texture.
+    /// The uses of the image and of the sampler in a call.
     fn sampler_use(texture: Texture, compares: bool) -> (Use, Use) {
         match (compares, texture.scalar) {
             (true, _) => (Use::Depths, Use::Sampler(SamplerUse::Compare)),
@@ -343,7 +344,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// `Sample…`: the arguments after the sampler are the location, the reference, the bias, the
+    /// `Sample…`. The arguments after the sampler are the location, the reference, the bias, the
     /// level or two derivatives, and the offset.
     fn sample(&mut self, texture: Texture, sampler: usize, meaning: Meaning, (ids, types): (&[Id], &[TypeId]), ty: TypeId) -> Done<Id> {
         let compares = matches!(meaning, Meaning::SampleCmp | Meaning::SampleCmpLevelZero);
@@ -394,7 +395,7 @@ impl Compiler<'_> {
         if compares { Ok(found) } else { self.first_components(texture, found, ty) }
     }
 
-    /// The instruction, with an offset if there is one.
+    /// Emits the sampling instruction, with the offset if there is one.
     fn with_offset(&mut self, texture: Texture, of_image: Use, rule: Rule, s: Sampling, offset: Option<(Id, TypeId)>) -> Done<Id> {
         let Some((offset, ty)) = offset else { return self.sampled(texture, of_image, rule, &s, None) };
         let elements = self.scalars_of(offset, ty)?;
@@ -404,7 +405,7 @@ impl Compiler<'_> {
         self.sampled(texture, of_image, rule, &s, Some(offset))
     }
 
-    /// A constant offset within the bounds; one beyond them gives an unspecified value.
+    /// A constant offset, clamped to the bounds. Beyond them, WSL's value is unspecified.
     fn constant_offset(&mut self, texture: Texture, bits: &[u32]) -> Id {
         let saved = self.e.enter(Rule::CodegenTexelOffset);
         let within = |bits: u32| (bits as i32).clamp(LEAST_OFFSET, LEAST_OFFSET + OFFSETS as i32 - 1) as u32;
@@ -418,7 +419,7 @@ impl Compiler<'_> {
         id
     }
 
-    /// The instruction, with the sampled image that it takes in its own block.
+    /// Emits the instruction with its OpSampledImage, which must be in the same block.
     fn sampled(&mut self, texture: Texture, of_image: Use, rule: Rule, s: &Sampling, offset: Option<Id>) -> Done<Id> {
         let (_, image_ty) = self.opaque_variable(texture.number, of_image)?;
         let saved = self.e.enter(rule);
@@ -436,9 +437,9 @@ impl Compiler<'_> {
         Ok(id)
     }
 
-    /// With an offset that is not known: a switch over all that there are. The level of one
-    /// that takes it from the quad is that of the derivatives before the switch, whose cases not
-    /// all of the quad may come to.
+    /// Samples with an offset that is not constant, by a switch over all offsets. An implicit level
+    /// comes from the quad, and the invocations of a quad may take different cases. So the
+    /// derivatives are computed before the switch.
     fn moved(&mut self, texture: Texture, of_image: Use, rule: Rule, mut s: Sampling, offset: &[Id]) -> Done<Id> {
         if matches!(s.op, Op::ImageSampleImplicitLod | Op::ImageSampleDrefImplicitLod) {
             self.explicit_derivatives(texture, &mut s);
@@ -486,7 +487,7 @@ impl Compiler<'_> {
         Ok(id)
     }
 
-    /// The same sample with the derivatives of its quad; a bias multiplies them.
+    /// Makes the derivatives of the quad explicit. A bias becomes a factor on them.
     fn explicit_derivatives(&mut self, texture: Texture, s: &mut Sampling) {
         let count = texture.shape.directions() as u8;
         let all = self.vector(Scalar::Float, texture.shape.coordinates() as u8);
@@ -516,7 +517,7 @@ impl Compiler<'_> {
         (s.mask, s.operands) = (ImageOperands::GRAD, operands);
     }
 
-    /// `Gather…`: the arguments after the sampler are the location, the reference and the offset.
+    /// `Gather…`. The arguments after the sampler are the location, the reference and the offset.
     fn gather(&mut self, texture: Texture, sampler: usize, meaning: Meaning, (ids, types): (&[Id], &[TypeId]), ty: TypeId) -> Done<Id> {
         let compares = meaning == Meaning::GatherCmp;
         let (of_image, of_sampler) = Self::sampler_use(texture, compares);
@@ -533,7 +534,7 @@ impl Compiler<'_> {
         };
         let middle = match compares {
             true => rest.next().map(|(id, _)| id),
-            // One that the elements have not gives unspecified values.
+            // A component that the elements do not have is unspecified in WSL.
             false => Some(self.uint_constant(if component < texture.components.into() { component } else { 0 })),
         };
         let op = if compares { Op::ImageDrefGather } else { Op::ImageGather };
@@ -544,7 +545,7 @@ impl Compiler<'_> {
         Ok(found)
     }
 
-    /// The sides of a level, or of an image without levels: as many as the image has coordinates.
+    /// The numbers that a size query returns, of a level or of an image without levels.
     fn image_size(&mut self, texture: Texture, image: Id, level: Option<Id>) -> Vec<Id> {
         self.textures.need(Capability::ImageQuery);
         let n = texture.shape.queried().len() as u8;
@@ -578,7 +579,7 @@ impl Compiler<'_> {
         Ok(elements)
     }
 
-    /// Coordinates, each the greatest that is within its side if it is beyond.
+    /// Clamps each coordinate to the last texel of its side.
     fn within(&mut self, texture: Texture, mut coordinates: Vec<Id>, size: &[Id]) -> Id {
         let saved = self.e.enter(Rule::CodegenTexelClamp);
         if texture.is_row {
@@ -594,7 +595,7 @@ impl Compiler<'_> {
         id
     }
 
-    /// `Load` of a texture with levels: the coordinates have the level last.
+    /// `Load` of a texture with levels. The level is the last coordinate.
     fn fetch(&mut self, texture: Texture, ids: &[Id], types: &[TypeId], ty: TypeId) -> Done<Id> {
         let image = self.loaded_opaque(texture.number, Use::Texture)?;
         let (&[at, ..], &[at_ty, ..]) = (ids, types) else { return self.unforeseen("a load without coordinates") };
@@ -616,7 +617,7 @@ impl Compiler<'_> {
         self.first_components(texture, found, ty)
     }
 
-    /// `Load` of a texture that is written.
+    /// `Load` of a writable texture.
     fn read_texel(&mut self, texture: Texture, ids: &[Id], types: &[TypeId], ty: TypeId) -> Done<Id> {
         let image = self.loaded_opaque(texture.number, Use::Texture)?;
         let (&[at, ..], &[at_ty, ..]) = (ids, types) else { return self.unforeseen("a load without coordinates") };
@@ -631,7 +632,7 @@ impl Compiler<'_> {
         self.first_components(texture, found, ty)
     }
 
-    /// `Store`: the value, then the coordinates. Where there is no texel nothing is stored.
+    /// `Store`: the value, then the coordinates. Outside of the texture nothing is stored.
     fn write_texel(&mut self, texture: Texture, ids: &[Id], types: &[TypeId]) -> Done {
         let image = self.loaded_opaque(texture.number, Use::Texture)?;
         let (&[value, at], &[value_ty, at_ty]) = (ids, types) else { return self.unforeseen("a store without coordinates") };
@@ -669,8 +670,9 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// What each component of what is stored has a defined code as: a NaN has none in a format of
-    /// fractions, and an integer none that the format does not hold. Their texels are unspecified.
+    /// Gives each component of a stored texel a defined code. A NaN has no defined code in a
+    /// normalized format, and neither has an integer outside of the range of the format. WSL leaves
+    /// such texels unspecified.
     fn stored_components(&mut self, texture: Texture, components: &mut [Id]) -> Done {
         let (variable, _) = self.opaque_variable(texture.number, Use::Texture)?;
         let place = self.variables.iter().position(|&id| id == variable);
@@ -699,7 +701,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// `GetDimensions`: the level, if there is one, and the pointers.
+    /// `GetDimensions`. The arguments are the level, if there is one, and the pointers.
     fn dimensions(&mut self, texture: Texture, values: &[Value], types: &[TypeId]) -> Done {
         let image = self.loaded_opaque(texture.number, Use::Texture)?;
         let saved = self.e.enter(Rule::CodegenDimensions);
@@ -729,7 +731,7 @@ impl Compiler<'_> {
             }
         };
         if texture.is_row {
-            // The height that the texture has not.
+            // The texture has no height.
             numbers.remove(1);
         }
         for (number, pointer) in numbers.into_iter().zip(&values[usize::from(named.is_some())..]) {

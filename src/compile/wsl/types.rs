@@ -1,5 +1,5 @@
-//! Types: seed 003 "Types". Each WSL type has a type without layout, for values, and one with the
-//! layout of WSL's memory, for buffers.
+//! Types: seed 003 "Types". Each WSL type has two SPIR-V types: one without layout for values, and
+//! one with the layout of WSL's memory for buffers.
 
 use super::emit::Id;
 use super::{Compiler, Done};
@@ -8,14 +8,14 @@ use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::deep;
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 
-/// The elements of a scalar, vector or matrix; of an enum those of its base type.
+/// The shape of a scalar, vector, matrix or enum. An enum has the shape of its base type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// What each element is.
+    /// The type of each element.
     pub scalar: Scalar,
-    /// How many columns; 1 but of a matrix.
+    /// The number of columns. 1 except for a matrix.
     pub columns: u8,
-    /// How many elements a column has.
+    /// The number of elements in a column.
     pub rows: u8,
 }
 
@@ -28,7 +28,7 @@ impl Compiler<'_> {
         self.scalar(Scalar::Uint)
     }
 
-    /// The scalar's type.
+    /// The SPIR-V type of a scalar.
     pub(super) fn scalar(&mut self, scalar: Scalar) -> Id {
         let saved = self.e.enter(match scalar {
             Scalar::Bool => Rule::CodegenTypeBool,
@@ -46,7 +46,7 @@ impl Compiler<'_> {
         id
     }
 
-    /// A vector, or of one element the scalar.
+    /// The type of vectors of `n` elements. For one element, it is the scalar type.
     pub(super) fn vector(&mut self, scalar: Scalar, n: u8) -> Id {
         let component = self.scalar(scalar);
         if n == 1 {
@@ -62,7 +62,7 @@ impl Compiler<'_> {
         self.e.declare(Op::TypePointer, None, &[class as u32, to])
     }
 
-    /// The type's elements; none of types that are made of others.
+    /// The shape of a type. `None` for arrays, structures and other types.
     pub(super) fn shape(&self, ty: TypeId) -> Option<Shape> {
         let (scalar, columns, rows) = match self.program.env.types.get(ty) {
             Type::Scalar(s) | Type::Atomic(s) => (s, 1, 1),
@@ -74,17 +74,17 @@ impl Compiler<'_> {
         Some(Shape { scalar, columns, rows })
     }
 
-    /// The type of values.
+    /// The SPIR-V type of values of a type.
     pub(super) fn ty(&mut self, ty: TypeId) -> Done<Id> {
         deep(|| self.type_of(ty, false))
     }
 
-    /// The type in buffers.
+    /// The SPIR-V type of a type in buffers.
     pub(super) fn laid_out(&mut self, ty: TypeId) -> Done<Id> {
         deep(|| self.type_of(ty, true))
     }
 
-    /// The type of what a place of that storage class holds.
+    /// The SPIR-V type of a type in memory of that storage class.
     pub(super) fn type_in(&mut self, class: StorageClass, ty: TypeId) -> Done<Id> {
         if class == StorageClass::StorageBuffer { self.laid_out(ty) } else { self.ty(ty) }
     }
@@ -135,7 +135,7 @@ impl Compiler<'_> {
         Ok(id)
     }
 
-    /// An array, which WSL gives at least one element.
+    /// An array. WSL's arrays have at least one element.
     fn array(&mut self, of: TypeId, n: u32, laid_out: bool) -> Done<Id> {
         let (element, count) = (self.type_of(of, laid_out)?, self.uint_constant(n));
         let stride = if laid_out { Some(self.stride(of)?) } else { None };
@@ -153,13 +153,14 @@ impl Compiler<'_> {
         Ok(id)
     }
 
-    /// Whether a value of the type takes no memory. In a buffer it is no member of a structure; in
-    /// a variable it is one that only the module has, so that no access to it can race.
+    /// Whether a value of the type takes no memory. In a buffer, a structure has no member for it.
+    /// In a variable it is a member that only the SPIR-V type has, so no access to it can race.
     pub(super) fn is_nothing(&mut self, ty: TypeId) -> bool {
         self.layouts.of(&self.program.env, ty).is_some_and(|layout| layout.size == 0)
     }
 
-    /// The fields of a structure that are members of it, each with its number and its type.
+    /// The fields of a structure that are members of the SPIR-V type, each with its number
+    /// and type.
     pub(super) fn members(&mut self, ty: TypeId, laid_out: bool) -> Vec<(u32, TypeId)> {
         let program = self.program;
         let Type::Struct(s) = program.env.types.get(ty) else { return Vec::new() };
@@ -176,7 +177,7 @@ impl Compiler<'_> {
             members.push(deep(|| self.type_of(ty, laid_out))?);
         }
         if members.is_empty() {
-            // It has a member that nobody sees.
+            // The structure gets one member that nothing reads.
             members.push(self.uint());
         }
         let saved = self.e.enter(Rule::CodegenTypeStruct);
@@ -199,7 +200,7 @@ impl Compiler<'_> {
         Ok(id)
     }
 
-    /// The layout of a member that is a float matrix, or an array of such.
+    /// Decorates a member that is a float matrix, or an array of float matrices, with its layout.
     pub(super) fn matrix_layout(&mut self, id: Id, member: u32, mut ty: TypeId) {
         while let Type::Array(of, _) = self.program.env.types.get(ty) {
             ty = of;
@@ -210,8 +211,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// The stride of an array of such elements, in bytes. Where they take no memory it is that of
-    /// the member that stands for them.
+    /// The stride in bytes of an array of such elements. If they take no memory, it is the size of
+    /// the member that replaces them.
     pub(super) fn stride(&mut self, ty: TypeId) -> Done<u32> {
         if self.is_nothing(ty) {
             return Ok(4);
@@ -234,7 +235,7 @@ impl Compiler<'_> {
         id
     }
 
-    /// A constant of a scalar type, of 32 bits.
+    /// A 32-bit constant of a scalar type.
     pub(super) fn scalar_constant(&mut self, scalar: Scalar, bits: u32) -> Id {
         match scalar {
             Scalar::Bool => self.truth_constant(bits != 0),
@@ -245,7 +246,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The constant whose elements are all that scalar, of a vector or scalar.
+    /// The constant vector of `n` elements that all are the scalar, or for one element the scalar.
     pub(super) fn splat_constant(&mut self, scalar: Scalar, n: u8, bits: u32) -> Id {
         let element = self.scalar_constant(scalar, bits);
         if n == 1 {

@@ -1,13 +1,15 @@
-//! How many programs a second: bare, and through the harness.
+//! Programs per second, on the bare device and through the harness.
 //!
-//! *Bare* is what a prototype would do that measures nothing but the device: in this process, some
-//! threads, each of which makes the pipelines of a batch, draws it in one submission, and makes
-//! those of the next while it waits. *Harness* is [`Device::run_all`]: the same programs through
-//! the worker process, supervised. Both draw with the same code, on the same adapter, by turns. A
-//! driver remembers what it has compiled, also from one process to another, so the half that came
-//! second to a program would find the work done: in a measured round each half draws programs of
-//! its own, every other one from the same source. Before that both draw the same programs, and
-//! every frame of one is compared with the other's. Opening the device counts for neither.
+//! The *bare* half is like a prototype that measures only the device. Some threads in this process
+//! each make the pipelines of a batch and draw it in one submission. While a thread waits, it
+//! makes the pipelines of the next batch. The *harness* half is [`Device::run_all`]: programs run
+//! through the supervised worker process. Both halves draw with the same code, on the same
+//! adapter, by turns.
+//!
+//! A driver remembers the programs that it has compiled, even between processes. So the half that
+//! gets a program second would find the work done. In a measured round each half therefore draws
+//! its own programs, every other program of one source. Before that, both halves draw the same
+//! programs, and every frame is compared. The time to open the device does not count.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -25,62 +27,62 @@ mod modules;
 
 pub use modules::{computations, programs};
 
-/// What is measured.
+/// The options of a measurement.
 #[derive(Clone, Debug)]
 pub struct RateOptions {
-    /// Measured rounds.
+    /// The number of measured rounds.
     pub rounds: usize,
-    /// Programs that each half draws in one round.
+    /// The number of programs that each half draws in a round.
     pub programs: usize,
-    /// Threads of the bare half; 0 for one for each core.
+    /// The number of threads of the bare half. 0 for one per core.
     pub threads: usize,
-    /// How the harness runs its device.
+    /// The device options of the harness.
     pub device: Options,
 }
 
-/// The time of one round.
+/// The times of a round.
 #[derive(Clone, Copy, Debug)]
 pub struct Round {
-    /// Programs drawn by each half.
+    /// The number of programs that each half drew.
     pub programs: usize,
-    /// Time of the bare half.
+    /// The time of the bare half.
     pub bare: Duration,
-    /// Time of the harness.
+    /// The time of the harness.
     pub harness: Duration,
 }
 
 impl Round {
-    /// Programs a second, bare.
+    /// The programs per second of the bare half.
     pub fn bare_rate(&self) -> f64 {
         self.programs as f64 / self.bare.as_secs_f64()
     }
 
-    /// Programs a second, through the harness.
+    /// The programs per second of the harness.
     pub fn harness_rate(&self) -> f64 {
         self.programs as f64 / self.harness.as_secs_f64()
     }
 
-    /// The harness's rate as a part of the bare one.
+    /// The harness's rate divided by the bare rate.
     pub fn ratio(&self) -> f64 {
         self.bare.as_secs_f64() / self.harness.as_secs_f64()
     }
 }
 
-/// What was measured.
+/// The result of a measurement.
 #[derive(Clone, Debug)]
 pub struct Rates {
     /// The adapter that both halves used.
     pub adapter: AdapterRecord,
-    /// The route that both took.
+    /// The route of both halves.
     pub route: Route,
-    /// Worker processes of the harness.
+    /// The number of worker processes of the harness.
     pub workers: usize,
     /// The rounds, in order.
     pub rounds: Vec<Round>,
 }
 
 impl Rates {
-    /// The median over the rounds of a number of each.
+    /// The median over the rounds of a number for each round.
     pub fn median(&self, of: impl Fn(&Round) -> f64) -> f64 {
         let mut numbers: Vec<f64> = self.rounds.iter().map(of).collect();
         numbers.sort_by(f64::total_cmp);
@@ -93,13 +95,14 @@ impl Rates {
     }
 }
 
-/// Why there is no measurement.
+/// The reason why there is no measurement.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RateError {
     /// There is no device.
     NoDevice(NoDevice),
-    /// The programs ran out, a program was not drawn, or the halves drew different frames.
+    /// The source had too few programs, a program was not drawn, or the halves drew
+    /// different frames.
     Programs(String),
 }
 
@@ -120,14 +123,13 @@ impl From<NoDevice> for RateError {
     }
 }
 
-/// Measures both rates over programs from `source`, which must have enough of them: two rounds'
-/// worth for each measured round, and one round to warm up. Each finished round is passed to
-/// `progress`.
+/// Measures both rates with programs from `source`. It must have enough of them: two rounds' worth
+/// for each measured round, and one round to warm up. `progress` gets each finished round.
 ///
-/// The bare half runs in this process: a driver that crashes on a program takes this process with
-/// it, and this process must have been started with the environment of a
-/// [`ShaderCache`](super::ShaderCache) of its own, as the harness gives its workers one: else the
-/// halves find different things there.
+/// The bare half runs in this process, so a driver that crashes on a program ends this process. The
+/// process must have been started with the environment of its own
+/// [`ShaderCache`](super::ShaderCache), as the workers of the harness are. Otherwise the two halves
+/// would find different cache contents.
 pub fn measure<I: Iterator<Item = Dispatch>>(
     selection: &Selection,
     route: Option<Route>,
@@ -189,7 +191,7 @@ pub fn measure<I: Iterator<Item = Dispatch>>(
     Ok(Rates { adapter: bare.record.clone(), route: bare.route, workers: harness.workers(), rounds })
 }
 
-/// The two that are measured.
+/// The two halves of a measurement.
 #[derive(Clone, Copy)]
 enum Half {
     Bare,
@@ -212,7 +214,7 @@ fn run_through_harness(device: &mut Device, programs: Vec<Dispatch>) -> Result<V
 }
 
 fn run_bare(device: &OpenDevice, threads: usize, programs: &[Dispatch]) -> Result<Vec<Option<Shown>>, RateError> {
-    // Batches small enough that every thread gets several.
+    // Batches are small, so that every thread gets several.
     let batch = (programs.len() / (threads * 4)).clamp(1, BATCH);
     let batches = Mutex::new(programs.chunks(batch).enumerate());
     let next = || batches.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();

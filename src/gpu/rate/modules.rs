@@ -1,6 +1,6 @@
-//! Families of programs for measuring, no two programs alike: fragment programs that are chains of
-//! 32-bit float arithmetic over `FragCoord`, with branches; compute programs that are chains of
-//! 32-bit integer arithmetic over a buffer.
+//! Families of distinct programs for measurements. Fragment programs are chains of 32-bit float
+//! arithmetic over `FragCoord`, with branches. Compute programs are chains of 32-bit integer
+//! arithmetic over a buffer.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use smallstep_semantics::random::{Random, STEP};
 
 use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, FragmentDispatch, Target};
 
-/// Distinct programs without end: chains of `operations` steps drawn on a square grid of `size`
-/// pixels, the same for the same `seed`.
+/// An endless sequence of distinct programs: chains of `operations` steps, drawn on a square grid
+/// of `size` pixels. The `seed` determines the sequence.
 pub fn programs(seed: u64, operations: usize, size: u32) -> impl Iterator<Item = FragmentDispatch> {
     (0u64..).map(move |number| FragmentDispatch {
         words: chain(&mut Random::new(seed ^ number.wrapping_mul(STEP)), number, operations),
@@ -21,8 +21,8 @@ pub fn programs(seed: u64, operations: usize, size: u32) -> impl Iterator<Item =
     })
 }
 
-/// Distinct programs without end: 64 invocations of chains of `operations` steps each, over one
-/// storage buffer of 64 words.
+/// An endless sequence of distinct programs: 64 invocations with chains of `operations` steps each,
+/// over one storage buffer of 64 words.
 pub fn computations(seed: u64, operations: usize) -> impl Iterator<Item = ComputeDispatch> {
     (0u64..).map(move |number| ComputeDispatch {
         words: integers(&mut Random::new(seed ^ number.wrapping_mul(STEP)), number, operations),
@@ -47,7 +47,7 @@ fn float(random: &mut Random) -> f32 {
     f32::from_bits(0x3f80_0000 | (random.bits() >> 41) as u32)
 }
 
-/// A module in the making, section by section.
+/// A module that is being built, by section.
 #[derive(Default)]
 struct Words {
     types: Vec<u32>,
@@ -61,7 +61,7 @@ impl Words {
         self.next - 1
     }
 
-    /// An instruction that has a type and a result.
+    /// Appends an instruction with a type and a result.
     fn value(&mut self, opcode: u32, ty: u32, operands: &[u32]) -> u32 {
         let id = self.id();
         let mut all = vec![ty, id];
@@ -116,7 +116,7 @@ fn chain(random: &mut Random, number: u64, operations: usize) -> Arc<[u32]> {
     instruction(&mut m.code, 248, &[block]); // OpLabel
     let coord = m.value(61, VEC4, &[COORD]); // OpLoad
     let mut values: Vec<u32> = (0..2).map(|lane| m.value(81, FLOAT, &[coord, lane])).collect(); // OpCompositeExtract
-    // The number, exactly, so that no two programs are the same words.
+    // The exact number is part of the program, so that no two programs have the same words.
     let number = m.constant(number as f32);
     values.push(number);
     for _ in 0..operations {
@@ -166,7 +166,7 @@ fn chain(random: &mut Random, number: u64, operations: usize) -> Arc<[u32]> {
     Arc::from(words)
 }
 
-/// Each invocation computes on its element, and writes the end of its chain there.
+/// Each invocation computes on its element, and writes the last value of its chain there.
 fn integers(random: &mut Random, number: u64, operations: usize) -> Arc<[u32]> {
     let (main, void, function, uint, vec3, array, block) = (1, 2, 3, 4, 5, 6, 7);
     let (to_block, to_word, to_vec3, to_lane, buffer, id) = (8, 9, 10, 11, 12, 13);
@@ -209,7 +209,7 @@ fn integers(random: &mut Random, number: u64, operations: usize) -> Arc<[u32]> {
     let lane = m.value(61, uint, &[lane]); // OpLoad
     let element = m.value(65, to_word, &[buffer, zero, lane]);
     let word = m.value(61, uint, &[element]);
-    // The number, so that no two programs are the same words.
+    // The number is part of the program, so that no two programs have the same words.
     let number = constant(&mut m, number as u32);
     let mut values = vec![lane, number, word];
     for _ in 0..operations {

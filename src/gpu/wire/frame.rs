@@ -1,9 +1,9 @@
-//! Length-prefixed frames of 32-bit words in host order, and the words, numbers, texts and data
-//! that their bodies are made of.
+//! Length-prefixed frames of 32-bit words in host order. Their bodies consist of words, numbers,
+//! texts and data.
 //!
 //! A frame is `[MAGIC, kind, length]` and `length` words. Every length is checked against a bound
-//! or against what is left before memory is taken, so that a worker gone wild costs an error, not
-//! the parent.
+//! or against the remaining words before memory is allocated. So a faulty worker causes an error,
+//! and does no harm to the parent.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -11,22 +11,22 @@ use std::io::{self, Read, Write};
 use crate::dispatch;
 
 const MAGIC: u32 = 0x536d_5374;
-/// The most words of one frame: the largest image, or the two largest modules and the most buffers,
-/// and some.
+/// The most words of a frame: the largest image, or the two largest modules and the largest
+/// buffers, with some margin.
 const MAX_BODY: usize = LARGEST_DATA + 2 * dispatch::MAX_WORDS + (1 << 20);
 const LARGEST_DATA: usize = {
     let (frame, buffers) = (dispatch::MAX_FRAME_PIXELS as usize * 4, dispatch::MAX_BUFFER_BYTES as usize / 4);
     if frame > buffers { frame } else { buffers }
 };
-/// How many items are read before more memory is taken.
+/// The number of items that are read before more memory is allocated.
 const STRIDE: usize = 1 << 16;
 
-/// Why a frame could not be read.
+/// The reason why a frame could not be read.
 #[derive(Debug)]
 pub(crate) enum WireError {
     /// Reading failed, or the stream ended within a frame.
     Io(io::Error),
-    /// The bytes are no frame.
+    /// The bytes are not a frame.
     Malformed(String),
 }
 
@@ -45,8 +45,8 @@ pub(super) fn malformed<T>(what: impl Into<String>) -> Result<T, WireError> {
     Err(WireError::Malformed(what.into()))
 }
 
-/// A frame of some words and, after them, some data, each with its length in bytes, and padded to
-/// words; data are not copied on the way.
+/// Writes a frame of some words followed by some data. Each item of data has its length in bytes
+/// before it, and is padded to whole words. Data are not copied.
 pub(super) fn write_frame(out: &mut impl Write, kind: u32, body: &[u32], data: &[&[u8]]) -> io::Result<()> {
     let length = body.len() + data.iter().map(|bytes| 1 + bytes.len().div_ceil(4)).sum::<usize>();
     if length > MAX_BODY {
@@ -62,7 +62,7 @@ pub(super) fn write_frame(out: &mut impl Write, kind: u32, body: &[u32], data: &
     Ok(())
 }
 
-/// The kind and the body of the next frame; None at the end of the stream.
+/// Reads the kind and the body of the next frame. None at the end of the stream.
 pub(super) fn read_frame<R: Read>(input: &mut R) -> Result<Option<(u32, Body<'_, R>)>, WireError> {
     let mut header = [0u32; 3];
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut header);
@@ -100,15 +100,15 @@ pub(super) fn put_string(body: &mut Vec<u32>, text: &str) {
     }));
 }
 
-/// What is left of a frame's body, still in the stream.
+/// The rest of a frame's body, still in the stream.
 pub(super) struct Body<'a, R> {
     input: &'a mut R,
-    /// In words.
+    /// The number of remaining words.
     left: usize,
 }
 
 impl<R: Read> Body<'_, R> {
-    /// Claims so many words; the caller reads them.
+    /// Claims that number of words, which the caller then reads.
     fn claim(&mut self, count: usize) -> Result<(), WireError> {
         match self.left.checked_sub(count) {
             Some(left) => self.left = left,
@@ -124,7 +124,7 @@ impl<R: Read> Body<'_, R> {
         Ok(words)
     }
 
-    /// So many items of so many words, in memory that grows with what has arrived.
+    /// Reads `count` items of `N` words. The memory grows with the data that has arrived.
     pub(super) fn items<const N: usize>(&mut self, count: usize) -> Result<Vec<[u32; N]>, WireError> {
         self.claim(count.saturating_mul(N))?;
         let mut items: Vec<[u32; N]> = Vec::new();
@@ -136,7 +136,7 @@ impl<R: Read> Body<'_, R> {
         Ok(items)
     }
 
-    /// Items after their number.
+    /// Reads the number of items, then the items.
     pub(super) fn counted<const N: usize>(&mut self) -> Result<Vec<[u32; N]>, WireError> {
         let count = self.word()?;
         self.items(count as usize)
@@ -151,7 +151,7 @@ impl<R: Read> Body<'_, R> {
         Ok(u64::from(low) | u64::from(high) << 32)
     }
 
-    /// Data of so many items as its length says.
+    /// Reads data as items of `N` words. Its length says how many there are.
     pub(super) fn data<const N: usize>(&mut self) -> Result<Vec<[u32; N]>, WireError> {
         let bytes = self.word()? as usize;
         if !bytes.is_multiple_of(4 * N) {

@@ -1,8 +1,8 @@
-//! Parts of programs and of what they show, as words and data: what is bound, images, geometry, the
+//! Parts of programs and of their results as words and data: bindings, images, geometry, and the
 //! state of a draw.
 //!
-//! Each part is written to the words and the data of a frame, and read in two steps, for the words
-//! come first.
+//! Each part is written to the words and the data of a frame. It is read in two steps, because all
+//! words come before the data.
 
 use std::io::Read;
 
@@ -23,12 +23,12 @@ const CULLS: [Cull; 4] = [Cull::None, Cull::Front, Cull::Back, Cull::Both];
 const FACES: [FrontFace; 2] = [FrontFace::CounterClockwise, FrontFace::Clockwise];
 const RATES: [Rate; 2] = [Rate::Vertex, Rate::Instance];
 
-/// What has that place in the list, which is in the order of its declaration.
+/// The value at an index of a list, which is in the order of its declaration.
 fn one_of<T: Copy>(all: &[T], number: u32, what: &str) -> Result<T, WireError> {
     all.get(number as usize).copied().map_or_else(|| malformed(format!("{what} {number}")), Ok)
 }
 
-/// A frame's words and the data after them.
+/// The words of a frame, and the data after them.
 pub(super) struct Written<'d> {
     pub(super) words: Vec<u32>,
     pub(super) data: Vec<&'d [u8]>,
@@ -107,7 +107,7 @@ impl<'d> Written<'d> {
         self.bound(d.bound());
     }
 
-    /// Places and contents.
+    /// Writes the places and contents of buffers.
     pub(super) fn buffers(&mut self, buffers: &'d [Buffer]) {
         self.words.push(buffers.len() as u32);
         for buffer in buffers {
@@ -124,11 +124,11 @@ impl<'d> Written<'d> {
     }
 }
 
-/// An image whose data are still to come.
+/// An image without its data, which are not read yet.
 struct ImageHead([u32; 6]);
 
 impl ImageHead {
-    /// The image, made when all of its data have arrived: its size is theirs.
+    /// Reads the data and makes the image. Memory is allocated only for data that have arrived.
     fn read<R: Read>(self, body: &mut Body<'_, R>) -> Result<Image, WireError> {
         let [format, shape, width, height, slices, levels] = self.0;
         let shape = one_of(&Shape::ALL, shape, "image shape")?;
@@ -156,14 +156,14 @@ impl ImageHead {
     }
 }
 
-/// What is bound, its data still to come.
+/// Bindings without their data, which are not read yet.
 pub(super) struct BoundHead {
     buffers: Vec<[u32; 3]>,
     images: Vec<[u32; 9]>,
     samplers: Vec<[u32; 14]>,
 }
 
-/// What is bound, in the order of its data.
+/// Bindings, in the order of their data.
 pub(super) struct BoundRead {
     pub(super) push_constants: Vec<u8>,
     pub(super) buffers: Vec<BufferBinding>,
@@ -290,7 +290,7 @@ fn contents<R: Read>(body: &mut Body<'_, R>, places: Vec<[u32; 2]>) -> Result<Ve
     places.into_iter().map(|[set, binding]| Ok(Buffer { set, binding, bytes: body.bytes()? })).collect()
 }
 
-/// Buffers and images.
+/// Reads the buffers and images of a result.
 pub(super) fn shown<R: Read>(body: &mut Body<'_, R>) -> Result<[Vec<Buffer>; 2], WireError> {
     let (buffers, images) = (body.counted()?, body.counted()?);
     Ok([contents(body, buffers)?, contents(body, images)?])

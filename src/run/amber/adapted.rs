@@ -1,8 +1,8 @@
-//! Whether words that are adapted for devices show what the script's own words
-//! show, by the interpreter.
+//! A check by the interpreter that words which are adapted for devices have the same result as the
+//! script's own words.
 //!
-//! A program that the passes do not take is unchecked on a device, by the same message,
-//! and not run here.
+//! If the passes do not accept a program, it is unchecked on a device with the same message, and
+//! does not run here.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +29,8 @@ fn loaded(words: &[u32]) -> Result<Module, String> {
     Module::load_with(words, &LoadOptions { lenient: true, ..LoadOptions::default() }).map_err(|e| refused(&e))
 }
 
-/// Whether a dispatch shows the same when it is adapted for devices, where there is anything to do
-/// for it; if not, how it differs.
+/// Checks that a dispatch shows the same after the passes for devices, if these change it. The
+/// error describes the difference.
 pub(super) fn shows(
     given: &ComputeDispatch,
     dispatch: &Dispatch<'_>,
@@ -52,13 +52,13 @@ pub(super) fn shows(
             same_buffers(&observed.buffers, &found.buffers, &places)?;
             same_images(&observed.images, &found.images, &places)
         }
-        // The time that was left.
+        // Only the remaining time was too short.
         Outcome::Limit(_) if dispatch.limits.time.is_some() => Ok(()),
         other => Err(changed(&format!("it ends with {}", other.name()))),
     }
 }
 
-/// The same of a draw.
+/// Checks the same for a draw.
 pub(super) fn draw_shows(given: &DrawDispatch, interpreter: &Interpreter, observed: &DrawObservation) -> Result<(), String> {
     let Ok((adapted, places)) = compile::draw_for_wgpu(given) else { return Ok(()) };
     if adapted == *given {
@@ -105,8 +105,8 @@ fn same_images(expected: &[ObservedImage], found: &[ObservedImage], places: &Pla
     Ok(())
 }
 
-/// Whether two attachments hold the same, and the same of it is not exact. Who made an undefined
-/// component is not compared: passes move instructions.
+/// Checks that two attachments are equal, including their inexact components. The origins of
+/// undefined components are not compared, because passes move instructions.
 fn same_target(expected: &ObservedTarget, found: &ObservedTarget) -> Result<(), String> {
     let same = |a: &Component, b: &Component| match (a, b) {
         (Component::Undefined(a), Component::Undefined(b)) => a.kind == b.kind,
@@ -116,7 +116,7 @@ fn same_target(expected: &ObservedTarget, found: &ObservedTarget) -> Result<(), 
         target.inexact().into_iter().map(|(pixel, c, component)| ((pixel, c), component.clone())).collect()
     };
     let (expected_of, found_of) = (of(expected), of(found));
-    // The adapted draw does not run over sets, which say more of what is not decided.
+    // The adapted draw does not run over sets. These know more of undecided components.
     let fits = |(at, found): (&([u32; 2], usize), &Component)| {
         matches!(found, Component::Undecided(_)) || expected_of.get(at).is_some_and(|expected| same(expected, found))
     };

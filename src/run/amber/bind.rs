@@ -1,4 +1,4 @@
-//! What a pipeline binds for the entry points that a RUN uses.
+//! The bindings of a pipeline for the entry points of a RUN.
 
 use std::ops::Range;
 
@@ -17,51 +17,51 @@ use crate::compute::given::Place;
 use crate::dispatch::resources::Behind;
 use crate::dispatch::{BufferBinding, BufferKind, ImageBinding, ImageKind};
 
-/// The floats that may be any of a set and are aligned words of a range of a buffer, by first byte
-/// of the buffer.
+/// The floats with a bounded set that are aligned words of a range of a buffer, by the offset of
+/// their first byte in the buffer.
 pub(super) fn given_sets<'c>(held: &'c Contents, range: &Range<usize>) -> impl Iterator<Item = (usize, Set)> + use<'c> {
     let range = range.clone();
     held.sets().filter(move |(at, _)| range.start <= *at && at + 4 <= range.end && (at - range.start).is_multiple_of(4))
 }
 
-/// A buffer behind a descriptor that an entry point uses.
+/// A buffer bound to a descriptor that an entry point uses.
 pub(super) struct BufferAt {
     pub place: Place,
     pub buffer: BufferId,
     pub range: Range<usize>,
-    /// How many bytes the block goes beyond the range. Engines are given zeros there, and a run
-    /// that reads one is not kept.
+    /// The number of bytes by which the block exceeds the range. Engines get zeros for them. The
+    /// result of a run that reads one of them is dropped.
     pub missing: usize,
     pub kind: BufferKind,
 }
 
-/// An image behind a descriptor that an entry point uses.
+/// An image bound to a descriptor that an entry point uses.
 pub(super) struct ImageAt {
     pub place: Place,
     pub buffer: BufferId,
-    /// The bytes of its levels.
+    /// The byte range of its levels.
     pub range: Range<usize>,
     pub kind: ImageKind,
     pub image: Image,
 }
 
-/// What is bound.
+/// All bindings of a RUN.
 #[derive(Default)]
 pub(super) struct Bound {
     pub buffers: Vec<BufferAt>,
     pub images: Vec<ImageAt>,
     pub samplers: Vec<BoundSampler>,
-    /// A whole number of words.
+    /// The push constants, a whole number of words.
     pub push_constants: Vec<u8>,
-    /// Whose bytes the push constants are.
+    /// The buffer with the push constants.
     pub pushed: Option<BufferId>,
 }
 
 impl Bound {
-    /// The resources of these entry points.
+    /// The resources that these entry points use.
     ///
-    /// Errors: something is not bound or is bound as something else, or too short; one buffer is
-    /// bound twice and written.
+    /// Errors: a resource that is not bound, is bound as another kind, or is too short. A buffer
+    /// that is bound twice and written.
     pub fn new(script: &Script, held: &Buffers, pipeline: &Pipeline, stages: &[Uses<'_>], line: Line) -> Result<Bound, End> {
         let mut bound = Bound::default();
         for &stage in stages {
@@ -171,7 +171,7 @@ impl Bound {
         }
     }
 
-    /// Whether nothing that is written is bound twice.
+    /// Checks that no written bytes are bound twice.
     fn apart(&self, script: &Script, line: Line) -> Result<(), End> {
         let of_buffers = self.buffers.iter().map(|b| (b.place, b.buffer, b.range.clone(), b.kind == BufferKind::ReadWrite));
         let of_images = self.images.iter().map(|i| (i.place, i.buffer, i.range.clone(), i.kind == ImageKind::Storage));
@@ -188,7 +188,7 @@ impl Bound {
         Ok(())
     }
 
-    /// The bytes behind descriptors, as the interpreters take them.
+    /// The bytes behind descriptors, in the form for interpreters.
     pub fn contents(&self, held: &Buffers) -> Vec<Buffer> {
         let bytes = |b: &BufferAt| {
             let mut bytes = held[b.buffer].bytes[b.range.clone()].to_vec();
@@ -198,12 +198,12 @@ impl Bound {
         self.buffers.iter().map(|b| Buffer { set: b.place.set, binding: b.place.binding, bytes: bytes(b) }).collect()
     }
 
-    /// Whether some block goes beyond the range that is bound for it.
+    /// Whether some block exceeds the range that is bound for it.
     pub fn is_short(&self) -> bool {
         self.buffers.iter().any(|b| b.missing > 0)
     }
 
-    /// How the script ends where a byte was read that no range has.
+    /// The ending of the script if a run has read a byte outside of its range.
     pub fn read_past(&self, script: &Script, past: Option<(usize, usize)>, line: Line) -> Result<(), End> {
         let Some((b, at)) = past.and_then(|(index, at)| Some((self.buffers.get(index)?, at))) else { return Ok(()) };
         let (name, length) = (&script[b.buffer].name, b.range.len());
@@ -213,7 +213,7 @@ impl Bound {
         )))
     }
 
-    /// The floats among these bytes that may be any of a set, as the interpreters take them.
+    /// The floats with a bounded set among the bound bytes, in the form for interpreters.
     pub fn bounded(&self, held: &Buffers) -> Vec<BoundedFloat> {
         let of = |b: &BufferAt| {
             let (set, binding, first) = (b.place.set, b.place.binding, b.range.start);
@@ -223,8 +223,8 @@ impl Bound {
         self.buffers.iter().flat_map(of).collect()
     }
 
-    /// The images, as the interpreters take them: with what devices may hold otherwise, if they are
-    /// sampled only.
+    /// The images, in the form for interpreters. Images that are only sampled include the other
+    /// values that devices may have.
     pub fn image_contents(&self, held: &Buffers) -> Vec<BoundImage> {
         let of = |i: &ImageAt| {
             let mut image = i.image.clone();
@@ -236,13 +236,13 @@ impl Bound {
         self.images.iter().map(of).collect()
     }
 
-    /// The buffers, as devices take them.
+    /// The buffers, in the form for devices.
     pub fn buffer_bindings(&self, held: &Buffers) -> Vec<BufferBinding> {
         let contents = self.contents(held).into_iter().zip(&self.buffers);
         contents.map(|(b, at)| BufferBinding { set: b.set, binding: b.binding, kind: at.kind, bytes: b.bytes }).collect()
     }
 
-    /// The images, as devices take them.
+    /// The images, in the form for devices.
     pub fn image_bindings(&self) -> Vec<ImageBinding> {
         let binding = |i: &ImageAt| ImageBinding { set: i.place.set, binding: i.place.binding, kind: i.kind, image: i.image.clone() };
         self.images.iter().map(binding).collect()
@@ -254,16 +254,15 @@ impl Bound {
         buffers.chain(self.images.iter().filter(|i| i.kind == ImageKind::Storage).map(|i| i.buffer))
     }
 
-    /// The first image with a byte that is not decided, and the byte; of those that are no more
-    /// than sampled, too, if they are asked for.
+    /// The first image with an undecided byte, and the offset of the byte. Images that are only
+    /// sampled are included if `with_sampled` is set.
     pub fn open_image(&self, held: &Buffers, with_sampled: bool) -> Option<(BufferId, usize)> {
         let mut images = self.images.iter().filter(|i| with_sampled || i.kind != ImageKind::Sampled);
         images.find_map(|i| Some((i.buffer, held[i.buffer].open(i.range.start, i.range.len())?.0)))
     }
 }
 
-/// Says of each texel of an image of these bytes, of which some are not decided, what devices may
-/// hold.
+/// Adds the values that devices may have to each texel of an image with undecided bytes.
 fn allow_open(image: &mut Image, held: &Contents, range: Range<usize>) {
     let format = image.format();
     let (numeric, size) = (format.numeric(), format.bytes());
@@ -301,7 +300,7 @@ fn allow_open(image: &mut Image, held: &Contents, range: Range<usize>) {
             for (allowed, channel) in components.iter_mut().zip(format.channels()) {
                 *allowed = component(first, channel);
             }
-            // Of one that is not there nothing is said.
+            // The texel may lie outside of the image.
             let _ = image.allow(level, index, components);
         }
     }

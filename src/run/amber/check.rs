@@ -1,12 +1,12 @@
-//! A script on an interpreter and on devices at once: each against the script's expectations, and
-//! each device against the interpreter.
+//! A script on an interpreter and on devices together. Each engine is compared with the script's
+//! expectations, and each device with the interpreter.
 //!
-//! After every RUN the buffers that it may have changed are compared, and all buffers at the end:
-//! byte by byte where the interpreter is decided, scalar by scalar where it knows the few values
-//! that a device may hold, as codes that a fraction is rounded to, or the set that a float is of.
-//! The rest is counted and left alone, such as pixels whose centres lie within the sub-pixel
-//! precision of an edge. From the command on that the interpreter calls undefined nothing is
-//! compared, and nothing is expected of devices.
+//! After every RUN, the buffers that it may have changed are compared. At the end, all buffers are.
+//! Decided bytes are compared one by one. If the interpreter knows the few values of a scalar, such
+//! as the codes that a fraction may be rounded to, or the set of a float, the scalar is compared
+//! with these. The other bytes are counted and skipped, such as those of pixels whose centres lie
+//! within the sub-pixel precision of an edge. After a command that the interpreter calls undefined,
+//! nothing is compared, and devices are not judged.
 
 use std::fmt;
 
@@ -18,29 +18,29 @@ use super::{requirement, show};
 use crate::amber::{Action, BufferId, Buffers, Check, Choice, Contents, Decision, Expect, Judgement, Known, Line, Open, Script};
 use crate::gpu::Device;
 
-/// Two sides that should be the same, and are not.
+/// Two sides that should agree, and differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What is believed, and what is judged.
+    /// The trusted side, and the side that is judged.
     pub between: (Side, Side),
-    /// The line of the command after which it shows.
+    /// The line of the command after which they differ.
     pub line: Line,
-    /// Where; nowhere if a module was refused.
+    /// The place of the difference. `None` if a module was refused.
     pub place: Option<Place>,
-    /// What should be there.
+    /// The value of the trusted side.
     pub expected: String,
-    /// What is there.
+    /// The value of the judged side.
     pub found: String,
 }
 
-/// Where two sides differ.
+/// The place at which two sides differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The buffer.
     pub buffer: String,
-    /// The first byte that differs, if one byte does.
+    /// The offset of the first byte that differs. `None` if it is no single byte.
     pub offset: Option<u64>,
-    /// What is there, as `IDX 12, uint32`.
+    /// A description of the element, as `IDX 12, uint32`.
     pub element: String,
 }
 
@@ -51,7 +51,7 @@ pub enum Side {
     Script,
     /// The interpreter.
     Interpreter,
-    /// A device, with its route.
+    /// A device, by name and route.
     Device(String),
 }
 
@@ -77,39 +77,38 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What a leg came to.
+/// The verdict of a leg.
 pub type Verdict = crate::verdict::Verdict<Box<Difference>>;
 
-/// How much was compared.
+/// The amount of comparisons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compared {
     /// Expectations that hold or fail.
     pub expectations: u64,
-    /// Expectations that are undecided or of undefined values.
+    /// Expectations that are undecided or depend on undefined values.
     pub open: u64,
-    /// Bytes that were compared with the interpreter's, at each comparison.
+    /// Bytes that were compared with the interpreter's, summed over all comparisons.
     pub bytes: u64,
-    /// Of these, bytes of scalars that hold one of a few values by the interpreter.
+    /// Of these, bytes of scalars with a few possible values by the interpreter.
     pub one_of: u64,
-    /// Of these, bytes of 32-bit floats that may be any of a bounded set by the interpreter's runs
-    /// over sets.
+    /// Of these, bytes of 32-bit floats with a bounded set by the interpreter's runs over sets.
     pub within: u64,
-    /// Bytes that were left alone, since the interpreter does not decide them.
+    /// Bytes that were skipped, since the interpreter does not decide them.
     pub left: u64,
 }
 
-/// What a script came to on one engine.
+/// The result of a script on one engine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leg {
     /// "interpreter", or the device and its route.
     pub name: String,
-    /// Whether it is a device's.
+    /// Whether the engine is a device.
     pub device: bool,
     /// The verdict.
     pub verdict: Verdict,
-    /// How much was compared.
+    /// The amount of comparisons.
     pub compared: Compared,
-    /// Branches on undefined values that change nothing.
+    /// Branches on undefined values that do not affect the result.
     pub notes: Vec<String>,
 }
 
@@ -126,7 +125,7 @@ impl Leg {
         if self.device { Side::Device(self.name.clone()) } else { Side::Interpreter }
     }
 
-    /// The script ended early.
+    /// Sets the verdict for a script that ended early.
     fn ended(&mut self, line: Line, end: End) {
         self.note(match end {
             End::Undefined { report, .. } => Verdict::Undefined(report),
@@ -176,7 +175,7 @@ impl Leg {
     }
 }
 
-/// A byte that leaves an expectation open, with who made it so.
+/// A byte that leaves an expectation open, with its origin.
 pub fn open_text(player: &Player<'_>, open: &Open) -> String {
     let why = player.origin(open.buffer, open.byte);
     match (open.known, why) {
@@ -186,26 +185,26 @@ pub fn open_text(player: &Player<'_>, open: &Open) -> String {
     }
 }
 
-/// A device in a comparison.
+/// A device that is compared with the interpreter.
 struct Beside<'s, 'd> {
     player: Player<'s>,
     engine: Engine<'d>,
     leg: Leg,
-    /// Whether it goes on.
+    /// Whether it still runs commands.
     live: bool,
-    /// Whether it has not differed from the interpreter.
+    /// Whether it has agreed with the interpreter so far.
     same: bool,
 }
 
-/// Plays a script on an interpreter and on these devices, and compares: a leg for the interpreter,
-/// and one for each device.
+/// Plays a script on an interpreter and on these devices, and compares them. Returns a leg for the
+/// interpreter, and one for each device.
 pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devices: Vec<&mut Device>) -> Vec<Leg> {
     let mut own = Player::new(script, modules);
-    // A device may run adapted words, and is compared with what the interpreter shows of these.
-    // What it is given by naga has no float controls.
+    // A device may run adapted words, and is compared with the interpreter's result for these.
+    // Modules from naga have no float controls.
     let without_controls = devices.iter().any(|device| device.route().re_emits()).then_some(Profile::Wgsl);
     let profile = interpreter.profile.or(without_controls);
-    // Devices that have one size of subgroups are compared with runs of that size.
+    // If all devices have one subgroup size, the interpreter runs with that size.
     let mut sizes = devices.iter().map(|device| device.adapter().subgroups.size());
     let same = sizes.next().flatten().filter(|&size| sizes.all(|other| other == Some(size)));
     let subgroup_size = interpreter.subgroup_size.or(same);
@@ -224,7 +223,7 @@ pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devi
             Beside { player: Player::new(script, modules), engine: Engine::Device(device), leg, live, same: true }
         })
         .collect();
-    // Once the interpreter has ended, there is nothing to compare with.
+    // After the end of the interpreter, there is nothing to compare with.
     let mut ended = false;
     let mut last = Line(0);
     for command in commands(script) {
@@ -252,7 +251,7 @@ pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devi
         for one in beside.iter_mut().filter(|b| b.live) {
             let differed = matches!(one.leg.verdict, Verdict::Disagree(_));
             if let Action::Expect(expect) = &command.action {
-                // What the interpreter does not decide, no device decides for it.
+                // Bytes that the interpreter does not decide are undecided for devices too.
                 for id in subjects(expect) {
                     let known = if ended { &Contents::default() } else { &own.buffers[id] };
                     one.player.buffers[id].know_as(known);
@@ -290,7 +289,7 @@ pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devi
     std::iter::once(leg).chain(beside.into_iter().map(|b| b.leg)).collect()
 }
 
-/// The buffers that an expectation is of.
+/// The buffers that an expectation depends on.
 fn subjects(expect: &Expect) -> impl Iterator<Item = BufferId> {
     let other = match &expect.check {
         Check::EqBuffer(other) | Check::RmseBuffer(other, _) | Check::HistogramEmdBuffer(other, _) => Some(*other),
@@ -300,8 +299,8 @@ fn subjects(expect: &Expect) -> impl Iterator<Item = BufferId> {
 }
 
 impl Leg {
-    /// A device may do anything from a branch on an undefined value on, so that what it differs in
-    /// after one is undecided.
+    /// After a branch on an undefined value, a device may do anything. So a later difference
+    /// is undecided.
     fn excuse(&mut self, noted: Option<Line>) {
         if let (Some(line), Verdict::Disagree(difference)) = (noted, &self.verdict) {
             self.verdict = Verdict::Undecided(format!("{difference}, after a branch on an undefined value in line {line}"));
@@ -310,7 +309,7 @@ impl Leg {
 }
 
 impl Beside<'_, '_> {
-    /// Compares these buffers with the interpreter's; the first difference ends the comparing.
+    /// Compares these buffers with the interpreter's. The first difference ends all comparisons.
     fn compare(&mut self, script: &Script, own: &Buffers, which: impl Iterator<Item = BufferId>, line: Line) {
         for id in which {
             let (expected, found) = (&own[id], &self.player.buffers[id]);
@@ -353,19 +352,19 @@ impl Beside<'_, '_> {
     }
 }
 
-/// The 32-bit float whose first byte that is.
+/// The 32-bit float at this offset.
 fn float_at(bytes: &[u8], at: usize) -> Option<f32> {
     Some(f32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-/// Whether a scalar is one of these values, by its bytes and what follows them.
+/// Whether a scalar has one of these values. `bytes` starts with its bytes.
 fn admits(choice: &Choice, bytes: &[u8]) -> bool {
     let bits = bytes.iter().take(choice.size).rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
     choice.codes.admits(bits)
 }
 
-/// The element that a byte belongs to, and it in two contents of a buffer; of an image the
-/// component of a texel.
+/// The element that contains a byte, with its values in two contents of a buffer. For an image, it
+/// is the component of a texel.
 fn element(script: &Script, id: BufferId, at: usize, expected: &Contents, found: &[u8]) -> (Place, String, String) {
     let buffer = &script[id];
     let at = at as u64;
@@ -409,8 +408,8 @@ mod tests {
     use super::*;
     use crate::amber::read;
 
-    /// What is made of a device that shows these bytes in the one buffer of a script, where
-    /// something is left open.
+    /// The leg of a device that shows these bytes in the only buffer of a script. `open` leaves
+    /// some of the expected bytes open.
     fn made(script: &str, open: impl FnOnce(&mut Contents), shown: Vec<u8>) -> Leg {
         let script = read(script).expect("it is a script");
         let modules = Modules::load("test.amber", &script, &Options::default()).unwrap_or_else(|e| panic!("{}", e.text));
@@ -430,13 +429,13 @@ mod tests {
         shown.iter().flat_map(|x| x.to_le_bytes()).collect()
     }
 
-    /// A device that shows these floats, where the interpreter has left the second one anywhere
-    /// from 1 to 2.
+    /// The leg of a device that shows these floats. The interpreter allows the second float to be
+    /// anywhere from 1 to 2.
     fn compared(shown: [f32; 3]) -> Leg {
         made(FLOATS, |own| own.bound(4, Set::of(Span { low: 1.0, high: 2.0 })), bytes(&shown))
     }
 
-    /// What is wrong: the byte and the element where the first difference is.
+    /// The byte and the element of the first difference.
     fn place_of(leg: Leg) -> (Option<u64>, String) {
         let Verdict::Disagree(difference) = leg.verdict else { panic!("{:?}", leg.verdict) };
         let place = difference.place.expect("a place");
@@ -461,7 +460,7 @@ mod tests {
     fn a_difference_is_told_at_its_element() {
         // 3 and 3.5 differ in their third byte.
         assert_eq!(place_of(compared([7.0, 1.5, 3.5])), (Some(10), "IDX 8, float".into()));
-        // A vector of three has padding.
+        // A vector of three components has padding.
         let vectors = "#!amber\nBUFFER data DATA_TYPE vec3<float> DATA 1 2 3 4 5 6 END\n";
         let shown = |at: usize| {
             let mut shown = bytes(&[1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]);

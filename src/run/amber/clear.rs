@@ -1,5 +1,5 @@
-//! What CLEAR leaves in an attachment: Vulkan, Clear Values; the same on every engine, but for
-//! codes that a device may round either way.
+//! The effect of CLEAR on an attachment: Vulkan, Clear Values. It is the same on every engine,
+//! except for codes that a device may round either way.
 
 use std::ops::Range;
 
@@ -26,14 +26,14 @@ impl Default for ClearValues {
 }
 
 impl ClearValues {
-    /// Fills an attachment, which these bytes are. A component may be one of two codes; in sRGB,
-    /// whose rounding has loose bounds, it is doubtful then.
+    /// Fills an attachment, whose bytes these are. A component may have one of two codes. In sRGB,
+    /// whose rounding has loose bounds, such a component is doubtful.
     ///
-    /// Errors: a format of integers, whose clear value is no float.
+    /// The error is a format of integers, whose clear value is no float.
     pub(super) fn fill(&self, format: Format, contents: &mut Contents, whole: Range<usize>) -> Result<(), String> {
         let mut texel = vec![0; format.texel_size() as usize];
         let mut open = Vec::new();
-        // Every way in which the components of a packed texel may be rounded.
+        // All combinations of roundings of the components of a packed texel.
         let mut ways = vec![0u64];
         for field in format.fields() {
             let channel = field.channel;
@@ -57,7 +57,7 @@ impl ClearValues {
             let (start, end) = (field.offset as usize / 8, (field.offset + field.bits) as usize / 8);
             format.scalar().store(written.nearest, &mut texel[start..end]);
             if written.low != written.high {
-                // Neighbours, but where the bounds are loose.
+                // The codes are neighbours, except where the bounds are loose.
                 let known = format.numeric() != Numeric::Srgb && !value.is_nan();
                 let others = [written.low, written.high].into_iter().filter(|code| *code != written.nearest).collect();
                 open.push((start, end - start, known.then_some(Codes { best: written.nearest, others, nan: 0, any: None })));

@@ -1,5 +1,5 @@
-//! A command that compiles GLSL: `COMMAND FILE -o OUT`, with the text in FILE and the words wanted
-//! in OUT, little-endian.
+//! A command that compiles GLSL: `COMMAND FILE -o OUT`. It reads the text from FILE and writes the
+//! words to OUT, little-endian.
 
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::fs::{self, File};
@@ -15,9 +15,9 @@ use crate::amber::{Shader, ShaderError, Source, Stage};
 use crate::dispatch::MAX_WORDS;
 use crate::source;
 
-/// How long one shader may take.
+/// The time limit for one shader.
 pub const LIMIT: Duration = Duration::from_secs(60);
-/// The most bytes of what the command says that a message repeats.
+/// The most bytes of the command's output that a message repeats.
 const SAID: u64 = 2_000;
 
 /// A compiler of GLSL as a command.
@@ -25,7 +25,7 @@ const SAID: u64 = 2_000;
 pub struct CompilerCommand {
     /// The program, and its arguments before the file.
     words: Vec<String>,
-    /// How long one shader may take.
+    /// The time limit for one shader.
     pub limit: Duration,
 }
 
@@ -42,16 +42,16 @@ impl std::str::FromStr for CompilerCommand {
 }
 
 impl CompilerCommand {
-    /// The arguments that name the target environment of a shader, if it has one and the command
-    /// none: those of glslc and of glslang, told apart by the program's name. Other programs are
-    /// given none.
+    /// The arguments for the target environment of a shader, if the shader has one and the command
+    /// has none. The program's name selects the syntax of glslc or of glslang. Other programs get
+    /// no arguments.
     fn target(&self, shader: &Shader) -> Vec<String> {
         let Some(environment) = shader.target_env.as_deref() else { return Vec::new() };
         let program = Path::new(&self.words[0]).file_stem().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
         if self.words.iter().any(|word| word.starts_with("--target-")) {
             return Vec::new();
         }
-        // `vulkan1.1spv1.4` is both.
+        // `vulkan1.1spv1.4` names both.
         let (api, language) = match environment.find("spv") {
             Some(at) => environment.split_at(at),
             None => (environment, ""),
@@ -67,10 +67,10 @@ impl CompilerCommand {
         }
     }
 
-    /// Compiles a shader. The file's ending says the stage: `.vert`, `.frag` or `.comp`.
+    /// Compiles a shader. The file extension gives the stage: `.vert`, `.frag` or `.comp`.
     ///
     /// # Errors
-    /// The command does not start, fails, takes longer than the limit, or writes no module.
+    /// If the command does not start, fails, exceeds the time limit, or writes no module.
     pub fn compile(&self, shader: &Shader) -> Result<Vec<u32>, ShaderError> {
         let failed = |what: String| ShaderError::Invalid(what);
         let Source::Foreign { text, .. } = &shader.source else { return Err(failed("the shader is not in another language".into())) };
@@ -106,7 +106,7 @@ impl CompilerCommand {
     }
 }
 
-/// Waits for a child so long, and ends it where it takes longer.
+/// Waits for a child process up to the limit, and kills it after that.
 fn wait(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
     let end = Instant::now() + limit;
     let mut pause = Duration::from_millis(1);

@@ -1,16 +1,18 @@
-//! What a RUN of a graphics pipeline draws: a function of the script and of what its buffers hold.
+//! The draw of a RUN of a graphics pipeline. It is a function of the script and the contents of
+//! its buffers.
 //!
-//! DRAW_RECT is a triangle strip of the corners bottom left, top left, bottom right, top right (y
-//! downwards), DRAW_GRID a list of two triangles for each cell, row by row; both give location 0
-//! the corner's x and y in normalized device coordinates, z = 0 and w = 1, in place of all vertex
-//! data. The triangles of a rectangle have one winding: triangle 1 of a strip is the vertices 1, 3,
-//! 2 (Vulkan, Triangle Strips). As the corners go it is clockwise in framebuffer coordinates
-//! (Vulkan, Basic Polygon Rasterization), as all of DRAW_GRID are, so that under the default
-//! FRONT_FACE they are back faces: a CULL_MODE of back draws nothing of them. The documents of
-//! AmberScript do not state the order, and culling depends on it.
+//! DRAW_RECT is a triangle strip with the corners bottom left, top left, bottom right, top right (y
+//! downwards). DRAW_GRID is a list of two triangles for each cell, row by row. In both, location 0
+//! is the corner's x and y in normalized device coordinates, z = 0 and w = 1, instead of all vertex
+//! data. Both triangles of a rectangle have the same winding: triangle 1 of a strip has the
+//! vertices 1, 3, 2 (Vulkan, Triangle Strips). With this order of corners, the winding is clockwise
+//! in framebuffer coordinates (Vulkan, Basic Polygon Rasterization). So it is for all triangles of
+//! DRAW_GRID. Under the default FRONT_FACE they are back faces, and a CULL_MODE of back draws
+//! nothing of them. The documentation of AmberScript does not state the order, and culling depends
+//! on it.
 //!
-//! Without a DEPTH block that says TEST on, a depth attachment keeps what CLEAR left in it. BOUNDS
-//! are of what it holds, whether TEST is on or not.
+//! Without a DEPTH block with TEST on, a depth attachment keeps the contents that CLEAR left.
+//! BOUNDS apply to these contents, whether TEST is on or not.
 
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::ops::Range;
@@ -30,39 +32,39 @@ use crate::amber::{
 };
 use crate::dispatch::MAX_BUFFER_BYTES;
 
-/// What is assembled into triangles: [`Vertices`] that own what they are given.
+/// The vertices of a draw: [`Vertices`] that own their data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assembled {
-    /// How vertices make triangles.
+    /// How vertices form primitives.
     pub topology: raster::Topology,
-    /// The indices.
+    /// The indices, if the draw is indexed.
     pub indices: Option<Vec<u32>>,
-    /// The first vertex, or the place of the first index.
+    /// The index of the first vertex, or the position of the first index.
     pub first: u32,
-    /// How many vertices or indices.
+    /// The number of vertices or indices.
     pub count: u32,
-    /// The first instance.
+    /// The number of the first instance.
     pub first_instance: u32,
-    /// How many instances.
+    /// The number of instances.
     pub instances: u32,
     /// The vertex attributes.
     pub attributes: Vec<Attribute>,
 }
 
-/// A depth and stencil attachment and its tests.
+/// A depth and stencil attachment, with its tests.
 #[derive(Clone, Debug)]
 pub struct Depth {
-    /// Which buffer it is.
+    /// The buffer of the attachment.
     pub buffer: BufferId,
-    /// The depths as a texture; of an attachment without depths, ones that every fragment passes.
+    /// The depths as a texture. If the attachment has no depths, every fragment passes these.
     pub image: Image,
-    /// As engines take it.
+    /// The attachment in the form for engines.
     pub target: DepthTarget,
-    /// Whether the depths are those of the attachment.
+    /// Whether the depths belong to the attachment.
     pub has_depths: bool,
 }
 
-/// The stencil test of a face.
+/// The stencil test of a face, in the form for engines.
 fn face_of(face: StencilFace) -> raster::StencilFace {
     let op = |op| match op {
         StencilOp::Keep => raster::StencilOp::Keep,
@@ -86,12 +88,12 @@ fn face_of(face: StencilFace) -> raster::StencilFace {
     }
 }
 
-/// A draw that owns what it is given.
+/// A draw that owns its inputs.
 #[derive(Clone, Debug)]
 pub struct Drawing {
-    /// The entry points of the vertex and of the fragment stage.
+    /// The entry points of the vertex stage and of the fragment stage.
     pub entries: [String; 2],
-    /// What is assembled into triangles.
+    /// The vertices.
     pub assembled: Assembled,
     /// The bytes behind descriptors.
     pub buffers: Vec<Buffer>,
@@ -101,22 +103,22 @@ pub struct Drawing {
     pub samplers: Vec<BoundSampler>,
     /// The push constants.
     pub push_constants: Vec<u8>,
-    /// Viewport, area, culling.
+    /// The viewport, the area and culling.
     pub state: State,
     /// The colour attachments.
     pub targets: Vec<ColourTarget>,
-    /// The buffers that the colour attachments are, with their bytes, in the same order; none for
-    /// the one that no script sees.
+    /// The buffer of each colour attachment with the range of its bytes, in the same order. `None`
+    /// for the attachment that no script declares.
     pub shown: Vec<Option<(BufferId, Range<usize>)>>,
     /// The depth attachment and its test, if there is one.
     pub depth: Option<Depth>,
-    /// The first byte of vertex data, indices or push constants that is
-    /// not decided, and whose.
+    /// The first undecided byte of vertex data, indices or push constants: its buffer, its offset,
+    /// and how much is known of it.
     pub open: Option<(BufferId, usize, Known)>,
 }
 
 impl Drawing {
-    /// The draw as engines take it.
+    /// The draw in the form for engines.
     pub fn draw(&self, limits: Limits) -> Draw<'_> {
         Draw {
             vertex: &self.entries[0],
@@ -146,10 +148,10 @@ impl Drawing {
     }
 }
 
-/// What is drawn.
+/// The draw of a RUN.
 ///
 /// # Errors
-/// A format, an address mode or an extent that no engine takes.
+/// If a format, an address mode or an extent is not supported by any engine.
 pub fn drawing(script: &Script, held: &Buffers, pipeline: PipelineId, what: &RunKind, entries: [&str; 2]) -> Result<Drawing, InvalidInput> {
     let unsupported = |what: String| InvalidInput::new(InputFault::Unsupported, what);
     let pipeline = &script[pipeline];
@@ -217,7 +219,7 @@ pub fn drawing(script: &Script, held: &Buffers, pipeline: PipelineId, what: &Run
     })
 }
 
-/// Bytes of a corner: x and y, 32-bit floats.
+/// The size of a corner in bytes: x and y as 32-bit floats.
 const CORNER: usize = 8;
 
 /// The vertices of rectangles.
@@ -258,7 +260,7 @@ impl Corners {
     }
 }
 
-/// Which bytes of a buffer a descriptor stands for.
+/// The byte range of a buffer for a descriptor.
 pub(super) fn bytes_of(held: &[u8], range: BufferRange) -> Range<usize> {
     let whole = held.len();
     let start = usize::try_from(range.offset).unwrap_or(whole).min(whole);
@@ -342,7 +344,7 @@ fn state_of(pipeline: &Pipeline) -> State {
     state
 }
 
-/// A sampler as engines take it.
+/// A sampler in the form for engines.
 pub(super) fn sampler_of(sampler: &Sampler) -> Result<image::Sampler, String> {
     let filter = |filter| match filter {
         Filter::Nearest => image::Filter::Nearest,
@@ -375,7 +377,7 @@ pub(super) fn sampler_of(sampler: &Sampler) -> Result<image::Sampler, String> {
 
 fn format_of(format: Format) -> Result<image::Format, String> {
     let name = format.name();
-    // Packed as bytes lie.
+    // This packed format has the byte order of the plain format.
     let name = match name.strip_prefix("A8B8G8R8_").and_then(|rest| rest.strip_suffix("_PACK32")) {
         Some(numeric) => format!("R8G8B8A8_{numeric}"),
         None => name,
@@ -383,9 +385,9 @@ fn format_of(format: Format) -> Result<image::Format, String> {
     image::Format::of_name(&name).ok_or_else(|| format!("the image format {name}"))
 }
 
-/// A buffer's bytes as an image, from a level on, so many levels; and which of the bytes.
+/// A number of levels of a buffer as an image, starting with a level. Also their byte range.
 ///
-/// Errors: it has no format or size of an image that is modeled: a sentence.
+/// The error is a sentence: there is no image format or size, or one that is not modeled.
 pub(super) fn image_of(script: &Script, held: &Buffers, view: View, levels: u32) -> Result<(Image, Range<usize>), String> {
     let buffer = &script[view.buffer];
     let named = |what: String| format!("the image {}: {what}", buffer.name);
@@ -408,9 +410,9 @@ pub(super) fn image_of(script: &Script, held: &Buffers, view: View, levels: u32)
     Ok((image, whole.unwrap_or(0..0)))
 }
 
-/// The items of a buffer as a row of texels; and which of its bytes.
+/// The items of a buffer as a row of texels, with their byte range.
 ///
-/// Errors: it has no format that is modeled, or no items: a sentence.
+/// The error is a sentence: there is no format that is modeled, or no items.
 pub(super) fn texels_of(script: &Script, held: &Buffers, id: BufferId) -> Result<(Image, Range<usize>), String> {
     let buffer = &script[id];
     let named = |what: &str| format!("the texel buffer {}: {what}", buffer.name);
@@ -422,9 +424,9 @@ pub(super) fn texels_of(script: &Script, held: &Buffers, id: BufferId) -> Result
     Ok((image, 0..bytes.len()))
 }
 
-/// A sample of all texels of a buffer as an image; and which of its bytes.
+/// One sample of all texels of a buffer as an image, with its byte range.
 ///
-/// Errors: it has no format or size of an image that is modeled: a sentence.
+/// The error is a sentence: there is no image format or size, or one that is not modeled.
 fn sample_of(script: &Script, held: &Buffers, id: BufferId, sample: u32) -> Result<(Image, Range<usize>), String> {
     let buffer = &script[id];
     let named = |what: &str| format!("the image {}: {what}", buffer.name);
@@ -436,12 +438,13 @@ fn sample_of(script: &Script, held: &Buffers, id: BufferId, sample: u32) -> Resu
     Ok((image, range))
 }
 
-/// The levels of an image from one on: all that are sampled, and one that is written.
+/// The number of levels of an image in a view. A sampled image has all levels from the first on, a
+/// written image one.
 pub(super) fn levels_of(script: &Script, view: View, is_sampled: bool) -> u32 {
     if is_sampled { script[view.buffer].levels.saturating_sub(view.level) } else { 1 }
 }
 
-/// Reads what a draw is given, and notes the first byte that is not decided.
+/// Reads the inputs of a draw, and records the first undecided byte.
 struct Given<'s> {
     script: &'s Script,
     held: &'s Buffers,
@@ -457,8 +460,8 @@ impl<'s> Given<'s> {
         &held.bytes
     }
 
-    /// The depth and stencil attachment, if a test of what it has is on or depths are biased.
-    /// Without the depth test every depth passes and none is stored.
+    /// The depth and stencil attachment, if one of its tests is on or depths are biased. Without
+    /// the depth test, every depth passes and none is stored.
     fn depth(&mut self, pipeline: &Pipeline) -> Result<Option<Depth>, String> {
         let Some(id) = pipeline.depth_stencil else { return Ok(None) };
         let (Some(format), (width, height)) = (self.script[id].format(), pipeline.framebuffer) else { return Ok(None) };
@@ -474,13 +477,13 @@ impl<'s> Given<'s> {
         if self.script[id].extent.image() != Some((width, height)) {
             return Err(format!("the attachment {name} has another size than the framebuffer of {width} by {height}"));
         }
-        // Without depths to be tested, ones that nothing changes.
+        // Without a depth test, these depths have no effect.
         let of = match depth.map_or(32, |depth| depth.bits) {
             16 => image::Format::D16Unorm,
             24 => image::Format::X8D24Unorm,
             _ => image::Format::D32Sfloat,
         };
-        // The depths of several samples are below each other.
+        // The depths of the samples are stored one below the other.
         let (bytes, height) = (of.bytes(), height * self.script[id].samples);
         let depths = match depth {
             Some(depth) => texels().flat_map(|texel| format.bits_of(depth, texel).to_le_bytes().into_iter().take(bytes)).collect(),
@@ -504,8 +507,8 @@ impl<'s> Given<'s> {
         Ok(Some(Depth { buffer: id, image, target, has_depths: depth.is_some() }))
     }
 
-    /// An attachment, of the framebuffer's size. What it holds is no input of a stage, so that open
-    /// bytes are not noted.
+    /// A colour attachment, with the size of the framebuffer. Its contents are no input of a stage,
+    /// so open bytes are not recorded.
     fn attachment(&self, pipeline: &Pipeline, view: View, sample: u32) -> Result<(Image, Range<usize>), String> {
         let ((width, height), name) = (pipeline.framebuffer, &self.script[view.buffer].name);
         let (image, bytes) = match self.script[view.buffer].samples {
@@ -530,7 +533,7 @@ impl<'s> Given<'s> {
         }
     }
 
-    /// How many vertices there is data for.
+    /// The number of vertices in the vertex data.
     fn vertices(&self, pipeline: &Pipeline) -> Result<u64, String> {
         let of_vertices = pipeline.vertex_data.iter().filter(|d| d.rate == amber::Rate::Vertex);
         let items = of_vertices.map(|data| {
@@ -543,8 +546,8 @@ impl<'s> Given<'s> {
         items.min().ok_or_else(|| format!("the pipeline {} has no vertex data that says how many vertices there are", pipeline.name))
     }
 
-    /// An attribute. Formats of three components get a fourth that reads as one, which is what a
-    /// missing one reads as (Vulkan, Conversion to RGBA).
+    /// A vertex attribute. A format of three components gets a fourth with the value one, as Vulkan
+    /// requires for missing components (Conversion to RGBA).
     fn attribute(&mut self, data: &VertexData) -> Result<Attribute, String> {
         let buffer = &self.script[data.buffer];
         let declared = data.format.or_else(|| buffer.item_format());
@@ -616,7 +619,7 @@ impl<'s> Given<'s> {
     fn targets(&mut self, pipeline: &Pipeline) -> Result<(Vec<ColourTarget>, Vec<Option<(BufferId, Range<usize>)>>), String> {
         let (width, height) = pipeline.framebuffer;
         if pipeline.colours.is_empty() {
-            // No buffer has its size, and so no bound of a script holds for it.
+            // This attachment has no buffer, so the limits of a script do not bound it.
             if u64::from(width) * u64::from(height) * 4 > MAX_BUFFER_BYTES {
                 return Err(format!("an attachment of {width} by {height} texels; at most {MAX_BUFFER_BYTES} bytes are taken"));
             }

@@ -1,5 +1,5 @@
-//! What a RUN shows, put into the buffers of a script: bytes, what is known of them, and who made
-//! what is not decided.
+//! The results of a RUN, stored in the buffers of a script: bytes, the knowledge of them, and the
+//! origins of undecided bytes.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,43 +19,44 @@ use crate::compute::given::Place;
 use crate::dispatch::{BufferKind, ImageKind};
 use crate::theorem::why_text;
 
-/// The most places of one buffer of which it is kept who made their undefined or doubtful bytes.
+/// The most origins of undefined or doubtful bytes that are recorded for one buffer.
 pub const MAX_ORIGINS: usize = 4_096;
 
-/// The most depths that a depth which is not exact is told by.
+/// The most codes of an inexact depth that are listed.
 const MAX_DEPTHS: u64 = 16;
 
-/// Who made bytes undefined or doubtful.
+/// The origin of undefined or doubtful bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Origin {
     pub range: Range<usize>,
     pub why: String,
 }
 
-/// What a draw has left in a depth attachment: depths that are not exact are intervals, of which
-/// bytes say less.
+/// The contents of a depth attachment after a draw. Inexact depths are intervals, which bytes
+/// cannot express.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StoredDepth {
-    /// What the buffer holds as long as nothing else has written to it.
+    /// The contents of the buffer right after the draw. If the buffer has changed since, the depths
+    /// are out of date.
     pub held: Contents,
-    /// The depths, and the stencils, if a draw has told them.
+    /// The depths and the stencils, if a draw has them.
     pub depths: Option<DepthBuffer>,
     pub stencil: Option<StencilBuffer>,
 }
 
-/// What a RUN leaves open in one buffer.
+/// The open parts of one buffer after a RUN.
 pub(super) struct LeftOpen {
-    /// Bytes that a device may hold other bits in.
+    /// Bytes for which a device may have other bits.
     pub doubtful: Vec<Doubtful>,
-    /// 32-bit floats that may be any of a bounded set, by first byte.
+    /// 32-bit floats with a bounded set, by the offset of their first byte.
     pub bounded: Vec<(u64, Set)>,
-    /// Words that are one of a few values, the one that is shown first.
+    /// Words with a few possible values. The shown value comes first.
     pub one_of: Vec<(u64, Vec<u32>)>,
-    /// Why runs over sets did not say more, if they did not.
+    /// The reason why runs over sets know no more, if they do not.
     pub unsettled: Option<String>,
 }
 
-/// Bytes of an image that are not exact, to be marked in one go.
+/// Inexact bytes of an image, to be marked together.
 #[derive(Default)]
 pub(super) struct Marks(Vec<(Range<usize>, Known, String)>);
 
@@ -64,7 +65,7 @@ impl Marks {
         self.0.push((range, known, why));
     }
 
-    /// Marks, and notes each stretch that one thing has made.
+    /// Marks the bytes, and records each contiguous range with one origin.
     fn apply(mut self, player: &mut Player<'_>, id: BufferId) {
         self.0.sort_by_key(|(range, ..)| range.start);
         let mut open: Option<(Range<usize>, String)> = None;
@@ -88,7 +89,7 @@ impl Marks {
 }
 
 impl Player<'_> {
-    /// Keeps who made bytes undefined or doubtful.
+    /// Records the origin of undefined or doubtful bytes.
     pub(super) fn note(&mut self, buffer: BufferId, range: Range<usize>, why: String) {
         let origins = &mut self.origins[buffer.0];
         if origins.len() < MAX_ORIGINS {
@@ -96,8 +97,9 @@ impl Player<'_> {
         }
     }
 
-    /// Puts what the relation or the machine shows of a buffer in its place, with what is known of
-    /// it: what it makes undefined or doubtful, and what was so before and is not `written` over.
+    /// Stores the result of an interpreter for a buffer, with the knowledge of it. That
+    /// covers bytes that the run makes undefined or doubtful, and earlier open bytes that are
+    /// not `written`.
     pub(super) fn keep(
         &mut self,
         made: &dyn Fn(&UndefinedBytes) -> String,
@@ -126,7 +128,7 @@ impl Player<'_> {
                 self.buffers[id].take(at..end, &before);
                 stayed = true;
             } else if known == Known::OneOf {
-                // A part of it is written over.
+                // A part of the scalar is overwritten.
                 (at..end).filter(|&at| !is_written(at)).for_each(|at| self.buffers[id].mark(at..at + 1, Known::Doubtful));
             }
             at = end;
@@ -159,8 +161,8 @@ impl Player<'_> {
         }
     }
 
-    /// Puts what an interpreter shows of a storage image in its place, with what it makes undefined
-    /// or doubtful.
+    /// Stores the result of an interpreter for a storage image, including undefined and
+    /// doubtful texels.
     pub(super) fn keep_image<'d>(
         &mut self,
         made: &dyn Fn((u32, InvocationId)) -> String,
@@ -193,9 +195,9 @@ impl Player<'_> {
         marks.apply(self, id);
     }
 
-    /// Puts what the relation shows of a colour attachment in its place. Where the attachment held
-    /// open components before the draw, `other` is the same draw over other bits there: a component
-    /// that has kept both is one that no fragment has written.
+    /// Stores the result of the relation for a colour attachment. If the attachment had open
+    /// components before, `other` is the same draw with other bits in them. A component that keeps
+    /// its bits in both draws was not written by any fragment.
     pub(super) fn keep_target(
         &mut self,
         made: &dyn Fn(&MadeBy) -> String,
@@ -212,7 +214,7 @@ impl Player<'_> {
         let mut marks = Marks::default();
         let (channels, size) = (observed.image.format().channels(), observed.image.format().bytes());
         let width = observed.image.size(0).map_or(1, |[width, _]| width);
-        // Where components are no whole bytes the texel is what is known or not.
+        // If components are no whole bytes, knowledge is about whole texels.
         let is_packed = observed.image.format().is_packed();
         let place = |[x, y]: [u32; 2], c: usize| {
             let at = whole.start + (y as usize * width as usize + x as usize) * size;
@@ -237,8 +239,8 @@ impl Player<'_> {
                 }
                 Component::OneOf(codes) => {
                     now.choose(range.start, range.len(), codes.clone());
-                    // Of codes next to each other one is rounded to; what is further apart is
-                    // another value, of an open branch say.
+                    // Adjacent codes are roundings of one value. Codes further apart are different
+                    // values, for example of an open branch.
                     let why = match codes.others.iter().all(|other| other.abs_diff(codes.best) <= 1) {
                         true => format!("RUN in line {line} rounds to the format {}", format.name()),
                         false => format!("RUN in line {line} writes one of several values, in the format {}", format.name()),
@@ -246,8 +248,8 @@ impl Player<'_> {
                     marks.push(range, Known::OneOf, why);
                 }
                 Component::Within(set) => {
-                    // Its bytes are in place, and so is what is known of them: only who
-                    // made it is noted.
+                    // The bytes and the knowledge of them are stored already. Only the origin
+                    // is recorded.
                     now.bound(range.start, *set);
                     marks.push(range, Known::OneOf, format!("a float in {set}, RUN in line {line}"));
                 }
@@ -289,7 +291,7 @@ impl Player<'_> {
         marks.apply(self, id);
     }
 
-    /// Puts a depth and stencil attachment in its place, depths as the nearest codes.
+    /// Stores a depth and stencil attachment. Depths become the nearest codes.
     pub(super) fn keep_depth(
         &mut self,
         (id, format): (BufferId, Format),
@@ -327,7 +329,7 @@ impl Player<'_> {
             let (size, start) = (depth_bits as usize / 8, pixel * texel);
             now.mark(start..start + size, Known::Decided);
             let (low, high, best) = (code(depth.0.allowed.low), code(depth.0.allowed.high), code(depth.0.value));
-            // Codes of numbers that are not negative have the order of the numbers.
+            // The codes of numbers that are not negative have the order of the numbers.
             let few = !depth.0.allowed.nan && depth.0.allowed.low.is_sign_positive() && high >= low && high - low <= MAX_DEPTHS;
             let others = if few { (low..=high).filter(|code| *code != best).collect() } else { Default::default() };
             now.choose(start, size, Codes { best, others, nan: 0, any: None });
@@ -346,7 +348,7 @@ impl Player<'_> {
         self.depths.insert(id, StoredDepth { held: self.buffers[id].clone(), depths, stencil });
     }
 
-    /// All that may be written to is doubtful.
+    /// Makes all bytes that a RUN may write doubtful.
     pub(super) fn doubt(&mut self, bound: &Bound, why: String) {
         let buffers = bound.buffers.iter().filter(|b| b.kind == BufferKind::ReadWrite).map(|b| (b.buffer, b.range.clone()));
         let images = bound.images.iter().filter(|i| i.kind == ImageKind::Storage);
@@ -356,30 +358,30 @@ impl Player<'_> {
         }
     }
 
-    /// These bytes are doubtful.
+    /// Makes these bytes doubtful.
     pub(super) fn doubt_bytes(&mut self, id: BufferId, range: Range<usize>, why: String) {
         self.buffers[id].mark(range.clone(), Known::Doubtful);
         self.origins[id.0].retain(|o| !(range.start <= o.range.start && o.range.end <= range.end));
         self.note(id, range, why);
     }
 
-    /// Puts what a RUN shows at a place into its buffer, decided; gives the buffer and the bytes.
-    /// Nothing for a buffer that is only read.
+    /// Stores the decided result of a RUN at a place. Returns the buffer and the byte range. `None`
+    /// for a buffer that is only read.
     pub(super) fn store(&mut self, bound: &Bound, place: Place, bytes: &[u8]) -> Option<(BufferId, Range<usize>)> {
         let found = bound.buffers.iter().find(|b| b.place == place && b.kind == BufferKind::ReadWrite && b.range.len() == bytes.len())?;
         self.store_bytes(found.buffer, found.range.clone(), bytes);
         Some((found.buffer, found.range.clone()))
     }
 
-    /// Puts what a RUN shows of the storage image at a place into its buffer,
-    /// decided; gives the buffer and the bytes.
+    /// Stores the decided result of a RUN for the storage image at a place. Returns the buffer and
+    /// the byte range.
     pub(super) fn store_image(&mut self, bound: &Bound, place: Place, bytes: &[u8]) -> Option<(BufferId, Range<usize>)> {
         let found = bound.images.iter().find(|i| i.place == place && i.kind == ImageKind::Storage)?;
         (found.range.len() == bytes.len()).then(|| self.store_bytes(found.buffer, found.range.clone(), bytes))?;
         Some((found.buffer, found.range.clone()))
     }
 
-    /// Puts bytes in place, as many as the range has, decided.
+    /// Stores decided bytes. Their number is that of the range.
     pub(super) fn store_bytes(&mut self, id: BufferId, range: Range<usize>, bytes: &[u8]) {
         self.buffers[id].bytes[range.clone()].copy_from_slice(bytes);
         self.buffers[id].mark(range.clone(), Known::Decided);
@@ -387,7 +389,7 @@ impl Player<'_> {
     }
 }
 
-/// The bytes with other ones where they are open.
+/// The bytes, with other bits in open bytes.
 pub(super) fn flipped(held: &Contents) -> Vec<u8> {
     let flip = |(at, byte): (usize, &u8)| if held.known_at(at) > Known::Decided { byte ^ 1 } else { *byte };
     held.bytes.iter().enumerate().map(flip).collect()

@@ -1,15 +1,14 @@
-//! Amber scripts on engines: commands in order, every expectation judged, and one engine beside
-//! another, buffer by buffer.
+//! Amber scripts on engines. Commands run in order, and every expectation is judged. One engine is
+//! compared with another, buffer by buffer.
 //!
-//! [`Modules`] are a script's shaders with their specialization constants frozen; a [`Player`] does
-//! the script's commands on one engine and holds what that engine has made of the buffers;
-//! [`check()`] plays a script on an interpreter and on devices at once, and compares them after
-//! each RUN. [`draw`] says what a RUN of a graphics pipeline draws.
+//! [`Modules`] are a script's shaders with frozen specialization constants. A [`Player`] executes
+//! the script's commands on one engine, and has the resulting buffers. [`check()`] plays a script
+//! on an interpreter and on devices together, and compares them after each RUN. [`draw`] defines
+//! the draw of a RUN of a graphics pipeline.
 //!
-//! An interpreter also knows which bytes are undefined, with who made them, and which are doubtful:
-//! a conforming device may hold other ones there. A RUN that reads open bytes says nothing of what
-//! it writes, since no engine takes a set for an input: all bytes that it may
-//! write are doubtful then.
+//! An interpreter also knows which bytes are undefined, with their origin, and which are doubtful:
+//! a conforming device may have other bytes there. If a RUN reads open bytes, all bytes that it may
+//! write are doubtful, since no engine takes sets as inputs.
 
 mod adapted;
 mod bind;

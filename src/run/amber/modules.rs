@@ -1,5 +1,5 @@
-//! The modules of a script's pipelines: words from each shader's source, specialization constants
-//! frozen, loaded and checked before anything runs.
+//! The modules of a script's pipelines. Shader sources become words, specialization constants are
+//! frozen, and modules are loaded and checked before anything runs.
 
 use rspirv::spirv::ExecutionModel;
 use smallstep_semantics::spirv::{LoadError, LoadOptions, Module, Specialization, spec_constants};
@@ -12,12 +12,12 @@ use crate::compute::{ComputeModule, Uses};
 use crate::dispatch::resources::{self, Needs};
 use crate::source::{ReadError, Wrong};
 
-/// How shaders become modules.
+/// The options for loading shaders.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'c> {
-    /// The compiler of shaders in GLSL; without one they are unsupported.
+    /// The compiler for shaders in GLSL. Without it they are unsupported.
     pub glsl: Option<Compiler<'c>>,
-    /// Accept what older tools wrote: sections out of order, another reserved word.
+    /// Whether to accept the output of older tools: sections out of order, another reserved word.
     pub lenient: bool,
 }
 
@@ -27,26 +27,26 @@ pub struct Stage {
     pub module: Module,
     /// The entry point.
     pub entry: String,
-    /// What the entry point uses.
+    /// The resources that the entry point uses.
     pub needs: Needs,
-    /// Where its instructions stand in the script, if it is assembly.
+    /// The lines of its instructions in the script, if the source is assembly.
     pub lines: Option<AssemblyLines>,
 }
 
 impl Stage {
-    /// What the entry point uses.
+    /// The resources that the entry point uses.
     pub fn uses(&self) -> Uses<'_> {
         Uses::new(&self.module, &self.needs)
     }
 }
 
-/// What a pipeline runs.
+/// The modules of a pipeline.
 pub enum Loaded {
     /// A compute stage.
     Compute {
         /// The module.
         module: Box<ComputeModule>,
-        /// Where its instructions stand in the script, if it is assembly.
+        /// The lines of its instructions in the script, if the source is assembly.
         lines: Option<AssemblyLines>,
     },
     /// A vertex and a fragment stage.
@@ -58,14 +58,14 @@ pub enum Loaded {
     },
 }
 
-/// The modules of the pipelines that a script runs.
+/// The modules of all pipelines that a script runs.
 pub struct Modules(Vec<Option<Loaded>>);
 
 impl Modules {
-    /// Loads the modules of the script in the file of that name.
+    /// Loads the modules of a script. `name` is the name of its file.
     ///
-    /// Errors: a shader has no words, a module is refused, a pipeline lacks a stage; the message
-    /// begins with the place.
+    /// Errors: a shader without words, a module that is rejected, or a pipeline without a stage.
+    /// The message begins with the place.
     pub fn load(name: &str, script: &Script, options: &Options<'_>) -> Result<Modules, ReadError> {
         let mut modules = Modules(script.pipelines.iter().map(|_| None).collect());
         for command in script.commands.iter().flat_map(with_body) {
@@ -78,13 +78,13 @@ impl Modules {
         Ok(modules)
     }
 
-    /// The modules of a pipeline; none for one that no command runs.
+    /// The modules of a pipeline. `None` if no command runs it.
     pub fn of(&self, pipeline: PipelineId) -> Option<&Loaded> {
         self.0.get(pipeline.0)?.as_ref()
     }
 }
 
-/// A command, and those that it repeats.
+/// A command, followed by the commands that it repeats.
 fn with_body(command: &Command) -> impl Iterator<Item = &Command> {
     let body = match &command.action {
         Action::Repeat { body, .. } => body.as_slice(),
@@ -147,8 +147,8 @@ fn module(name: &str, script: &Script, attached: &Attachment, options: &Options<
         let error = ReadError::of_module(&format!("{name}:{}: shader {}", shader.line, shader.name), e);
         ReadError { wrong: error.wrong, text: error.text }
     };
-    // A value for a constant that the module does not have
-    // changes nothing (Vulkan, VkSpecializationMapEntry).
+    // A value for a constant that the module does not have has no effect
+    // (Vulkan, VkSpecializationMapEntry).
     let mut specialization = Vec::new();
     if !attached.specializations.is_empty() {
         let constants = spec_constants(&words).map_err(|e| refused(&e))?;

@@ -1,4 +1,4 @@
-//! A script's commands, one after another, on one engine.
+//! The execution of a script's commands on one engine.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -31,7 +31,7 @@ use crate::dispatch::{BufferKind, ComputeDispatch};
 use crate::gpu::{Device, DeviceOutcome, Route};
 use crate::theorem::dispatches::Engines;
 
-/// What runs RUN commands.
+/// The engine that executes RUN commands.
 pub enum Engine<'d> {
     /// The relation or the lockstep machine.
     Interpreter(Box<Interpreter>),
@@ -42,24 +42,24 @@ pub enum Engine<'d> {
 /// An interpreter of dispatches and draws.
 #[derive(Clone)]
 pub struct Interpreter {
-    /// Which. The machine keeps no record of what other devices may show, so that
-    /// [`compute::Interpreter::Any`] gives modules with floats to the relation.
+    /// The engine for dispatches. The machine keeps no record of the values that other devices may
+    /// have, so [`compute::Interpreter::Any`] runs modules with floats on the relation.
     pub by: compute::Interpreter,
-    /// Relation and machine as they are, or with a planted bug.
+    /// The relation and the machine. Tests plant bugs in them.
     pub engines: Engines,
-    /// How draws are rasterised.
+    /// The rules for the rasterisation of draws.
     pub raster: raster::Rules,
-    /// What one RUN may take.
+    /// The limits of one RUN.
     pub limits: Limits,
-    /// Under which profile floats are judged; by default that which each module asks for.
+    /// The profile for floats. The default is the profile that each module declares.
     pub profile: Option<Profile>,
-    /// How many invocations a subgroup has where a pipeline does not say; without, a RUN that
-    /// depends on it is played with several sizes.
+    /// The subgroup size for pipelines that declare none. If `None`, a RUN that depends on it is
+    /// played with several sizes.
     pub subgroup_size: Option<u32>,
-    /// Whether a module that is adapted for devices ([`crate::compile`]) is run that way too, and
-    /// must show the same.
+    /// Whether a module that is adapted for devices ([`crate::compile`]) also runs in that form. It
+    /// must then show the same.
     pub adapted_too: bool,
-    /// Whether a RUN goes on that branches on an undefined value, if all ways show the same.
+    /// Whether a RUN goes on after a branch on an undefined value, if all ways show the same.
     pub follows: bool,
 }
 
@@ -78,34 +78,34 @@ impl Default for Interpreter {
     }
 }
 
-/// Why a script is not played on.
+/// The reason why a script ends early.
 #[derive(Clone, Debug, PartialEq)]
 pub enum End {
-    /// A RUN met undefined behaviour.
+    /// A RUN has undefined behaviour.
     Undefined {
-        /// What it met.
+        /// The undefined behaviour.
         undefined: Box<Undefined>,
         /// The report, in some lines.
         report: String,
-        /// Where the instructions of the shader stand in the script, if its text is there.
+        /// The lines of the shader's instructions in the script, if the source is assembly.
         assembly: Option<AssemblyLines>,
     },
-    /// Something that is not modeled.
+    /// A feature that is not modeled.
     Unsupported(String),
-    /// A limit of an engine, or fuel.
+    /// A limit of an engine was exceeded, or the fuel.
     Limit(String),
     /// The script does not fit its shaders.
     Invalid(String),
-    /// The device lacks something.
+    /// The device lacks a feature.
     Unchecked(String),
-    /// The device, or naga, refused a module that the interpreter takes.
+    /// The device, or naga, rejected a module that the interpreter accepts.
     Refused(String),
-    /// The device crashed, hung or was lost; or a pass of ours changed what a module shows.
+    /// The device crashed, hung or was lost. Or a pass of ours changed the result of a module.
     Failed(String),
 }
 
 impl End {
-    /// The word that reports use.
+    /// The word for it in reports.
     pub fn name(&self) -> &'static str {
         match self {
             End::Undefined { .. } => "undefined",
@@ -118,7 +118,7 @@ impl End {
         }
     }
 
-    /// Why, in a sentence.
+    /// The reason in a sentence.
     pub fn why(&self) -> String {
         match self {
             End::Undefined { undefined, .. } => undefined.to_string(),
@@ -128,12 +128,12 @@ impl End {
     }
 }
 
-/// What one command came to.
+/// The result of one command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// It is done.
+    /// The command was executed.
     Done,
-    /// A RUN is done; these buffers may have changed.
+    /// A RUN was executed. These buffers may have changed.
     Ran(Vec<BufferId>),
     /// An expectation was judged.
     Judged(Judgement),
@@ -141,45 +141,44 @@ pub enum Step {
     Ended(Line, End),
 }
 
-/// What one engine has made of a script's buffers so far.
+/// The state of one engine during a script.
 pub struct Player<'s> {
     pub(super) script: &'s Script,
     modules: &'s Modules,
-    /// What the buffers hold.
+    /// The contents of the buffers.
     pub buffers: Buffers,
     pub(super) origins: Vec<Vec<Origin>>,
-    /// What draws have left in depth attachments.
+    /// The depths that draws have left in depth attachments.
     pub(super) depths: BTreeMap<BufferId, StoredDepth>,
     clear: Vec<ClearValues>,
-    /// Branches on undefined values that change nothing, by the line of their RUN.
+    /// Branches on undefined values that do not affect the result, with the line of their RUN.
     pub notes: Vec<(Line, String)>,
 }
 
-/// What a player holds: buffers, who made what is open in them, and depths.
+/// The state of a player: buffers, origins of open bytes, and depths.
 type Held = (Buffers, Vec<Vec<Origin>>, BTreeMap<BufferId, StoredDepth>);
 
-/// The most branches on undefined values that one invocation may come to where all ways are
-/// followed: 64 ways.
+/// The most branches on undefined values of one invocation if all ways are followed. They give up
+/// to 64 ways.
 const MOST_UNDEFINED: usize = 6;
 
-/// Whether an instruction sees what other invocations of a quad have.
+/// Whether an instruction depends on the other invocations of a quad.
 fn is_of_quad(op: Op) -> bool {
     let name = format!("{op:?}");
     ["DPd", "Fwidth", "ImageQueryLod"].iter().any(|prefix| name.starts_with(prefix)) || name.contains("ImplicitLod")
 }
 
-/// What a dispatch is given.
+/// The inputs of a dispatch.
 pub(super) struct Given {
     pub bound: Bound,
     pub groups: [u32; 3],
-    /// How many invocations a subgroup has, if the pipeline says so.
+    /// The subgroup size that the pipeline requires, if any.
     pub subgroup_size: Option<u32>,
     /// The line of the RUN.
     pub line: Line,
 }
 
-/// The commands of a script in the order in which they are done; those of REPEAT as
-/// often as it says.
+/// The commands of a script in the order of execution. Those of REPEAT are repeated.
 pub fn commands(script: &Script) -> impl Iterator<Item = &Command> {
     script.commands.iter().flat_map(|command| {
         let (body, count) = match &command.action {
@@ -191,7 +190,7 @@ pub fn commands(script: &Script) -> impl Iterator<Item = &Command> {
 }
 
 impl<'s> Player<'s> {
-    /// Before the first command.
+    /// A player before the first command.
     pub fn new(script: &'s Script, modules: &'s Modules) -> Player<'s> {
         Player {
             script,
@@ -204,7 +203,7 @@ impl<'s> Player<'s> {
         }
     }
 
-    /// Does one command.
+    /// Executes one command.
     pub fn step(&mut self, command: &Command, engine: &mut Engine<'_>) -> Step {
         let done = match &command.action {
             Action::Run(run) => match self.run(run, command.line, engine) {
@@ -248,7 +247,7 @@ impl<'s> Player<'s> {
         self.script
     }
 
-    /// Who made a byte of a buffer undefined or doubtful, as the second half of a sentence.
+    /// The origin of an undefined or doubtful byte, as the second half of a sentence.
     pub fn origin(&self, buffer: BufferId, byte: usize) -> Option<&str> {
         self.origins[buffer.0].iter().rev().find(|o| o.range.contains(&byte)).map(|o| o.why.as_str())
     }
@@ -289,10 +288,10 @@ impl<'s> Player<'s> {
         }
     }
 
-    /// Whether no invocation of a RUN sees what another does, so that the ways of each are those of
-    /// one: a draw of rectangles that no vertex shader moves, with one fragment for each pixel,
-    /// whose fragment stage writes nothing that is shared and takes no differences in quads; or a
-    /// dispatch of one invocation.
+    /// Whether no invocation of a RUN depends on another, so that the ways of one invocation are
+    /// those of each. That holds for a draw of rectangles that no vertex shader moves, with one
+    /// fragment for each pixel. Its fragment stage must write nothing that invocations share, and
+    /// compute no differences in quads. It also holds for a dispatch of one invocation.
     fn may_be_followed(&self, run: &Run, line: Line) -> bool {
         let differs = |module: &Module| module.instructions().iter().any(|i| is_of_quad(i.op));
         match (self.modules.of(run.pipeline), &run.what) {
@@ -312,11 +311,11 @@ impl<'s> Player<'s> {
         }
     }
 
-    /// Follows all ways of a RUN's branches on undefined values: what changed, and how many ways
-    /// there are; nothing if they do not show the same, or are too many. Every invocation takes the
-    /// same ways, which shows those of each where none sees another.
+    /// Follows all ways of a RUN's branches on undefined values. Returns the changed buffers and
+    /// the number of ways. `None` if the ways have different results, or if there are too many. All
+    /// invocations take the same way. That covers the ways of each, since none depends on another.
     ///
-    /// Errors: one of the ways reaches a limit.
+    /// The error is that one of the ways reaches a limit.
     fn follow(&mut self, run: &Run, line: Line, interpreter: &Interpreter) -> Result<Option<(Vec<BufferId>, u32)>, End> {
         let before = self.held();
         let (mut ways, mut count, mut first): (Vec<bool>, u32, Option<Held>) = (Vec::new(), 0, None);
@@ -416,7 +415,7 @@ impl<'s> Player<'s> {
         }
     }
 
-    /// A dispatch as devices take it.
+    /// A dispatch in the form for devices.
     fn for_device(&self, module: &ComputeModule, given: &Given) -> ComputeDispatch {
         ComputeDispatch {
             words: Arc::from(module.module.words()),
@@ -446,14 +445,14 @@ impl<'s> Player<'s> {
         let first_open = all.iter().find_map(|(b, range)| Some((*b, self.buffers[*b].open(range.start, range.len())?.0)));
         let schedule = interpreter.engines.schedule.clone();
         let by = match &interpreter.by {
-            // The relation knows what devices differ in, and what is read.
+            // Only the relation knows where devices may differ, and which bytes are read.
             compute::Interpreter::Any if floats || any_subgroups || first_open.is_some() || open_image.is_some() || bound.is_short() => {
                 compute::Interpreter::Reference { schedule, keep_going: false }
             }
             by => by.clone(),
         };
         let engines = &interpreter.engines;
-        // What the dispatch is given as a set is no more open than other bytes.
+        // Inputs with a set are no more open than other bytes.
         let known: Vec<Vec<Known>> = all.iter().enumerate().map(|(at, place)| self.known(place, at < bound.buffers.len())).collect();
         let lengths = all.iter().map(|(_, range)| range.len()).collect();
         let mut watch = Watch::new(known.iter().map(Vec::as_slice).collect(), lengths);
@@ -490,11 +489,11 @@ impl<'s> Player<'s> {
         let read = match (seen.read, first_open, ran.engine) {
             _ if judged.is_some() => None,
             (Some((index, at)), ..) => all.get(index).map(|(buffer, range)| (*buffer, range.start + at)),
-            // The machine does not say what it reads.
+            // The machine does not report the bytes that it reads.
             (None, open, "machine") => open,
             _ => None,
         };
-        // Texels that are sampled are followed by the relation alone.
+        // Only the relation tracks sampled texels.
         let open_image = if ran.engine == "reference" { bound.open_image(&self.buffers, false) } else { open_image };
         let unknown = match read.or(open_image) {
             Some(open) => Some(self.given_open(open, *line)),
@@ -527,8 +526,8 @@ impl<'s> Player<'s> {
         Ok(())
     }
 
-    /// What is known of some bytes of a buffer, where some are open; if they are given as sets,
-    /// what those say more is taken for known.
+    /// The knowledge of some bytes of a buffer. Empty if all are decided. With `with_sets`, floats
+    /// with a set count as known.
     fn known(&self, (buffer, range): &(BufferId, Range<usize>), with_sets: bool) -> Vec<Known> {
         let held = &self.buffers[*buffer];
         if held.open(range.start, range.len()).is_none() {
@@ -541,7 +540,7 @@ impl<'s> Player<'s> {
         known
     }
 
-    /// Why nothing is known of what a RUN computes that reads an open byte.
+    /// The reason why the results of a RUN that reads an open byte are unknown.
     pub(super) fn given_open(&self, (buffer, at): (BufferId, usize), line: Line) -> String {
         let kind = match self.buffers[buffer].known_at(at) {
             Known::Undefined => "an undefined value",
@@ -552,14 +551,14 @@ impl<'s> Player<'s> {
     }
 }
 
-/// What runs over sets say of what a run of the relation leaves open.
+/// The result of runs over sets for the parts that a run of the relation leaves open.
 fn accepted(module: &ComputeModule, dispatch: &Dispatch<'_>, report: &Report, engines: &Engines, line: Line) -> Result<Acceptance, End> {
     let refused = |e: LoadError| End::Unsupported(format!("line {line}: {e}"));
     let exploration = Exploration { rules: engines.sets, ..Exploration::under(Profile::Strict) };
     grid::explore(&module.module, dispatch, report, &engines.relation, exploration).map_err(refused)
 }
 
-/// What is left open of one observed buffer.
+/// The open parts of one observed buffer.
 fn left_open(report: &Report, acceptance: Option<&Acceptance>, buffer: usize) -> LeftOpen {
     let of = |all: &[Doubtful]| all.iter().filter(|d| d.buffer == buffer).copied().collect();
     let one_of = report.one_of.iter().filter(|one| one.buffer == buffer).map(|one| (one.offset, one.values.clone())).collect();
@@ -575,9 +574,9 @@ fn left_open(report: &Report, acceptance: Option<&Acceptance>, buffer: usize) ->
     }
 }
 
-/// How a script ends whose program a device did not run. What naga says about a module is naga's: a
-/// front end of its own that takes fewer modules than a driver does. A refusal on the other route
-/// is the driver's, of a module that it has to take.
+/// The ending of a script whose program a device did not run. A rejection by naga is no fault of
+/// the driver: naga is a front end, and accepts fewer modules than a driver does. A rejection on
+/// the other route is the driver's fault, since it must accept the module.
 pub(super) fn not_run(outcome: DeviceOutcome, route: Route, line: Line) -> End {
     match outcome {
         DeviceOutcome::Unchecked(why) => End::Unchecked(format!("line {line}: {why}")),
@@ -587,7 +586,7 @@ pub(super) fn not_run(outcome: DeviceOutcome, route: Route, line: Line) -> End {
     }
 }
 
-/// The observation, or how the script ends without one.
+/// The observation, or the ending of the script without one.
 pub(super) fn observed<T>(
     outcome: Outcome<T>,
     module: &Module,

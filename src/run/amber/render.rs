@@ -1,4 +1,4 @@
-//! A RUN of a graphics pipeline, on an interpreter or on a device.
+//! A RUN of a graphics pipeline on an interpreter or on a device.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ use crate::dispatch::{self, BufferKind, DepthAttachment, DrawDispatch, DrawResul
 use crate::theorem::dispatches::Engines;
 
 impl Player<'_> {
-    /// Draws; gives the buffers that may have changed.
+    /// Draws. Returns the buffers that may have changed.
     pub(super) fn draw(&mut self, run: &Run, stages: [&Stage; 2], line: Line, engine: &mut Engine<'_>) -> Result<Vec<BufferId>, End> {
         let pipeline = &self.script[run.pipeline];
         let bound = Bound::new(self.script, &self.buffers, pipeline, &stages.map(Stage::uses), line)?;
@@ -54,7 +54,7 @@ impl Player<'_> {
         Ok(given.bound.written().chain(attached).chain(resolved).collect())
     }
 
-    /// A draw as devices take it.
+    /// A draw in the form for devices.
     fn draw_for_device(&self, drawing: &Drawing, [vertex, fragment]: [&Stage; 2], bound: &Bound) -> DrawDispatch {
         let stage = |stage: &Stage| dispatch::Stage { words: stage.module.words().into(), entry: stage.entry.clone() };
         let Assembled { topology, indices, first, count, first_instance, instances, attributes } = drawing.assembled.clone();
@@ -74,7 +74,7 @@ impl Player<'_> {
         }
     }
 
-    /// Puts what a device shows in its place, decided.
+    /// Stores the result of a device as decided bytes.
     fn store_drawn(&mut self, drawing: &Drawing, bound: &Bound, shown: DrawResult) {
         let targets = drawing.shown.iter().zip(shown.targets).filter_map(|(shown, bytes)| Some((shown.clone()?, bytes)));
         let whole = |id: BufferId| (id, 0..self.buffers[id].bytes.len());
@@ -105,7 +105,7 @@ impl Player<'_> {
             return Err(End::Unsupported(format!("line {line}: the machine runs no draws; the reference does")));
         }
         let mut drawing = drawing.clone();
-        // The depths that earlier draws left, which say more than the buffer's bytes.
+        // The depths that earlier draws have left are more precise than the buffer's bytes.
         let mut open = drawing.open.map(|(id, at, _)| (id, at)).or_else(|| bound.open_image(&self.buffers, false));
         let mut stored_depths = false;
         if let Some(depth) = &mut drawing.depth {
@@ -138,14 +138,13 @@ impl Player<'_> {
         };
         let lengths = bound.buffers.iter().map(|b| b.range.len()).collect();
         let mut seen = Stages { watch: Watch::new(bound.buffers.iter().map(known).collect(), lengths), stages, last: 0 };
-        // What the machine reads is not watched.
+        // The machine's reads are not watched.
         let decided = bound.buffers.iter().all(|b| known(b).is_empty());
         let observation = draw_by(&draw, stages, interpreter, decided, &mut seen, line);
         let seen = seen.watch.seen();
         bound.read_past(self.script, seen.past, line)?;
         let observation = observation?;
-        // The adapted draw is given what a device is, and so no depths and texels that are not
-        // exact.
+        // The adapted draw gets the same inputs as a device, so no inexact depths and texels.
         let open_texels = bound.open_image(&self.buffers, true).is_some();
         let stencils = drawing.depth.as_ref().is_some_and(|depth| depth.target.stencil.is_some());
         let samples = drawing.state.samples > 1;
@@ -194,8 +193,8 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// The same draw over other bits where the colour attachments hold components that are open;
-    /// nothing if they hold none.
+    /// The same draw, with other bits in the open components of the colour attachments. `None` if
+    /// there are no open components.
     fn over_other_bits(
         &self,
         drawing: &Drawing,
@@ -210,7 +209,7 @@ impl Player<'_> {
         let over = |(target, shown): (&ColourTarget, &Option<(BufferId, Range<usize>)>)| {
             let mut image: Image = target.image.clone();
             if let Some((id, range)) = shown {
-                // As many bytes as there were.
+                // The number of bytes is unchanged.
                 let _ = image.fill(0, &keep::flipped(&self.buffers[*id])[range.clone()]);
             }
             ColourTarget { location: target.location, image }
@@ -221,15 +220,15 @@ impl Player<'_> {
     }
 }
 
-/// Watches the relation run a draw: what is read and written, and which stage runs.
+/// Watches a draw of the relation: which bytes are read and written, and which stage runs.
 struct Stages<'s, 'k> {
     watch: Watch<'k>,
     stages: [&'s Stage; 2],
-    /// Which stage the last instruction was of.
+    /// The stage of the last instruction: 0 vertex, 1 fragment.
     last: usize,
 }
 
-/// What says in which stage a draw has ended.
+/// A sink that knows the stage in which a draw has ended.
 trait Staged: Sink {
     fn last(&self) -> usize;
 }
@@ -254,8 +253,8 @@ impl Sink for Stages<'_, '_> {
     }
 }
 
-/// What a draw shows, or how the script ends without it: by the relation, and if `machine` by the
-/// lockstep machine as far as that can judge it.
+/// The result of a draw, or the ending of the script without it. It comes from the relation. If
+/// `machine` is set, it comes from the lockstep machine as far as that can judge the draw.
 fn draw_by(
     draw: &Draw<'_>,
     [vertex, fragment]: [&Stage; 2],
@@ -270,7 +269,7 @@ fn draw_by(
     };
     let Engines { relation, sets, planted, .. } = &interpreter.engines;
     let machine = machine && interpreter.by == compute::Interpreter::Any && draw.resources.robustness == Robustness::None;
-    // A stage that it does not compile is the relation's.
+    // The relation runs a stage that the machine does not compile.
     let program = if machine { FragmentProgram::compile(&fragment.module, &fragment.entry).ok() } else { None };
     let program = match planted {
         Some(bug) => program.map(|program| program.planted(|parts| bug(parts))),
@@ -284,7 +283,7 @@ fn draw_by(
     observed(outcome, &stage.module, stage.lines.as_ref(), &interpreter.limits, line).map_err(with_pixel)
 }
 
-/// Adds to a report of a draw of which vertex or pixel it is.
+/// Adds the vertex or pixel to the report of a draw.
 fn with_pixel(mut end: End) -> End {
     if let End::Undefined { undefined, report, .. } = &mut end
         && let (Some(_), Some((whose, _))) = (&undefined.site, undefined.at.split_once(", in "))

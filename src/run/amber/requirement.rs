@@ -1,22 +1,24 @@
-//! What a script asks of a device (DEVICE_FEATURE and its kin), against what is known of one.
+//! A script's requirements (DEVICE_FEATURE and similar), compared with the known properties of
+//! a device.
 //!
-//! A feature that a capability or an extension of SPIR-V stands for, or a state of a draw, needs no
-//! answer here: a module that uses it declares the capability, and a device that did not enable it
-//! refuses the module, or the draw, by that name. What became part of a Vulkan version needs that
-//! version. Of anything else nothing is known, and a script that asks for it is unchecked, by name.
-//! An interpreter has what it models, and says at load what it does not.
+//! Some features correspond to a SPIR-V capability or extension, or to a state of a draw. They need
+//! no answer here. A module that uses them declares the capability, and a device that has not
+//! enabled it rejects the module, or the draw, by that name. Features that became part of a Vulkan
+//! version need that version. Nothing is known of other features, so a script that requires one is
+//! unchecked, with the name of the feature. An interpreter has the features that it models, and
+//! reports the others when it loads a module.
 
 use crate::amber::{Requirement, RequirementKind, Script};
 use crate::gpu::{AdapterRecord, FloatControls};
 
-/// How it is known whether a device has something.
+/// How to find out whether a device has a feature.
 #[derive(Clone, Copy)]
 enum Answer {
-    /// A module or a draw that uses it is refused by name where a device lacks it.
+    /// A device without it rejects the module or draw that uses it, by name.
     Capability,
     /// Every device has it.
     Always,
-    /// Since that version of Vulkan every device has it.
+    /// Every device with this version of Vulkan has it.
     Since(u32, u32),
     /// A float control, for one width (0: 16, 1: 32, 2: 64 bits).
     Control(fn(&FloatControls) -> bool, usize),
@@ -87,8 +89,8 @@ const PROPERTIES: &[(&str, Answer)] = &[
     ("shaderRoundingModeRTZFloat64", Control(|c| c.rounding_mode_rtz, 2)),
 ];
 
-/// The first thing that a script asks for and a device has not, or may not have: a sentence. None
-/// if it has all.
+/// The first requirement that a device does not meet, or may not meet, as a sentence. `None` if it
+/// meets all.
 pub fn lacking(script: &Script, device: &AdapterRecord) -> Option<String> {
     script.requirements.iter().find_map(|requirement| lacks(requirement, device))
 }
@@ -101,7 +103,7 @@ fn lacks(requirement: &Requirement, device: &AdapterRecord) -> Option<String> {
         RequirementKind::InstanceExtension => (EXTENSIONS, "instance extension"),
     };
     let (line, name) = (requirement.line, &requirement.name);
-    // `Float16Int8Features.shaderFloat16`: the structure that a member belongs to does not matter.
+    // For `Float16Int8Features.shaderFloat16`, the structure of the member does not matter.
     let member = name.rsplit_once('.').map_or(name.as_str(), |(_, member)| member);
     let lacks = |why: String| Some(format!("line {line}: the {what} {name}: {why}"));
     match table.iter().find(|(known, _)| *known == member).map(|(_, answer)| *answer) {

@@ -1,8 +1,8 @@
-//! What a resolve attachment holds after a draw: Vulkan, Multisample Resolve (Render Pass).
+//! The contents of a resolve attachment after a draw: Vulkan, Multisample Resolve (Render Pass).
 //!
-//! Of numbers each component is the average of the samples', and of integers one sample's. No
-//! clause says how an average is rounded: it may be either neighbour of the exact one. Floats of 32
-//! bits are within a few units of the last place.
+//! For fractions and floats, each component is the average of the samples. For integers, it is one
+//! sample's. No clause specifies the rounding of an average, so it may be either neighbour of the
+//! exact value. 32-bit floats are within a few units of the last place.
 
 use smallstep_semantics::image::Codes;
 use smallstep_semantics::number::Interval;
@@ -14,18 +14,18 @@ use super::play::Player;
 use crate::amber::format::{Field, Numeric};
 use crate::amber::{BufferId, Contents, Known, Line};
 
-/// The most codes that an average is told by.
+/// The most codes of an average that are listed.
 const MOST: i64 = 16;
 
-/// What is known of one component of a texel.
+/// The result for one component of a texel.
 enum Resolved {
     Codes(Codes),
-    /// A float, and the greatest magnitude that it was summed from.
+    /// The average of floats, and the greatest magnitude of the samples.
     Float(f64, f64),
     Open(Known),
 }
 
-/// The codes that a sample's component may have.
+/// The codes that a component of a sample may have. The error is how much is known of it otherwise.
 fn codes_of(held: &Contents, start: usize, size: usize) -> Result<Vec<u64>, Known> {
     match held.values(start, size) {
         Ok(Some(choice)) => Ok(choice.all().collect()),
@@ -37,7 +37,7 @@ fn codes_of(held: &Contents, start: usize, size: usize) -> Result<Vec<u64>, Know
     }
 }
 
-/// The average of samples, each of which may have these codes.
+/// The average of samples. Each item has the possible codes of one sample.
 fn average(numeric: Numeric, bits: u32, samples: &[Vec<u64>]) -> Resolved {
     let exactly = |best: u64| Codes { best, others: Default::default(), nan: 0, any: None };
     let first = samples[0][0];
@@ -47,7 +47,7 @@ fn average(numeric: Numeric, bits: u32, samples: &[Vec<u64>]) -> Resolved {
     match numeric {
         Numeric::Unorm | Numeric::Snorm => {
             let number = |code: &u64| match numeric {
-                // The least code stands for -1 too.
+                // The least code also stands for -1.
                 Numeric::Snorm => signed(bits as u8, *code).max(1 - (1i64 << (bits - 1))),
                 _ => *code as i64,
             };
@@ -81,7 +81,7 @@ fn average(numeric: Numeric, bits: u32, samples: &[Vec<u64>]) -> Resolved {
 }
 
 impl Player<'_> {
-    /// Resolves the colour attachments of a pipeline that have attachments for that; gives these.
+    /// Resolves the colour attachments of a pipeline. Returns the resolve attachments.
     pub(super) fn resolve(&mut self, pairs: &[(BufferId, BufferId)], line: Line) -> Vec<BufferId> {
         for &(from, to) in pairs {
             let (Some(format), samples) = (self.script[to].format(), self.script[from].samples) else { continue };
@@ -91,7 +91,7 @@ impl Player<'_> {
             resolved.mark(0..whole, Known::Decided);
             let mut open = Vec::new();
             for texel in (0..whole).step_by(size) {
-                // Components of no whole bytes are the texel's.
+                // If components are no whole bytes, the texel is treated as one component.
                 let parts: Vec<(usize, u32, Numeric)> = match format.is_packed() {
                     true => vec![(0, 8 * size as u32, Numeric::Srgb)],
                     false => format
@@ -132,7 +132,7 @@ impl Player<'_> {
     }
 }
 
-/// The colour attachments of a pipeline that are resolved, with those that they are resolved to.
+/// The resolved colour attachments of a pipeline, each with its resolve attachment.
 pub(super) fn pairs(pipeline: &crate::amber::Pipeline) -> Vec<(BufferId, BufferId)> {
     pipeline.colours.iter().map(|(_, view)| view.buffer).zip(pipeline.resolves.iter().copied()).collect()
 }

@@ -1,4 +1,4 @@
-//! What the buffers of a script hold, by their types.
+//! The contents of a script's buffers as text, by their types.
 
 use super::play::Player;
 use crate::amber::{BufferId, Choice, Known, Scalar};
@@ -8,19 +8,19 @@ use crate::run::Picture;
 /// One scalar of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Element {
-    /// The item that it belongs to.
+    /// The index of its item.
     pub item: u64,
-    /// Its first byte.
+    /// The offset of its first byte.
     pub offset: u64,
     /// Its value, or "any value".
     pub text: String,
-    /// What is known of it.
+    /// How much is known of it.
     pub known: Known,
-    /// Who made it undefined or doubtful.
+    /// The origin of an undefined or doubtful value.
     pub why: Option<String>,
 }
 
-/// The first scalars of a buffer in flat order, as many as are asked for.
+/// The first `most` scalars of a buffer in flat order.
 pub fn elements<'p>(player: &'p Player<'_>, id: BufferId, most: u64) -> impl Iterator<Item = Element> + 'p {
     let buffer = &player.script()[id];
     let held = &player.buffers[id];
@@ -44,14 +44,14 @@ pub fn elements<'p>(player: &'p Player<'_>, id: BufferId, most: u64) -> impl Ite
     })
 }
 
-/// The values of a scalar, as `128 or 127`.
+/// The possible values of a scalar, as `128 or 127`.
 pub fn one_of(choice: &Choice, scalar: Scalar) -> String {
     let values: Vec<String> = choice.all().map(|bits| scalar.value(bits).to_string()).collect();
     values.join(" or ")
 }
 
-/// What an image holds, as a picture of one output; nothing for a buffer that is no image. Texels
-/// with an undefined component have no value.
+/// The contents of an image as a picture of one output. `None` for a buffer that is no image.
+/// Texels with an undefined component have no value.
 pub fn picture(player: &Player<'_>, id: BufferId) -> Option<Picture> {
     let (buffer, held) = (&player.script()[id], &player.buffers[id]);
     let ((width, height), format) = (buffer.extent.image()?, buffer.format()?);
@@ -75,7 +75,7 @@ pub fn picture(player: &Player<'_>, id: BufferId) -> Option<Picture> {
     })
 }
 
-/// The same as lines, one for each item: its values, and where some are open, why.
+/// The contents as lines, one for each item: its values, and the origin of open values.
 pub fn rows(player: &Player<'_>, id: BufferId, most: u64, line: &mut dyn FnMut(String)) {
     let mut row: Option<(u64, String, Option<String>)> = None;
     let mut show = |row: Option<(u64, String, Option<String>)>| match row {

@@ -1,8 +1,8 @@
-//! Which open bytes a dispatch reads, which of them it writes over, and whether it reads past the
-//! ends of what is bound.
+//! A record of which open bytes a dispatch reads, which of them it overwrites, and whether it reads
+//! past the ends of its buffers.
 //!
-//! A run that reads none of them is the same whatever they hold, so that all that it shows is
-//! known; what it does not write over stays open.
+//! A run that reads no open byte has the same result for all their values, so its result is known.
+//! Open bytes that it does not overwrite stay open.
 
 use smallstep_semantics::spirv::shared::ObjectId;
 use smallstep_semantics::spirv::step::Action;
@@ -10,23 +10,23 @@ use smallstep_semantics::spirv::{Event, Sink};
 
 use crate::amber::Known;
 
-/// Watches the relation run a dispatch.
+/// Watches a dispatch of the relation.
 pub(super) struct Watch<'k> {
-    /// What is known of the bytes of each buffer, in the order of the dispatch, and of the push
-    /// constants last; empty where all are decided.
+    /// The knowledge of the bytes of each buffer in the order of the dispatch, then of the push
+    /// constants. Empty if all are decided.
     known: Vec<&'k [Known]>,
-    /// How many bytes are bound of each of them.
+    /// The number of bound bytes of each.
     bound: Vec<usize>,
     seen: Seen,
 }
 
-/// What was seen.
+/// The recorded accesses.
 pub(super) struct Seen {
-    /// The first open byte that was read: whose, and which.
+    /// The first open byte that was read: the index of its buffer, and its offset.
     pub read: Option<(usize, usize)>,
-    /// The first byte past the end that was read: of which buffer, and which.
+    /// The first byte past the end that was read: the index of its buffer, and its offset.
     pub past: Option<(usize, usize)>,
-    /// Of each buffer with open bytes, whether each byte was written.
+    /// For each buffer with open bytes: whether each byte was written.
     pub written: Vec<Vec<bool>>,
 }
 
@@ -36,7 +36,7 @@ impl<'k> Watch<'k> {
         Watch { known, bound, seen: Seen { read: None, past: None, written } }
     }
 
-    /// A word of a buffer was written.
+    /// Records that a word of a buffer was written.
     pub fn writes(&mut self, buffer: usize, at: u64) {
         let written = self.seen.written.get_mut(buffer).into_iter().flatten();
         written.skip(at as usize).take(4).for_each(|written| *written = true);

@@ -1,4 +1,4 @@
-//! Campaigns of λV: what is generated, how each program is judged, and what that comes to.
+//! Campaigns of λV: the generated programs, how each is judged, and the results.
 
 use super::{CHUNK, Counts, Extent, Finding, Returned, SourceLanguage, Totals};
 use crate::dispatch::{Dispatch, FragmentDispatch};
@@ -18,32 +18,33 @@ use smallstep_semantics::rule::Rule;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What a campaign runs.
+/// The settings of a campaign.
 #[derive(Clone)]
 pub struct Plan {
     /// The seed of all programs.
     pub seed: u64,
-    /// How many programs all shards have together; none: until the time is up.
+    /// The number of programs in all shards together. Without one, the campaign runs until its time
+    /// is up.
     pub count: Option<u64>,
-    /// How long new chunks are begun.
+    /// The time after which no chunk begins.
     pub time: Option<Duration>,
-    /// Which of how many shards this is: of N shards, number I takes the chunks I, I + N, …
+    /// The shard: number I of N takes the chunks I, I + N, …
     pub shard: (u64, u64),
-    /// One program in so many runs on the reference relations too, with the
-    /// derivation check; 0: none.
+    /// One program in so many also runs on the reference relations, with the derivation check.
+    /// 0: none.
     pub references: u64,
-    /// For one program in so many an ill-typed near-miss is tried too; 0: none.
+    /// One program in so many also has an ill-typed near-miss tried. 0: none.
     pub near_misses: u64,
-    /// How programs are judged. `references` in it is decided per program.
+    /// The settings by which programs are judged. `references` is replaced for each program.
     pub settings: Settings,
-    /// How many threads judge programs.
+    /// The number of threads that judge programs.
     pub threads: usize,
-    /// The size and mix of programs.
+    /// The limits of the generator: sizes and mix of programs.
     pub limits: generate::Limits,
 }
 
 impl Plan {
-    /// What makes two plans the same campaign, for the journal's first line.
+    /// What identifies the campaign, for the journal's first line.
     pub fn identity(&self, device: Option<&str>) -> Value {
         json!({
             "seed": self.seed, "count": self.count, "shard": [self.shard.0, self.shard.1], "references": self.references,
@@ -54,7 +55,7 @@ impl Plan {
         })
     }
 
-    /// Which programs there are.
+    /// The programs of the campaign, and how it runs.
     pub fn extent(&self) -> Extent {
         let &Plan { seed, count, time, shard, threads, .. } = self;
         Extent { seed, count, time, shard, threads }
@@ -75,8 +76,8 @@ impl Plan {
     }
 }
 
-/// The programs of a campaign as a device gets them, without end: those with a value on every
-/// pixel, which are nearly all.
+/// The dispatches of a campaign's programs, without end. Programs without a value on some pixel are
+/// skipped. They are few.
 pub fn dispatches(seed: u64, profile: Profile, size: (u32, u32)) -> impl Iterator<Item = FragmentDispatch> {
     let settings = Settings { profile, size, references: false, ..Settings::default() };
     let limits = generate::Limits::default();
@@ -97,34 +98,33 @@ pub fn dispatches(seed: u64, profile: Profile, size: (u32, u32)) -> impl Iterato
     })
 }
 
-/// What a number of programs came to.
+/// The results of some programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// The semantics with each other. The lanes are all that were compared, and those that a device
-    /// could not be held to.
+    /// The comparison between the semantics. The lanes are all compared lanes. Lanes that do not
+    /// bind a device count as undecided.
     pub semantics: Counts,
-    /// The device.
+    /// The comparison with the device.
     pub device: Counts,
-    /// What a device must show, component by component.
+    /// How tightly the expected components are bounded.
     pub acceptance: Acceptance,
-    /// Programs that ran on the reference relations too.
+    /// The number of programs that also ran on the reference relations.
     pub referenced: u64,
-    /// Near-misses tried.
+    /// The number of near-misses that were tried.
     pub near_misses: u64,
-    /// Steps of the source.
+    /// The number of steps of the source.
     pub steps: u64,
-    /// Nodes of the programs.
+    /// The number of nodes of the programs.
     pub nodes: u64,
-    /// How often programs used each rule (typing and translation on all programs, reduction and
-    /// SPIR-V where the relations ran).
+    /// How many programs used each rule: typing and translation on all programs, reduction and
+    /// SPIR-V if the relations ran.
     pub rules: BTreeMap<Rule, u64>,
-    /// What is not as it must be.
+    /// The findings.
     pub findings: Vec<Finding>,
 }
 
 impl Tally {
-    /// Adds another tally. What is too large for a number, as no campaign's and only a forged
-    /// journal's can be, is the largest.
+    /// Adds other results. Sums saturate. Only a forged journal reaches the maximum.
     pub fn add(&mut self, other: Tally) {
         self.semantics.add(&other.semantics);
         self.device.add(&other.device);
@@ -140,7 +140,7 @@ impl Tally {
         self.findings.extend(other.findings);
     }
 
-    /// What a journal's line holds of it.
+    /// The results as a journal's line has them.
     pub fn to_json(&self) -> Value {
         let rules: serde_json::Map<_, _> = self.rules.iter().map(|(r, n)| (r.name().to_string(), json!(n))).collect();
         json!({
@@ -150,7 +150,7 @@ impl Tally {
         })
     }
 
-    /// Back from JSON.
+    /// The inverse.
     pub fn from_json(value: &Value) -> Option<Tally> {
         let number = |key: &str| value.get(key)?.as_u64();
         let rules = value.get("rules")?.as_object()?.iter().map(|(name, n)| Some((Rule::from_name(name)?, n.as_u64()?)));
@@ -168,13 +168,13 @@ impl Tally {
     }
 }
 
-/// The fraction of observed lanes that must be compared, and that of programs that may be vacuous.
+/// The least fraction of observed lanes that must be decided.
 pub const FLOOR_LANES: f64 = 0.80;
-/// See [`FLOOR_LANES`].
+/// The largest fraction of programs that may be vacuous.
 pub const CEILING_VACUOUS: f64 = 0.02;
 
 impl Tally {
-    /// Which floors a campaign stays under, each as a sentence.
+    /// The floors and ceilings that the campaign misses, each as a sentence.
     pub fn missed_floors(&self, with_device: bool) -> Vec<String> {
         let mut missed = Vec::new();
         let counts = if with_device { &self.device } else { &self.semantics };
@@ -190,15 +190,15 @@ impl Tally {
     }
 }
 
-/// What a program came to before any device has it.
+/// The result of one program before a device runs it.
 pub struct Judged {
     /// The verdict of the semantics.
     pub verdict: Verdict,
-    /// The case, if there is one, and what the device must show.
+    /// The case and what the device must show, if the program has a value on every pixel.
     pub awaited: Option<(Case, Awaited)>,
 }
 
-/// Judges one program of a campaign, and adds what it came to to a tally.
+/// Judges one program of a campaign, and adds the result to a tally.
 pub fn judge(tree: &Tree, settings: &Settings, tally: &mut Tally) -> Judged {
     let program = match Program::resolve(tree) {
         Ok(program) => program,
@@ -239,7 +239,7 @@ fn no_case(verdict: Verdict, tally: &mut Tally) -> Judged {
     Judged { verdict, awaited: None }
 }
 
-/// Tries an ill-typed near-miss: it must be rejected, by the rule that the generator broke.
+/// Tries an ill-typed near-miss. The rule that the generator broke must reject it.
 pub fn judge_near_miss(seed: u64, settings: &Settings, limits: &generate::Limits) -> Result<(), Unexpected> {
     let (tree, expected) = generate::near_miss(seed, limits);
     let found = match Program::resolve(&tree) {
@@ -317,10 +317,11 @@ impl Totals for Tally {
     }
 }
 
-/// The settings with the profile that a campaign on this device judges under.
+/// The settings with the profile by which a campaign on this device judges.
 ///
 /// # Errors
-/// The device has not that profile; without one, a profile is asked for that is an adapter's.
+/// The device does not have that profile, or there is no device and the profile depends on
+/// the adapter.
 pub fn settings_for(device: Option<&Device>, choice: Choice, settings: Settings) -> Result<Settings, NoProfile> {
     let profile = match device {
         Some(device) => choice.of_programs(device.adapter().float_controls, device.route())?,

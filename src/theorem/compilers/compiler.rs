@@ -1,9 +1,9 @@
-//! Compilers under test: what makes other words of a module's words. A compiler is one step or
-//! several, one after the other: a command that reads a file and writes another, naga, or the
-//! conversion to WGSL ([`crate::compile::wgsl`]), which naga reads.
+//! Compilers under test: each turns the words of a module into other words. A compiler has one
+//! step, or several in sequence. A step is a command that reads a file and writes another, naga, or
+//! the conversion to WGSL ([`crate::compile::wgsl`]), which naga reads.
 //!
-//! Commands run in processes of their own, within a time limit. So does naga where the program with
-//! the `naga` subcommand is known; naga's reading of our WGSL has a thread of its own.
+//! Commands run in their own processes, within a time limit. So does naga, by the program with the
+//! `naga` subcommand. Only naga's reading of our WGSL runs in a thread instead.
 
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::fs::File;
@@ -23,11 +23,11 @@ use super::judgement::Status;
 use super::passes;
 use super::renamed::{Renamed, restored};
 
-/// The most bytes of what a command says that are shown.
+/// The most bytes of a command's output that are shown.
 const SAID: usize = 300;
-/// The code with which a Rust program ends that panics.
+/// The exit code of a Rust program that panics.
 pub const PANICKED: u8 = 101;
-/// Stands between the steps of a compiler.
+/// The separator between the steps of a compiler.
 const THEN: &str = " then ";
 
 /// A compiler of SPIR-V modules.
@@ -35,27 +35,28 @@ const THEN: &str = " then ";
 pub struct Compiler {
     name: String,
     steps: Vec<Step>,
-    /// The words of a command that must accept the WGSL, in a file that is named last.
+    /// The words of a command that must accept the WGSL. The file is its last argument. Empty:
+    /// no validator.
     validator: Vec<String>,
     limit: Duration,
     version: String,
-    /// Whether what it refuses counts as what it lacks, and not as its mistake.
+    /// Whether a refusal counts as a missing feature, and not as a mistake.
     may_refuse: bool,
-    /// Whether its last step is judged by itself: by what that step read.
+    /// Whether only the last step is judged, against the module that this step read.
     judges_last: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
-    /// The words of a command, among them [`IN`] and [`OUT`], which stand for files, and perhaps
-    /// [`RANDOM`].
+    /// A command, by its words. The words may contain [`IN`] and [`OUT`], which stand for files,
+    /// and [`RANDOM`].
     Command(Vec<String>),
-    /// Our WGSL, and naga reads that.
+    /// The conversion to our WGSL, which naga reads.
     Wgsl(wgsl::Options),
 }
 
 impl Step {
-    /// Whether modules become WGSL in it.
+    /// Whether modules become WGSL in this step.
     fn is_by_wgsl(&self) -> bool {
         match self {
             Step::Wgsl(_) => true,
@@ -64,45 +65,46 @@ impl Step {
     }
 }
 
-/// Stands for the file that a command reads.
+/// The placeholder of the file that a command reads.
 const IN: &str = "{in}";
-/// Stands for the file that a command writes.
+/// The placeholder of the file that a command writes.
 const OUT: &str = "{out}";
-/// Stands for passes of spirv-opt, other ones for each module.
+/// The placeholder of passes of spirv-opt that are drawn for each module.
 const RANDOM: &str = "{random}";
 
-/// The subcommand that is naga.
+/// The subcommand that runs naga.
 const NAGA: &str = "naga";
-/// The option of the `naga` subcommand.
+/// The option by which the `naga` subcommand goes through WGSL.
 const NAGA_BY_WGSL: &str = "--through-wgsl";
 
-/// What a compiler makes of a module.
+/// The result of a compiler for a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiled {
-    /// The words that must be refined: of the module, or where the last step is judged by itself,
-    /// what that one read.
+    /// The words that the result must refine: the module, or if only the last step is judged, the
+    /// module that this step read.
     pub before: Vec<u32>,
-    /// The words, as they were written.
+    /// The words that the last step wrote.
     pub words: Vec<u32>,
-    /// The same, in which entry points that WGSL renamed have their names again.
+    /// The same words, in which entry points that WGSL renamed have their original names.
     pub named: Vec<u32>,
-    /// These entry points: no fault of the compiler.
+    /// The renamed entry points. The renaming is no fault of the compiler.
     pub renamed: Vec<Renamed>,
 }
 
-/// Why a compiler gives no words: a sentence.
+/// The reason why a compiler gives no words. Each has a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotCompiled {
     /// It refuses the module.
     Refused(String),
-    /// What it writes is no SPIR-V.
+    /// Its output is no SPIR-V.
     Invalid(String),
     /// It crashes.
     Crashed(String),
-    /// It takes longer than its limit.
+    /// It exceeds its time limit.
     TimedOut(String),
-    /// It could not be run, or has no way to say what the module does: nothing is known about it.
+    /// It could not run, or the input of a later step could not be made. Nothing is known about
+    /// the compiler.
     NotRun(String),
 }
 
@@ -121,7 +123,7 @@ impl std::fmt::Display for NotCompiled {
 impl std::error::Error for NotCompiled {}
 
 impl NotCompiled {
-    /// What that says of the compiler, and the sentence.
+    /// The status that this gives the compiler, and the sentence.
     pub fn judged(self) -> (Status, String) {
         match self {
             NotCompiled::Refused(what) => (Status::Refuses, what),
@@ -134,29 +136,30 @@ impl NotCompiled {
 }
 
 impl Compiler {
-    /// The command of those words, separated by blanks, with so much time for each module. It is
-    /// given a file, `-o`, and another file. A word `{random}` stands for passes of spirv-opt that
-    /// are drawn for each module.
+    /// The command with these words, separated by blanks, and its time limit for each module. If no
+    /// word names files, the input file, `-o` and the output file are added. A word `{random}`
+    /// stands for passes of spirv-opt that are drawn for each module.
     ///
     /// # Errors
-    /// There is no such command: a sentence.
+    /// There is no such command. The message is a sentence.
     pub fn new(command: &str, limit: Duration) -> Result<Compiler, InvalidInput> {
         let words = command.split_whitespace().map(str::to_string).collect();
         Compiler::of_command(command.trim(), words, limit)
     }
 
-    /// No command: modules become WGSL, and naga reads that.
+    /// The conversion to WGSL, which naga reads. There is no command.
     pub fn wgsl(options: wgsl::Options, limit: Duration) -> Compiler {
         let (name, steps) = ("wgsl".into(), vec![Step::Wgsl(options)]);
         Compiler { name, steps, validator: Vec::new(), limit, version: String::new(), may_refuse: false, judges_last: false }
     }
 
-    /// The compiler of that name: `naga`, `naga-wgsl`, `wgsl`, `spirv-opt:PASSES`, `tint`, or
-    /// `cmd:COMMAND`, whose words are split by the rules of a shell and hold `{in}` and `{out}`; or
-    /// several with ` then ` between them. `own` is the program with the `naga` subcommand.
+    /// The compiler with that name: `naga`, `naga-wgsl`, `wgsl`, `spirv-opt:PASSES`, `tint`, or
+    /// `cmd:COMMAND`, whose words are split by the rules of a shell and contain `{in}` and `{out}`.
+    /// Several names with ` then ` between them make a sequence. `own` is the program with the
+    /// `naga` subcommand.
     ///
     /// # Errors
-    /// There is no such compiler, or its command is not there: a sentence.
+    /// There is no such compiler, or its command is missing. The message is a sentence.
     pub fn named(name: &str, own: &Path, limit: Duration) -> Result<Compiler, InvalidInput> {
         let mut all: Option<Compiler> = None;
         for one in name.split(THEN) {
@@ -178,7 +181,8 @@ impl Compiler {
             "naga" if rest.is_empty() => Ok(of_naga(program(&[NAGA, IN, OUT]))),
             "naga-wgsl" if rest.is_empty() => Ok(of_naga(program(&[NAGA, NAGA_BY_WGSL, IN, OUT]))),
             "wgsl" if rest.is_empty() => {
-                // Comparisons draw triangles, and naga reads vertex stages that write.
+                // Comparisons draw triangles, so PointSize does not matter. Naga accepts vertex
+                // stages that write.
                 let options = wgsl::Options { point_size: wgsl::PointSize::Ignore, vertex_writes: true, ..wgsl::Options::default() };
                 Ok(Compiler::wgsl(options, limit))
             }
@@ -208,7 +212,7 @@ impl Compiler {
         }
     }
 
-    /// A command that names no files is given one, `-o`, and another.
+    /// A command. If it names no files, the input file, `-o` and the output file are added.
     fn of_command(name: &str, mut words: Vec<String>, limit: Duration) -> Result<Compiler, InvalidInput> {
         let program = words.first().cloned().ok_or_else(|| InvalidInput::new(InputFault::Command, "the compiler's command is empty"))?;
         if !words.iter().any(|word| word.contains(IN)) {
@@ -223,7 +227,7 @@ impl Compiler {
         Compiler { name, steps, validator: Vec::new(), limit, version: String::new(), may_refuse: false, judges_last: false }
     }
 
-    /// This compiler, and then another one.
+    /// This compiler followed by another one.
     pub fn then(mut self, next: Compiler) -> Compiler {
         self.name = format!("{}{THEN}{}", self.name, next.name);
         self.steps.extend(next.steps);
@@ -232,39 +236,39 @@ impl Compiler {
         self
     }
 
-    /// The same, and then through WGSL, which is judged by itself: mistakes of this compiler are
-    /// none of it.
+    /// This compiler followed by the conversion to WGSL. Only the conversion is judged, without the
+    /// mistakes of this compiler.
     pub fn through_wgsl(self, options: wgsl::Options) -> Compiler {
         let limit = self.limit;
         Compiler { judges_last: true, ..self.then(Compiler::wgsl(options, limit)) }
     }
 
-    /// The same, where another command must accept the WGSL too.
+    /// This compiler with another command that must accept the WGSL too.
     pub fn validated_by(self, command: &str) -> Compiler {
         Compiler { validator: command.split_whitespace().map(str::to_string).collect(), ..self }
     }
 
-    /// The same, where a refusal is no mistake: a compiler may lack what a module needs.
+    /// This compiler with refusals that count as missing features.
     pub fn that_may_refuse(self) -> Compiler {
         Compiler { may_refuse: true, ..self }
     }
 
-    /// Whether a refusal is no mistake.
+    /// Whether a refusal counts as a missing feature, and not as a mistake.
     pub fn may_refuse(&self) -> bool {
         self.may_refuse
     }
 
-    /// What the first command says of its version: its beginning.
+    /// The beginning of what the first command prints for `--version`.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// How reports name it, and `--via` takes it.
+    /// The name in reports, which `--via` accepts.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether naga reads the modules, or what they become.
+    /// Whether naga reads the modules, or their WGSL.
     pub fn is_naga(&self) -> bool {
         self.steps.iter().any(|step| match step {
             Step::Wgsl(_) => true,
@@ -277,16 +281,16 @@ impl Compiler {
         self.steps.iter().any(Step::is_by_wgsl)
     }
 
-    /// The passes of spirv-opt that its first command draws for a module, if it draws some.
+    /// The passes of spirv-opt that the first command draws for a module. `None` if it draws none.
     pub fn passes(&self, words: &[u32]) -> Option<Vec<&'static str>> {
         let Some(Step::Command(command)) = self.steps.first() else { return None };
         command.iter().any(|word| word == RANDOM).then(|| passes::drawn(words))
     }
 
-    /// What it makes of the words of a module.
+    /// Compiles the words of a module.
     ///
     /// # Errors
-    /// It gives no words: why.
+    /// The reason why there are no words.
     pub fn run(&self, words: &[u32]) -> Result<Compiled, NotCompiled> {
         let mut done = Compiled { before: words.to_vec(), words: words.to_vec(), named: words.to_vec(), renamed: Vec::new() };
         for (at, step) in self.steps.iter().enumerate() {
@@ -305,7 +309,8 @@ impl Compiler {
                 Step::Wgsl(options) => self.by_wgsl(&done.named, options)?,
             };
             done.words.clone_from(&written);
-            // Only names of a step with WGSL in it may change: another one changes the interface.
+            // Only a step through WGSL may rename entry points. For any other step a new name
+            // changes the interface.
             let (named, renamed) = if step.is_by_wgsl() { restored(&done.named, written) } else { (written, Vec::new()) };
             done.named = named;
             done.renamed.extend(renamed);
@@ -313,8 +318,8 @@ impl Compiler {
         Ok(done)
     }
 
-    /// Whether the conversion to WGSL, if there is one, refuses a vertex stage because it uses
-    /// memory that is written.
+    /// Whether the compiler has a conversion to WGSL that refuses this vertex stage, because the
+    /// stage uses memory that is written.
     pub fn refuses_vertex_stage(&self, words: &[u32]) -> bool {
         let by_wgsl = self.steps.iter().find_map(|step| if let Step::Wgsl(options) = step { Some(options) } else { None });
         by_wgsl.filter(|options| !options.vertex_writes).is_some_and(|options| {
@@ -370,10 +375,10 @@ impl Compiler {
         words_of_bytes(&bytes).map_err(|e| no_words(&e))
     }
 
-    /// Runs a command within the limit. `kind` names it in sentences; what it says goes to a file
-    /// in the folder; `read` is the file that it reads.
+    /// Runs a command within the limit. `kind` names it in sentences. Its output goes to a file in
+    /// the folder. `read` is its input file, whose name is replaced in the output.
     fn run_program(&self, kind: &str, command: &mut Command, folder: &Path, read: &Path) -> Result<(), NotCompiled> {
-        // The stack of a program that panics is different on each machine.
+        // The backtrace of a panic differs between machines.
         command.env("RUST_BACKTRACE", "0");
         let program = PathBuf::from(command.get_program());
         let not_run = |e: std::io::Error| NotCompiled::NotRun(format!("{}: {e}", program.display()));
@@ -397,12 +402,12 @@ impl Compiler {
     }
 }
 
-/// Whether a command, whose words are split by the rules of a shell, ends with 0 for a file with
-/// these bytes, whose name ends so, within a limit. `{}` stands for the file; without it, the file
-/// is named last.
+/// Whether a command accepts a file: it ends with code 0 within the limit. The words of the command
+/// are split by the rules of a shell. The file has these bytes and this name ending. `{}` stands
+/// for the file. Without `{}`, the file is the last argument.
 ///
 /// # Errors
-/// The command cannot be run: a sentence.
+/// The command cannot be run. The message is a sentence.
 pub fn accepts(command: &str, (bytes, ending): (&[u8], &str), limit: Duration) -> Result<bool, InvalidInput> {
     let mut parts = split(command)?;
     if !parts.iter().any(|part| part.contains("{}")) {
@@ -424,11 +429,12 @@ fn split(text: &str) -> Result<Vec<String>, InvalidInput> {
     shlex::split(text).ok_or_else(|| InvalidInput::new(InputFault::Text, format!("a quote in \"{text}\" has no end")))
 }
 
-/// What a program says of its version; whatever it makes of that, it is there.
+/// What a program prints for `--version`. The exit code does not matter, only that the
+/// program exists.
 fn version(program: &str, limit: Duration) -> Result<String, InvalidInput> {
     let cannot = |e: std::io::Error| InvalidInput::new(InputFault::Command, format!("the compiler \"{program}\" cannot be run: {e}"));
     let mut said = tempfile::tempfile().map_err(cannot)?;
-    // spirv-opt says it as an error.
+    // spirv-opt prints its version to stderr.
     let (output, errors) = (said.try_clone().map_err(cannot)?, said.try_clone().map_err(cannot)?);
     let started = Command::new(program).arg("--version").stdin(Stdio::null()).stdout(output).stderr(errors).spawn();
     let _ = ended(&mut started.map_err(cannot)?, limit);
@@ -437,7 +443,7 @@ fn version(program: &str, limit: Duration) -> Result<String, InvalidInput> {
     Ok(String::from_utf8_lossy(&version).trim().to_string())
 }
 
-/// How a command ended; none where it was ended for taking longer than that.
+/// The exit status of a command. `None` if it exceeded the limit and was killed.
 fn ended(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
     let begun = Instant::now();
     let mut pause = Duration::from_micros(500);

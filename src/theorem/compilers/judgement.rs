@@ -1,5 +1,5 @@
-//! Modules through a [`Compiler`]: whether what a compiler writes may stand
-//! for what it read ([`crate::theorem::refine`]), over generated inputs and for every entry point.
+//! Modules through a [`Compiler`]: whether its output may replace its input
+//! ([`crate::theorem::refine`]), over generated inputs and for every entry point.
 
 use std::collections::BTreeMap;
 
@@ -14,31 +14,31 @@ use crate::theorem::without_numbers;
 use crate::theorem::wsl::Tally;
 use crate::verdict::Verdict;
 
-/// What a compiler made of one module.
+/// The verdict on a compiler for one module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
-    /// Everything that was compared is allowed, and something was.
+    /// At least one input was compared, and everything that was compared is allowed.
     Agrees,
-    /// What it writes shows something that the module does not allow, or has another interface.
+    /// The output shows something that the module does not allow, or has another interface.
     Miscompiles,
     /// It refuses a valid module.
     Refuses,
-    /// What it writes is no valid module.
+    /// The output is no valid module.
     Invalid,
     /// It crashes.
     Crashes,
-    /// It does not end within its limit.
+    /// It exceeds its time limit.
     TimesOut,
-    /// Nothing wrong was found, and some inputs stay undecided.
+    /// Nothing wrong was found, but some inputs stay undecided.
     Undecided,
-    /// The module is undefined for all inputs, so that nothing was shown.
+    /// The module is undefined for all inputs, so nothing was compared.
     Vacuous,
-    /// It was not compared: an engine or the compiler could not be run, or has a limit.
+    /// It was not compared: an engine or the compiler could not run, or reached a limit.
     Unchecked,
 }
 
 impl Status {
-    /// All of them, in the order of reports.
+    /// All statuses, in the order of reports.
     pub const ALL: [Status; 9] = [
         Status::Agrees,
         Status::Miscompiles,
@@ -51,7 +51,7 @@ impl Status {
         Status::Unchecked,
     ];
 
-    /// The words that reports use.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Status::Agrees => "agrees",
@@ -66,7 +66,7 @@ impl Status {
         }
     }
 
-    /// What a verdict says of a compiler that compares what it wrote with what it read.
+    /// The status of a compiler by the verdict that compares its output with its input.
     pub fn of<D>(verdict: &Verdict<D>) -> Status {
         match verdict {
             Verdict::Agree => Status::Agrees,
@@ -79,7 +79,7 @@ impl Status {
         }
     }
 
-    /// What a verdict on a program says of the compiler that it went through.
+    /// The status of a compiler by the verdict on a program that it compiled.
     pub fn of_program(verdict: &crate::theorem::Verdict) -> Status {
         match verdict {
             Verdict::Disagree(found) if found.what.starts_with(Status::Invalid.name()) => Status::Invalid,
@@ -87,12 +87,12 @@ impl Status {
         }
     }
 
-    /// Whether the compiler is wrong: what it writes is wrong, or it ends without an answer.
+    /// Whether the compiler is wrong: its output is wrong, or it ends without an answer.
     pub fn is_wrong(self) -> bool {
         matches!(self, Status::Miscompiles | Status::Invalid | Status::Crashes | Status::TimesOut)
     }
 
-    /// The one that says more of a module with several entry points.
+    /// The status that counts more for a module with several entry points.
     pub(in crate::theorem) fn weightier(self, other: Status) -> Status {
         let order = [
             Status::Miscompiles,
@@ -110,7 +110,7 @@ impl Status {
     }
 }
 
-/// What WSL programs came to behind a compiler, by what that says of the compiler.
+/// The results of WSL programs through a compiler, as numbers by the status of the compiler.
 pub fn of_tally(tally: &Tally) -> BTreeMap<Status, u64> {
     let named = |name: &str| match name {
         "agree" => Status::Agrees,
@@ -125,7 +125,7 @@ pub fn of_tally(tally: &Tally) -> BTreeMap<Status, u64> {
     for (name, n) in tally.all_device().shown() {
         *all.entry(named(name)).or_default() += n;
     }
-    // Tallies count invalid modules as disagreements, and what says more stands in the findings.
+    // Tallies count invalid modules as disagreements. Only the findings tell them apart.
     let is_invalid = |finding: &&Finding| finding.device && finding.what.contains(&format!(": {}: ", Status::Invalid.name()));
     let invalid = tally.findings.iter().filter(is_invalid).count() as u64;
     let miscompiled: &mut u64 = all.entry(Status::Miscompiles).or_default();
@@ -135,37 +135,37 @@ pub fn of_tally(tally: &Tally) -> BTreeMap<Status, u64> {
     all
 }
 
-/// A module, one compiler, and what came of it.
+/// The judgement on a compiler for one module.
 #[derive(Clone, Debug)]
 pub struct Judgement {
-    /// What became of it.
+    /// The status.
     pub status: Status,
-    /// Why it is none of agreement: a sentence. Empty where all agree.
+    /// The reason for the status, as a sentence. Empty if all inputs agree.
     pub cause: String,
-    /// What the compiler wrote, if it wrote words.
+    /// The output of the compiler, if it wrote words.
     pub words: Option<Vec<u32>>,
-    /// Inputs that were compared, all entry points together.
+    /// The number of compared inputs, for all entry points together.
     pub inputs: u64,
-    /// Those on which what the compiler wrote shows what the module allows.
+    /// The number of inputs on which the output shows what the module allows.
     pub agree: u64,
-    /// What is to say besides, in sentences: entry points that WGSL renamed.
+    /// Remarks, as sentences: entry points that WGSL renamed.
     pub notes: Vec<String>,
-    /// The disagreement: the entry point, the number of the input, and what is to say about it.
+    /// The first disagreement.
     pub disagreement: Option<Box<Found>>,
 }
 
 /// A disagreement of one entry point.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The entry point, if there are several.
+    /// The name of the entry point, if there are several.
     pub entry: Option<String>,
     /// The number of the input.
     pub index: u64,
     /// The minimal input.
     pub input: Input,
-    /// The same as text: arguments of `smallstep run`, and lines for what vertices hold.
+    /// The input as text: arguments of `smallstep run`, and lines with the vertices' data.
     pub arguments: Vec<String>,
-    /// What differs.
+    /// The difference.
     pub disagreement: Disagreement,
 }
 
@@ -174,8 +174,8 @@ impl Judgement {
         Judgement { status, cause: cause.into(), words: None, inputs: 0, agree: 0, notes: Vec::new(), disagreement: None }
     }
 
-    /// Whether another module shows the same: the same verdict, of a miscompilation the same kind
-    /// of difference, and otherwise the same cause.
+    /// Whether another judgement is alike: the same status, and the same kind of difference, or
+    /// without a difference the same cause.
     pub fn is_like(&self, other: &Judgement) -> bool {
         let kind = |judgement: &Judgement| judgement.disagreement.as_ref().map(|found| found.disagreement.difference.how.kind());
         self.status == other.status
@@ -185,14 +185,15 @@ impl Judgement {
             }
     }
 
-    /// The cause without what differs from module to module: reports count judgements by it.
+    /// The first line of the cause without numbers. Reports count judgements by it.
     pub fn group(&self) -> String {
         without_numbers(self.cause.lines().next().unwrap_or_default())
     }
 }
 
-/// WGSL has no combined image samplers: the words with their halves bound apart, if there are some.
-/// What comes back from WGSL is compared with these.
+/// The words without combined image samplers, which WGSL does not have: their images and samplers
+/// are bound separately. `None` if there are none. The output of a compiler through WGSL is
+/// compared with these words.
 ///
 /// # Errors
 /// A combined image sampler cannot be split.
@@ -206,10 +207,10 @@ pub fn comparable(words: Vec<u32>) -> Result<Option<Vec<u32>>, CannotAdapt> {
     }
 }
 
-/// Compiles the words of a valid module and compares, for every entry point or for the one that is
-/// named. `name` stands in messages.
+/// Compiles the words of a valid module and compares the output, for every entry point or only for
+/// `entry`. `name` is used in messages.
 pub fn judge(name: &str, words: &[u32], entry: Option<&str>, compiler: &Compiler, settings: &Settings) -> Judgement {
-    // What comes back from WGSL is compared with the words that went in.
+    // Through WGSL, the output is compared with the words that the compiler read.
     let apart = match compiler.is_by_wgsl().then(|| comparable(words.to_vec())).transpose() {
         Ok(apart) => apart.flatten(),
         Err(why) => return Judgement::of(Status::Unchecked, why.0),
@@ -241,7 +242,7 @@ pub fn judge(name: &str, words: &[u32], entry: Option<&str>, compiler: &Compiler
     let mut judgement = Judgement::of(Status::Vacuous, "the module has no entry point");
     for (at, entry) in all.into_iter().enumerate() {
         let one = one_entry(name, &words, &named, entry.as_deref(), settings);
-        // The cause is that of the verdict.
+        // Status and cause come from the same entry point.
         if at == 0 || judgement.status.weightier(one.status) != judgement.status || settings.does(Planted::LastEntry) {
             (judgement.status, judgement.cause) = (one.status, one.cause);
         }

@@ -1,8 +1,8 @@
-//! Compilers under test: what makes other words of a module's words, and whether what it writes may
-//! stand for what it read ([`crate::theorem::refine`]).
+//! Compilers under test: each turns the words of a module into other words. The question is whether
+//! the output may replace the input ([`crate::theorem::refine`]).
 //!
-//! `compiler` runs them, `passes` draws passes of spirv-opt, `renamed` finds the entry points that
-//! WGSL renames, `judgement` compares over generated inputs and for every entry point, `shown` puts
+//! `compiler` runs them. `passes` draws passes of spirv-opt. `renamed` finds the entry points that
+//! WGSL renames. `judgement` compares over generated inputs and for every entry point. `shown` uses
 //! a compiler in the place of a device.
 
 mod compiler;

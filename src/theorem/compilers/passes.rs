@@ -2,8 +2,8 @@
 
 use crate::generate::Random;
 
-/// Passes that keep what a module shows. Not among them are passes that need another environment,
-/// that change interfaces, or that only strip.
+/// Passes that do not change what a module shows. The list has no passes that need another
+/// environment, change interfaces, or only strip.
 const PASSES: &[&str] = &[
     "--ccp",
     "--cfg-cleanup",
@@ -44,10 +44,10 @@ const PASSES: &[&str] = &[
     "--wrap-opkill",
 ];
 
-/// The most passes of one module.
+/// The most passes for one module.
 const MOST: u32 = 12;
 
-/// The passes for a module.
+/// The passes for a module. They depend on its words only.
 pub fn drawn(words: &[u32]) -> Vec<&'static str> {
     let hash = words.iter().fold(0u64, |hash, &word| (hash.rotate_left(5) ^ u64::from(word)).wrapping_mul(0x517c_c1b7_2722_0a95));
     let mut random = Random::new(hash);

@@ -1,13 +1,14 @@
-//! The names of entry points, which WGSL may not keep: a name there ends in no digit, is no keyword
-//! and occurs once among all stages.
+//! Entry points that WGSL renames. A name in WGSL does not end in a digit, is no keyword, and is
+//! unique among all stages.
 //!
-//! An entry point that lost its name is found by its stage, in this order:
+//! An entry point that lost its name is matched with a new one of the same stage, by the first row
+//! that holds:
 //!
-//! | among those of its stage without a partner | it is |
+//! | among the entry points of its stage without a match | the match is |
 //! |---|---|
-//! | one alone has its name, but for what WGSL changes in names, and of no other | that one |
-//! | there is one on each side | that one |
-//! | otherwise | not found |
+//! | one new name alone fits its old name, and fits no other old name | this name |
+//! | there is one old and one new entry point | the new one |
+//! | otherwise | none |
 
 use std::fmt;
 
@@ -15,14 +16,14 @@ use smallstep_semantics::spirv::decode;
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::words::HEADER_WORDS;
 
-/// An entry point that goes by another name.
+/// A renamed entry point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renamed {
     /// The number of its execution model.
     model: u32,
-    /// Its name before.
+    /// The name before.
     pub from: String,
-    /// Its name after.
+    /// The name after.
     pub to: String,
 }
 
@@ -32,8 +33,8 @@ impl fmt::Display for Renamed {
     }
 }
 
-/// Words whose entry points have the names that they have in the words before, where WGSL was
-/// between the two, and those that had others.
+/// The words with the original names of entry points, and the renamed entry points. `before` are
+/// the words before WGSL, `after` those after it.
 pub fn restored(before: &[u32], after: Vec<u32>) -> (Vec<u32>, Vec<Renamed>) {
     let renamed = renamed(&entry_points(before), &entry_points(&after));
     if renamed.is_empty() {
@@ -64,14 +65,14 @@ pub fn restored(before: &[u32], after: Vec<u32>) -> (Vec<u32>, Vec<Renamed>) {
     (words, renamed)
 }
 
-/// The models and names of all entry points.
+/// The execution model and name of each entry point.
 fn entry_points(words: &[u32]) -> Vec<(u32, String)> {
     let Ok(decoded) = decode(words) else { return Vec::new() };
     let points = decoded.instructions.iter().filter(|i| i.is(Op::EntryPoint));
     points.filter_map(|i| i.operands(words).split_at_checked(2).map(|(head, rest)| (head[0], text(rest).0))).collect()
 }
 
-/// A literal string, and how many words it takes.
+/// A literal string, and its number of words.
 fn text(words: &[u32]) -> (String, usize) {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).take_while(|&byte| byte != 0).collect();
     let length = (bytes.len() / 4 + 1).min(words.len());
@@ -100,8 +101,8 @@ fn renamed(before: &[(u32, String)], after: &[(u32, String)]) -> Vec<Renamed> {
     found.collect()
 }
 
-/// Whether a name may be another one in WGSL: its letters, with `_` for what is none, and behind
-/// them underscores and a number that tells it from others.
+/// Whether WGSL may turn a name into another one. It replaces each character that is no letter or
+/// digit by `_`. It may append underscores, and a number that makes the name unique.
 fn is_name(from: &str, to: &str) -> bool {
     let letters: String = from.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let letters = letters.trim_end_matches('_');
@@ -149,7 +150,7 @@ mod tests {
         assert_eq!(renamed(&points(&["step1"]), &other_stage), []);
     }
 
-    /// The words but for the name are what they were.
+    /// All words except the name are unchanged.
     #[test]
     fn names_are_restored() {
         let text = |name: &str| {

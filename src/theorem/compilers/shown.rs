@@ -1,5 +1,5 @@
-//! What compiled modules show of a dispatch: a compiler, and the interpreters behind it, in the
-//! place of a device. What is shown is then judged as a device's is.
+//! The results of compiled modules for a dispatch. A compiler followed by the interpreters takes
+//! the place of a device, and the results are judged like a device's.
 
 use smallstep_semantics::image::{Format, Image};
 use smallstep_semantics::number::Profile;
@@ -18,16 +18,16 @@ use crate::theorem::refine::draws::Stages;
 use crate::theorem::refine::{Input, Settings, Side, interface};
 use crate::theorem::{Difference, Engine};
 
-/// The most instructions of compiled modules.
+/// The most instructions of a run of compiled modules.
 const FUEL: u64 = 1 << 25;
 
-/// What is wrong, or not known, before something is shown: what that says of the compiler, and why.
+/// Why compiled modules show nothing: the status of the compiler, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NotShown {
-    /// What that says of the compiler. It is never [`Status::Agrees`]: nothing is shown.
+    /// The status of the compiler. It is never [`Status::Agrees`], since nothing is shown.
     pub status: Status,
-    /// What the compiler said, or why nothing can be compared; reports group by it.
+    /// The compiler's message, or why nothing can be compared. Reports group by it.
     pub cause: String,
 }
 
@@ -36,7 +36,7 @@ impl NotShown {
         NotShown { status, cause: cause.into() }
     }
 
-    /// The verdict on a program: of the theorem, with the compiler as its engine.
+    /// The verdict of the theorem on a program, with the compiler as the judged engine.
     pub fn on_program(self, compiler: &Compiler) -> crate::theorem::Verdict {
         use crate::theorem::Verdict;
         let NotShown { status, cause } = self;
@@ -64,11 +64,11 @@ impl std::error::Error for NotShown {}
 
 type Shown = Result<DeviceOutcome, NotShown>;
 
-/// What the modules of a dispatch show when a compiler has rewritten them.
+/// The results of a dispatch's modules after a compiler has rewritten them.
 ///
 /// # Errors
-/// They show nothing: the compiler gives no module, an invalid one, or one with another interface,
-/// undefined behaviour or undefined values; or an engine does not run it.
+/// They show nothing definite. The compiler gives no module, or an invalid one, or one with another
+/// interface, undefined behaviour or undefined values. Or an engine does not run it.
 pub fn shown(compiler: &Compiler, dispatch: &Dispatch) -> Shown {
     match dispatch {
         Dispatch::Compute(dispatch) => computed(compiler, dispatch),
@@ -77,7 +77,7 @@ pub fn shown(compiler: &Compiler, dispatch: &Dispatch) -> Shown {
     }
 }
 
-/// The profile that modules declare for a compiler: naga refuses float controls.
+/// The profile that modules declare for a compiler. Naga refuses float controls.
 pub fn profile(compiler: &Compiler) -> Profile {
     if compiler.is_naga() { Profile::Wgsl } else { Profile::Strict }
 }
@@ -99,7 +99,7 @@ fn not_loaded(error: LoadError) -> NotShown {
     }
 }
 
-/// How a run ended that shows nothing.
+/// Why a run that ended without an observation shows nothing.
 fn ended<O>(outcome: &Outcome<O>) -> NotShown {
     match outcome {
         Outcome::Undefined(undefined) => {
@@ -116,7 +116,7 @@ fn another_interface(what: impl std::fmt::Display) -> NotShown {
     NotShown::of(Status::Miscompiles, format!("another interface: {what}"))
 }
 
-/// Refuses what is any value, by the kinds of undefined values that are shown.
+/// Fails if a result has an undefined value. The iterator has the kinds of its undefined values.
 fn definite(mut kinds: impl Iterator<Item = &'static str>) -> Result<(), NotShown> {
     match kinds.next() {
         Some(kind) => Err(NotShown::of(Status::Miscompiles, format!("what it writes shows an undefined value: {kind}"))),
@@ -175,7 +175,7 @@ fn drawn(compiler: &Compiler, dispatch: &DrawDispatch) -> Shown {
     }))
 }
 
-/// The stage is drawn over all pixels, behind a vertex stage that no compiler has seen.
+/// The stage is drawn over all pixels, after a vertex stage that was not compiled.
 fn fragment(compiler: &Compiler, dispatch: &FragmentDispatch) -> Shown {
     let words = compiled(compiler, &dispatch.words)?;
     loaded(&words)?.entry_point(&dispatch.entry).map_err(another_interface)?;

@@ -1,5 +1,5 @@
-//! Many generated dispatches and their twins: run by the interpreters on several threads, and the
-//! clean ones on a device at the same time.
+//! Campaigns of generated dispatches and their twins. The interpreters run them on several threads.
+//! A device runs the clean ones at the same time.
 
 use crate::theorem::Unexpected;
 use std::collections::BTreeMap;
@@ -19,46 +19,47 @@ use crate::theorem::compilers::Compiler;
 use crate::theorem::{cause, tell_the_same};
 use crate::verdict::Verdict;
 
-/// How many modules are judged before the device gets them.
+/// The number of modules that are judged before they go to the device.
 const CHUNK: usize = 256;
-/// The most modules that are tried to make one finding smaller.
+/// The most modules that are tried while a finding is made smaller.
 const QUESTIONS: u32 = 3_000;
 
-/// Which modules are generated.
+/// The kind of generated modules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Of {
-    /// Those of the limits' size and features ([`spirv::module`]).
+    /// Modules of the limits' size and features ([`spirv::module`]).
     #[default]
     Limits,
-    /// Those of a model. They have no twins.
+    /// Modules of a model. They have no twins.
     Modeled(Modeled),
 }
 
-/// What is run.
+/// The settings of a campaign.
 #[derive(Clone)]
 pub struct Plan {
-    /// Which modules.
+    /// The kind of modules.
     pub of: Of,
-    /// The first seed; the others follow it.
+    /// The seed of the first module. The next modules have the next seeds.
     pub seed: u64,
-    /// How many clean modules.
+    /// The number of clean modules.
     pub count: u64,
-    /// Twins of each.
+    /// The number of twins of each module.
     pub twins: u32,
-    /// One module in so many (and its twins) runs on the relation too; 0: none.
+    /// One module in so many also runs on the relation, with its twins. 0: none.
     pub references: u64,
-    /// Threads of the interpreters.
+    /// The number of threads of the interpreters.
     pub threads: usize,
-    /// Size and features of the modules.
+    /// The size and features of the modules.
     pub limits: Limits,
     /// The interpreters.
     pub engines: Engines,
-    /// An optimiser whose modules must refine the generated ones.
+    /// An optimiser, whose output must refine the generated modules.
     pub optimiser: Option<Compiler>,
 }
 
 impl Plan {
-    /// The dispatch of a seed, or its twin.
+    /// The dispatch of a seed, or its twin with a defect. `None` if the module has no place for
+    /// the defect.
     pub fn case(&self, seed: u64, defect: Option<Defect>) -> Option<ComputeCase> {
         match self.of {
             Of::Limits => module_of(seed, defect, &self.limits).map(|module| module.case()),
@@ -66,64 +67,65 @@ impl Plan {
         }
     }
 
-    /// Whether the relation runs the module of that number too, with its twins.
+    /// Whether the relation also runs module `index`, with its twins.
     fn references(&self, index: u64) -> bool {
         self.references != 0 && index.is_multiple_of(self.references)
     }
 }
 
-/// What is wrong with one dispatch.
+/// A wrong result for one dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The module's seed.
     pub seed: u64,
-    /// The defect, of a twin.
+    /// The defect, if it is a twin.
     pub defect: Option<Defect>,
-    /// Whose fault it seems to be.
+    /// The engine that seems to be at fault.
     pub runner: Runner,
-    /// What it is, one sentence.
+    /// The difference, as one sentence.
     pub what: String,
-    /// A device that crashed, hung or was lost, rather than showed something else.
+    /// Whether the device crashed, hung or was lost, or the optimiser failed. Otherwise a wrong
+    /// value was shown.
     pub failed: bool,
 }
 
-/// What the interpreters made of what was run.
+/// The results of a campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Clean modules.
+    /// The number of clean modules.
     pub modules: u64,
-    /// Those that the relation ran too.
+    /// The number of clean modules that the relation ran too.
     pub referenced: u64,
-    /// Clean modules on which the interpreters agree.
+    /// The number of clean modules on which the interpreters agree.
     pub agree: u64,
-    /// Twins.
+    /// The number of twins.
     pub twins: u64,
-    /// Twins reported where and as they were planted.
+    /// The number of twins that were reported with their defect at its place.
     pub reported: u64,
-    /// Modules that the lockstep machine does not compile, by what it lacks.
+    /// The number of modules that the lockstep machine does not compile, by the missing feature.
     pub uncompiled: BTreeMap<String, u64>,
-    /// Instructions executed in all invocations of the clean modules.
+    /// The number of instructions that all invocations of the clean modules executed.
     pub instructions: u64,
-    /// Their invocations.
+    /// The number of invocations of the clean modules.
     pub invocations: u64,
-    /// Dispatches that the device shows as it must.
+    /// The number of dispatches with the required result on the device.
     pub device_agrees: u64,
-    /// Dispatches that the device was not asked about, or that it refused, by why.
+    /// The number of dispatches that did not go to the device or that it refused, by reason.
     pub device_unchecked: BTreeMap<String, u64>,
-    /// Optimised modules, twins' too, that show what the modules allow.
+    /// The number of optimised modules, twins included, that show what the modules allow.
     pub optimised: u64,
-    /// Those of modules that are undefined, and allow everything.
+    /// The number of optimised modules whose originals are undefined, and allow everything.
     pub optimised_vacuous: u64,
-    /// Those that are not wholly compared, by why.
+    /// The number of optimised modules that are not completely compared, by reason.
     pub optimised_undecided: BTreeMap<String, u64>,
-    /// Those that the compiler refuses, by why.
+    /// The number of modules that the optimiser refuses, by reason.
     pub optimised_refused: BTreeMap<String, u64>,
-    /// What the clean modules use whose optimised ones agree or are wrong.
+    /// The features of clean modules whose optimised modules agree or are wrong.
     pub optimised_uses: Uses,
-    /// What is wrong, by seed.
+    /// The findings, by seed.
     pub findings: Vec<Finding>,
-    /// Why the device was given up, if it was: then some dispatches have no answer, and later seeds
-    /// were not run.
+    /// Why the device was given up, if it was. Then some dispatches have no answer, and later seeds
+    /// did not run.
     pub outage: Option<String>,
 }
 
@@ -144,7 +146,7 @@ impl Tally {
     }
 }
 
-/// One seed's module and twins, judged.
+/// The judged module and twins of one seed.
 struct Done {
     seed: u64,
     case: ComputeCase,
@@ -153,7 +155,8 @@ struct Done {
     optimised: Vec<(Option<Defect>, Verdict<Wrong>)>,
 }
 
-/// The module of a seed, or its twin.
+/// The module of a seed, or its twin with a defect. `None` if the module has no place for
+/// the defect.
 pub fn module_of(seed: u64, defect: Option<Defect>, limits: &Limits) -> Option<tree::Module> {
     let clean = spirv::module(seed, limits);
     match defect {
@@ -166,8 +169,8 @@ fn twin_random(seed: u64, defect: Defect) -> Random {
     Random::new(seed ^ 0x7477_696e ^ (defect as u64) << 32)
 }
 
-/// The defects that the twins of a seed have: so many, drawn from those that its module
-/// has a place for.
+/// The twins of a seed, at most `count`. Their defects are drawn from those for which the module
+/// has a place.
 fn twins(seed: u64, clean: &tree::Module, count: u32) -> Vec<(Defect, ComputeCase)> {
     let mut random = Random::new(seed ^ 0x6465_6665_6374);
     let mut defects = Defect::ALL.to_vec();
@@ -199,8 +202,9 @@ fn one(plan: &Plan, index: u64) -> Done {
     Done { seed, case, judged, twins, optimised: optimised_modules }
 }
 
-/// Runs the plan; `progress` hears now and then: modules done, findings so far. The tally does not
-/// depend on the number of threads. It ends early if the device is gone for good.
+/// Runs the campaign. `progress` gets the numbers of finished modules and of findings, from time to
+/// time. The tally does not depend on the number of threads. The campaign ends early if the device
+/// is gone for good.
 pub fn run(plan: &Plan, mut device: Option<&mut Device>, mut progress: impl FnMut(u64, usize)) -> Tally {
     let mut tally = Tally::default();
     let mut ready = Vec::with_capacity(CHUNK);
@@ -222,7 +226,7 @@ pub fn run(plan: &Plan, mut device: Option<&mut Device>, mut progress: impl FnMu
     tally
 }
 
-/// Counts a chunk; the clean dispatches whose observation stands.
+/// Counts a chunk. Returns the clean dispatches with an observation, for the device.
 fn count<'d>(tally: &mut Tally, plan: &Plan, done: &'d [Done]) -> Vec<(u64, &'d ComputeCase, &'d Observation)> {
     let mut observed = Vec::new();
     for Done { seed, case, judged, twins, optimised } in done {
@@ -310,7 +314,7 @@ fn on_device(tally: &mut Tally, device: &mut Device, observed: &[(u64, &ComputeC
     }
 }
 
-/// Whether the subgroups of a device are of the size that a case is for.
+/// Checks that the device has the subgroup size that a case needs.
 fn has_subgroups(case: &ComputeCase, device: &Device) -> Result<(), String> {
     let size = device.adapter().subgroups.size();
     match case.subgroup_size {
@@ -319,7 +323,7 @@ fn has_subgroups(case: &ComputeCase, device: &Device) -> Result<(), String> {
     }
 }
 
-/// What a device makes of one dispatch.
+/// The verdict on one dispatch on a device.
 pub fn on_device_alone(case: &ComputeCase, observed: &Observation, device: &mut Device) -> Verdict<String> {
     if let Err(why) = has_subgroups(case, device) {
         return Verdict::Unchecked(why);
@@ -330,8 +334,8 @@ pub fn on_device_alone(case: &ComputeCase, observed: &Observation, device: &mut 
     }
 }
 
-/// The quirk that explains a finding of a device by its remedy: the module without the construct is
-/// clean, and the device agrees on it.
+/// The quirk that explains a device's finding by its remedy: without the construct, the module is
+/// clean and the device agrees on it.
 pub fn remedied(finding: &Finding, plan: &Plan, known: &Known<'_>, device: &mut Device) -> Option<String> {
     if plan.of != Of::Limits {
         return None;
@@ -345,8 +349,8 @@ pub fn remedied(finding: &Finding, plan: &Plan, known: &Known<'_>, device: &mut 
     })
 }
 
-/// The smallest dispatch found that shows a finding still: the same runner at fault, in the same
-/// words but for numbers.
+/// The smallest dispatch found that still shows a finding: the same runner is at fault, in the same
+/// words except for numbers.
 pub fn minimal(finding: &Finding, plan: &Plan, mut device: Option<&mut Device>) -> Option<ComputeCase> {
     let mut fails = |case: &ComputeCase| {
         if finding.runner == Runner::Optimiser {

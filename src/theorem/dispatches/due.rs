@@ -1,5 +1,5 @@
-//! What a device must show of a dispatch: the definite bytes, but for floats of which runs over
-//! sets know more.
+//! The required result of a dispatch on a device: the definite bytes, except for floats with a set
+//! from runs over sets.
 
 use crate::theorem::Unexpected;
 use std::collections::BTreeMap;
@@ -16,35 +16,35 @@ use super::same_bytes;
 use crate::dispatch::{ComputeDispatch, ComputeResult};
 use crate::gpu::Route;
 
-/// What a conforming device shows.
+/// The required result on a conforming device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Due {
-    /// The definite answer, with the places of its buffers on the device.
+    /// The definite observation, with the bindings on the device.
     pub observation: Observation,
-    /// What a device may show instead.
+    /// The other values that a device may show.
     pub acceptance: Acceptance,
 }
 
-/// How a device's bytes were judged that are as they must be.
+/// How the bytes of a right result were judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Admitted {
-    /// Floats that were judged by a set.
+    /// The number of floats that were judged by a set.
     pub by_sets: u64,
-    /// Bytes that nothing is known of, since devices may differ.
+    /// The number of bytes that are undecided, since devices may differ.
     pub undecided: u64,
 }
 
 impl Due {
-    /// The definite bytes, on every device: of a program without floats.
+    /// Exactly these bytes on every device, for a program without floats.
     pub fn exactly(observation: Observation) -> Due {
         Due { observation, acceptance: Acceptance::default() }
     }
 
-    /// Of a dispatch that shows that on a device which its words reach by a route: naga passes no
-    /// float controls on.
+    /// The required result of a dispatch with this observation, on a device with a route. The route
+    /// over naga drops float controls.
     ///
     /// # Errors
-    /// The module is refused, or shows something else by the relation.
+    /// The relation refuses the module, or shows something else.
     pub fn of(
         module: &Module,
         dispatch: &ComputeDispatch,
@@ -75,8 +75,8 @@ impl Due {
         Ok(Due { observation, acceptance })
     }
 
-    /// Whether a device may show this in every buffer that it gives back, and if
-    /// not, the first difference.
+    /// Checks that a device may show this result in every buffer. The error is the
+    /// first difference.
     pub fn admits(&self, shown: &ComputeResult) -> Result<Admitted, Unexpected> {
         let mut admitted = Admitted::default();
         for Buffer { set, binding, bytes } in &shown.buffers {
@@ -111,8 +111,8 @@ impl Due {
         Ok(admitted)
     }
 
-    /// The first word of the buffer at a set and binding that a device may not hold: its number,
-    /// what it must be, and what it is.
+    /// The first word of a buffer that a device may not show: its index, the required value, and
+    /// the found bits.
     pub fn wrong_word(&self, (set, binding): (u32, u32), found: &[u8]) -> Option<(usize, Expected, u32)> {
         let which = self.observation.buffers.iter().position(|b| (b.set, b.binding) == (set, binding))?;
         let words = |bytes: &[u8]| -> Vec<u32> { bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect() };

@@ -1,5 +1,5 @@
-//! The engines beside each other on one dispatch or draw: the lockstep machine must show what the
-//! relation shows, definite values and over sets; a device must show what runs over sets allow.
+//! Compares the engines on one dispatch or draw. The lockstep machine must show what the relation
+//! shows, for definite values and over sets. A device must show what runs over sets allow.
 
 use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::Profile;
@@ -23,14 +23,14 @@ use crate::theorem::refine::draws::{self, Stages};
 use crate::theorem::refine::{OnDevice, Settings};
 use crate::verdict::Verdict;
 
-/// What became of a dispatch or draw.
+/// The results of the engines for a dispatch or draw.
 #[derive(Debug)]
 pub struct Compared {
-    /// What relation and machine came to.
+    /// The verdict on the relation and the machine.
     pub interpreters: Verdict<Wrong>,
-    /// Where the machine runs it over sets too: what was compared.
+    /// What was compared over sets, if the machine also runs it over sets.
     pub over_sets: Option<Components>,
-    /// What the device came to, if there is one and the interpreters agree.
+    /// The verdict on the device, if there is one and it ran.
     pub device: Option<Verdict<Wrong>>,
 }
 
@@ -44,7 +44,7 @@ fn wrong(what: String) -> Verdict<Wrong> {
     Verdict::Disagree(Wrong { what, ends: Ends::Shown })
 }
 
-/// Why an end of the relation leaves nothing to compare; none of an observation.
+/// The verdict if the relation ends without an observation. `None` if it has one.
 fn nothing_shown<T>(outcome: &Outcome<T>) -> Option<Verdict<Wrong>> {
     Some(match outcome {
         Outcome::Observed(_) => return None,
@@ -56,7 +56,7 @@ fn nothing_shown<T>(outcome: &Outcome<T>) -> Option<Verdict<Wrong>> {
     })
 }
 
-/// The engines beside each other, the machine with a planted bug if there is one.
+/// Compares the engines. `planted` is a mistake in the machine.
 pub fn compared(dispatch: &Dispatch, device: Option<&OnDevice>, planted: Option<&MachineBug>) -> Compared {
     match dispatch {
         Dispatch::Compute(dispatch) => computed(dispatch, device, planted),
@@ -127,8 +127,8 @@ fn computed(dispatch: &ComputeDispatch, device: Option<&OnDevice>, planted: Opti
     Compared { interpreters, over_sets, device }
 }
 
-/// What was compared of a dispatch that both run over sets, the relation after it has shown that;
-/// none where the machine leaves it to the relation.
+/// Compares the runs over sets of a dispatch that ended as `shown`. Returns what was compared, or
+/// `None` if the machine does not support it over sets. The error is the difference.
 fn computed_over_sets(
     (module, program): (&Module, &Program),
     run: &environment::Dispatch<'_>,
@@ -149,7 +149,7 @@ fn computed_over_sets(
     }
 }
 
-/// How many rules the relation applies to definite values.
+/// The number of rules that the relation applied to definite values.
 #[derive(Default)]
 struct Applied(u64);
 
@@ -168,7 +168,7 @@ fn drawn(dispatch: &DrawDispatch, device: Option<&OnDevice>, planted: Option<&Ma
         Ok(all) => all,
         Err(error) => return wrong(error.to_string()).into(),
     };
-    // What the machine does not run is no reason to leave out the device.
+    // The device is compared even if the machine does not support the draw.
     let on_device = device.filter(|_| shows && !matches!(interpreters, Verdict::Disagree(_)));
     let device = on_device.map(|device| {
         let settings = Settings { fuel: FUEL_OF_PROGRAMS, device: Some(device.clone()), ..Settings::default() };
@@ -177,8 +177,8 @@ fn drawn(dispatch: &DrawDispatch, device: Option<&OnDevice>, planted: Option<&Ma
     Compared { interpreters, over_sets, device }
 }
 
-/// Whether the relation shows a draw, what both interpreters come to, and what was compared over
-/// sets.
+/// Whether the relation shows a draw, the verdict on both interpreters, and what was compared
+/// over sets.
 fn by_interpreters(
     dispatch: &DrawDispatch,
     stages: &Stages,
@@ -210,7 +210,7 @@ fn by_interpreters(
     let picture = draw::picture_by((&stages.vertex, vertices.as_ref()), &program, &lent, &rules)?;
     let verdict = match (&outcome, &picture) {
         (Outcome::Undefined(one), Outcome::Undefined(other)) => {
-            // Of several invocations that meet undefined behaviour, either engine reports one.
+            // If several invocations have undefined behaviour, either engine reports one of them.
             let by = |of: &Undefined| of.site.as_ref().map(|site| site.invocation);
             match one.ub == other.ub || by(one) != by(other) {
                 true => Verdict::Vacuous(one.ub.id().into()),
@@ -239,6 +239,6 @@ fn by_interpreters(
         (_, Outcome::Stuck(stuck)) => wrong(format!("over sets: {}: {}", stuck.at, stuck.why)),
         (_, other) => wrong(format!("over sets the lockstep machine ends with {}", other.name())),
     };
-    // The relation has less to do where the machine runs fragments.
+    // If the machine runs fragments, the relation applies fewer rules.
     Ok((shows, verdict, (beside.0 < alone.0).then_some(counts)))
 }

@@ -1,6 +1,7 @@
-//! Generated draws, and a generated dispatch as a draw: its entry point is a fragment stage, and
-//! each invocation one pixel with a triangle of its own. What told an invocation its number is an
-//! input, the same in the whole triangle; everything else of the module stays word for word.
+//! Draws: generated ones, and generated dispatches as draws. The entry point of such a dispatch
+//! becomes a fragment stage, and each invocation one pixel with a triangle of its own. The
+//! built-ins with an invocation's number become inputs, which are constant in the triangle. The
+//! rest of the module is unchanged.
 
 use std::sync::Arc;
 
@@ -19,12 +20,12 @@ use crate::dispatch::{BufferBinding, BufferKind, DepthAttachment, DrawDispatch, 
 use crate::generate::spirv::ComputeCase;
 use crate::generate::spirv::quads::{Drawn, SIDE};
 
-/// The most invocations of a dispatch that is drawn.
+/// The most invocations of a dispatch that becomes a draw.
 const MOST: u32 = 64;
-/// Pixels in a row; each triangle has a quad of its own.
+/// The number of triangles in a row. Each has its own quad of pixels.
 const COLUMNS: u32 = 8;
 
-/// The built-ins that tell an invocation its number, and how many components each has.
+/// The built-ins with an invocation's number, and their numbers of components.
 const NUMBERS: [(BuiltIn, u32); 5] = [
     (BuiltIn::GlobalInvocationId, 3),
     (BuiltIn::LocalInvocationId, 3),
@@ -33,7 +34,7 @@ const NUMBERS: [(BuiltIn, u32); 5] = [
     (BuiltIn::LocalInvocationIndex, 1),
 ];
 
-/// What a built-in is in each invocation.
+/// The value of a built-in in each invocation.
 fn numbers(case: &ComputeCase, built_in: BuiltIn) -> Vec<[u32; 3]> {
     let [x, y, z] = case.local_size;
     let split = |n: u32, [x, y, _]: [u32; 3]| [n % x, n / x % y, n / x / y];
@@ -51,8 +52,8 @@ fn numbers(case: &ComputeCase, built_in: BuiltIn) -> Vec<[u32; 3]> {
     (0..case.invocations()).map(of).collect()
 }
 
-/// The draw; none of a dispatch with barriers, memory of a workgroup or atomics, which a fragment
-/// stage has not or has in another order, and of one with more than 64 invocations.
+/// A dispatch as a draw. `None` if it has barriers or atomics, or more than 64 invocations. A
+/// fragment stage has no barriers, and another order of atomics.
 pub fn drawn(case: &ComputeCase) -> Option<DrawDispatch> {
     let decoded = decode(&case.words).ok()?;
     let shared = |op: Op| {
@@ -89,7 +90,7 @@ pub fn drawn(case: &ComputeCase) -> Option<DrawDispatch> {
     let (count, rows) = (case.invocations(), case.invocations().div_ceil(COLUMNS));
     let [width, height] = [2 * COLUMNS, 2 * rows];
     let floats = |floats: Vec<f32>| floats.into_iter().flat_map(f32::to_le_bytes).collect::<Vec<u8>>();
-    // A triangle around the centre of one pixel, and of no other.
+    // The triangle covers the centre of exactly one pixel.
     let corners = (0..count).flat_map(|n| {
         let centre = [(n % COLUMNS * 2) as f32 + 0.5, (n / COLUMNS * 2) as f32 + 0.5];
         [[-0.375, -0.375], [0.375, -0.375], [0.0, 0.375]].into_iter().flat_map(move |[dx, dy]: [f32; 2]| {
@@ -121,8 +122,8 @@ pub fn drawn(case: &ComputeCase) -> Option<DrawDispatch> {
     })
 }
 
-/// A generated draw. The attachments of several samples are one for each sample: colours of one
-/// location, and depths below each other.
+/// A generated draw. With several samples, it has one attachment for each sample: the colour
+/// attachments share one location, and the depths are stacked vertically in one image.
 pub fn quads(drawn: &Drawn) -> DrawDispatch {
     let stage = |words: &[u32], entry: &str| Stage { words: Arc::from(words), entry: entry.into() };
     let attribute = |location, items: &[[f32; 4]]| Attribute {
@@ -174,7 +175,7 @@ mod tests {
     use crate::theorem::refine::draws::Stages;
     use smallstep_semantics::outcome::Outcome;
 
-    /// What is drawn is what the dispatch computes, word for word.
+    /// The draw shows the results of the dispatch, word for word.
     #[test]
     fn a_draw_shows_what_the_dispatch_shows() {
         let (mut same, mut some) = (0, 0);

@@ -1,22 +1,22 @@
-//! Work on several threads, whose results are taken in order.
+//! Work on several threads with results in order.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// How many results wait to be taken before threads wait for that.
+/// The number of waiting results at which threads pause.
 const WAITING: usize = 256;
 
-/// Does `one` of each index below a count on so many threads. `take` is given the results in order,
-/// and ends the work if it returns false. While one takes long, the threads go on with others.
+/// Calls `one` with each index below `count`, on several threads. `take` gets the results in order,
+/// and ends the work if it returns false. While one index takes long, the other threads continue.
 pub(super) fn in_order<T: Send>(threads: usize, count: u64, one: impl Fn(u64) -> T + Sync, mut take: impl FnMut(T) -> bool) {
     let next = AtomicU64::new(0);
     let (sender, receiver) = mpsc::sync_channel(WAITING);
     let work = |sender: mpsc::SyncSender<(u64, T)>| {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            // Nobody takes it any more where the work has ended.
+            // Sending fails once the work has ended.
             if index >= count || sender.send((index, one(index))).is_err() {
                 return;
             }
@@ -46,7 +46,7 @@ mod tests {
     use super::in_order;
     use std::time::Duration;
 
-    /// Results come in order, though the first takes longest; and no more than are asked for.
+    /// Results are in order even if the first takes longest, and no more are taken than needed.
     #[test]
     fn results_are_taken_in_order_until_it_is_enough() {
         let slow_first = |index: u64| {

@@ -1,9 +1,9 @@
-//! What a compiler refuses, learnt before a campaign so that its modules go without.
+//! Learns before a campaign what a compiler refuses, so that the campaign's modules avoid it.
 //!
-//! Some generated modules go through the compiler. A feature ([`feature`]) that occurs in refused
-//! modules and in no other may be the reason; it is, if a module that has it and little else is
-//! refused too, and the same module without it is not. What is learnt is a function of the
-//! compiler, the seed and the limits.
+//! Some generated modules go through the compiler. A feature ([`feature`]) is a suspect if it
+//! occurs in refused modules and in no accepted one. It is the reason of the refusal if a module
+//! with the feature and little else is refused too, and the same module without the feature is not.
+//! The result is a function of the compiler, the seed and the limits.
 
 use std::collections::BTreeMap;
 
@@ -14,24 +14,24 @@ use crate::generate::spirv::{self, Limits, tree};
 use crate::theorem::compilers::{Compiler, NotCompiled};
 use crate::theorem::without_numbers;
 
-/// How many modules are tried, if nothing is said.
+/// The default number of modules that are tried.
 pub const MODULES: u64 = 64;
-/// The most rounds of as many modules.
+/// The most rounds. Each tries the same number of modules.
 const ROUNDS: u64 = 4;
-/// The modules of the campaign itself are others.
+/// Changes the seed, so that the campaign itself has other modules.
 const OTHER: u64 = 0x6c65_6172_6e74;
 
-/// The oldest minor version of SPIR-V that modules have.
+/// The oldest minor version of SPIR-V among generated modules.
 const OLDEST: u8 = 3;
 
-/// What has been learnt.
+/// The result of learning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Learnt {
-    /// How many modules were tried.
+    /// The number of modules that were tried.
     pub modules: u64,
-    /// What is left out, with the compiler's words.
+    /// The features that are avoided, each with the compiler's message.
     pub left_out: BTreeMap<Feature, String>,
-    /// Refusals of whole modules, by the compiler's words without numbers.
+    /// The number of refused modules, by the compiler's message without numbers.
     pub refusals: BTreeMap<String, u64>,
 }
 
@@ -43,7 +43,7 @@ impl Learnt {
     }
 }
 
-/// Why a compiler refuses a module, in a line without numbers; none if it does not.
+/// The first line of a compiler's refusal without numbers. `None` if it accepts the module.
 fn refusal(compiler: &Compiler, module: &tree::Module) -> Option<String> {
     match compiler.run(&module.case().words) {
         Err(NotCompiled::Refused(what) | NotCompiled::NotRun(what)) => Some(without_numbers(what.lines().next().unwrap_or_default())),
@@ -51,8 +51,8 @@ fn refusal(compiler: &Compiler, module: &tree::Module) -> Option<String> {
     }
 }
 
-/// Learns what a compiler refuses of so many modules within the limits, and then of as many others
-/// without that, until nothing more is learnt.
+/// Learns what a compiler refuses in modules within the limits. Later rounds avoid what was learnt,
+/// until nothing more is learnt.
 pub fn learn(compiler: &Compiler, seed: u64, modules: u64, limits: &Limits) -> Learnt {
     let (mut all, mut limits) = (Learnt::default(), limits.clone());
     for round in 0..ROUNDS {
@@ -87,7 +87,7 @@ fn one_round(compiler: &Compiler, seed: u64, modules: u64, limits: &Limits) -> L
             }
         }
     }
-    // What refuses a module that has nothing is its version, or no matter of features.
+    // If a module without features is refused, the reason is its version, or no feature at all.
     let mut takes = |minor: u8, of: &tree::Module| {
         let base = tree::Module { minor, ..feature::base(of) };
         *bases.entry(minor).or_insert_with(|| refusal(compiler, &base).is_none())
@@ -98,7 +98,7 @@ fn one_round(compiler: &Compiler, seed: u64, modules: u64, limits: &Limits) -> L
         if !takes(if is_version { OLDEST } else { probe.minor }, &probe) {
             continue;
         }
-        // Few modules have an operation in each shape.
+        // Few modules have an operation in both shapes, so the other shape is tried too.
         if let Some((other, probe)) = feature::other_shape(&probe, &feature).filter(|(other, _)| !taken.contains(other))
             && let Some(why) = refusal(compiler, &probe)
         {

@@ -1,9 +1,9 @@
-//! SPIR-V judged without a source language: generated compute dispatches run by the relation, by
-//! the lockstep machine and by a device.
+//! Comparisons of SPIR-V without a source language: generated compute dispatches run by the
+//! relation, on the lockstep machine and on a device.
 //!
 //! A clean dispatch has one observation, and every engine must show it, bit for bit. A twin has one
-//! defect ([`mod@crate::generate::spirv::twin`]), and the interpreters must report it where it was
-//! planted, by its id in the registry of what is undefined. [`campaign`] does so for many.
+//! defect ([`mod@crate::generate::spirv::twin`]). The interpreters must report it at its place, by
+//! its id in the registry of undefined behaviour and values. [`campaign`] judges many of them.
 
 pub use crate::compute::MachineBug;
 
@@ -37,7 +37,7 @@ use crate::generate::spirv::{ComputeCase, Kind, Twin};
 use crate::gpu::Route;
 use due::Due;
 
-/// What runs a dispatch.
+/// An engine that runs a dispatch, or a stage before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Runner {
     /// The loader's checks.
@@ -64,36 +64,36 @@ impl fmt::Display for Runner {
     }
 }
 
-/// The interpreters, as they are or with a planted bug.
+/// The interpreters, with or without a planted mistake.
 #[derive(Clone, Default)]
 pub struct Engines {
     /// The relation.
     pub relation: Relation,
-    /// Whether it runs at all.
+    /// Whether the relation is skipped.
     pub without_relation: bool,
-    /// The order of its invocations.
+    /// The schedule of the relation.
     pub schedule: Schedule,
-    /// What is wrong with the machine.
+    /// A mistake planted in the machine.
     pub planted: Option<MachineBug>,
-    /// What instructions may give in runs over sets.
+    /// The rules of runs over sets.
     pub sets: sets::Rules,
 }
 
-/// What the interpreters made of a dispatch.
+/// The judged results of the interpreters for a dispatch.
 #[derive(Clone, Debug)]
 pub enum Judged {
-    /// They are one: the observation.
+    /// They agree. This is the observation.
     Observed(Observation),
-    /// They report what was planted, where it was planted.
+    /// They report the planted defect at its place.
     Reported,
-    /// The machine does not compile the module, and says why; the relation's observation, where it
-    /// ran and had one.
+    /// The machine does not compile the module, for this reason. If the relation ran and had an
+    /// observation, it is included.
     Uncompiled(String, Option<Observation>),
-    /// Something is wrong, with whom, and what: one sentence.
+    /// A wrong result: the engine, and the difference as one sentence.
     Wrong(Runner, String),
 }
 
-/// Runs a generated dispatch by the interpreters and judges what they say.
+/// Runs a generated dispatch on the interpreters and judges their results.
 pub fn judge(case: &ComputeCase, engines: &Engines) -> Judged {
     let twin = case.twin.as_ref();
     let module = match Module::load(&case.words) {
@@ -144,8 +144,8 @@ pub fn judge(case: &ComputeCase, engines: &Engines) -> Judged {
     }
 }
 
-/// What an outcome must be: an observation without undefined bytes, or the report
-/// of what was planted.
+/// Checks an outcome. It must be an observation without undefined bytes, or a twin's defect must
+/// be reported.
 fn expected(case: &ComputeCase, outcome: &Outcome<Observation>) -> Result<(), String> {
     let (twin, words_each) = (case.twin.as_ref(), case.words_each);
     let told = || match outcome {
@@ -170,7 +170,7 @@ fn expected(case: &ComputeCase, outcome: &Outcome<Observation>) -> Result<(), St
         (Kind::Value, Some(reached)) => reached.id.map(|id| (id, reached.instruction)),
         _ => Some((twin.id, twin.instruction)),
     };
-    // Any invocation may be the one that the defect is in.
+    // The defect may be in any invocation, so only the word within an invocation's words counts.
     let is_last = |word: u64, of: u32| word % u64::from(words_each.max(1)) == u64::from(of % words_each.max(1));
     match (wanted, outcome) {
         (Some((id, instruction)), Outcome::Undefined(undefined)) => {
@@ -205,7 +205,7 @@ fn expected(case: &ComputeCase, outcome: &Outcome<Observation>) -> Result<(), St
     }
 }
 
-/// Whether a dispatch shows what its generator says that it does.
+/// Checks that a dispatch shows what its generator predicts.
 fn shown(case: &ComputeCase, observation: &Observation) -> Result<(), String> {
     let Some(words) = &case.shown else { return Ok(()) };
     let Some(found) = observation.buffers.iter().find(|b| b.binding == 1) else { return Err("the output is not observed".into()) };
@@ -217,7 +217,7 @@ fn first_undefined(observation: &Observation) -> Option<(u32, u64, &'static str)
     observation.buffers.iter().find_map(|b| b.undefined.first().map(|u| (b.binding, u.start, u.kind)))
 }
 
-/// Whether two observations are the same, and if not, the first difference.
+/// Checks that two observations are equal. The error is the first difference.
 pub fn same(expected: &Observation, found: &Observation) -> Result<(), Unexpected> {
     let places = |o: &Observation| o.buffers.iter().map(|b| (b.set, b.binding)).collect::<Vec<_>>();
     if places(expected) != places(found) {
@@ -263,16 +263,15 @@ fn contents(case: &ComputeCase) -> Vec<Buffer> {
 /// A dispatch for a device, with what it must show.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// The dispatch; where bindings had gaps, adapted by [`bindings`].
+    /// The dispatch. If its bindings have gaps, [`bindings`] adapts them.
     pub dispatch: ComputeDispatch,
-    /// What a conforming device shows.
+    /// The requirement on the device's result.
     pub due: Due,
 }
 
-/// The dispatch of a clean case for a device that it reaches by a route. Where the pass `bindings`
-/// had to adapt the words, an interpreter has run the adapted words, and shows at each adapted
-/// place what the original words show at the original one; otherwise the error
-/// says how they differ.
+/// The dispatch of a clean case for a device on a route. If the pass `bindings` adapts the words,
+/// an interpreter runs the adapted words. They must show at each adapted place what the original
+/// words show at the original one. Otherwise the error has the difference.
 pub fn asked(case: &ComputeCase, observed: &Observation, route: Route) -> Result<Asked, Unexpected> {
     let original = for_device(case);
     let (dispatch, places) = bindings::adapt(&original).map_err(|error| Unexpected::from(error.to_string()))?;
@@ -304,7 +303,7 @@ pub fn asked(case: &ComputeCase, observed: &Observation, route: Route) -> Result
     Ok(Asked { dispatch, due })
 }
 
-/// The dispatch as the module has it.
+/// The dispatch of a case, with the bindings of the module.
 pub fn for_device(case: &ComputeCase) -> ComputeDispatch {
     let buffer = |(buffer, written): (Buffer, bool)| BufferBinding {
         set: buffer.set,

@@ -1,4 +1,4 @@
-//! Generated modules through a [`Compiler`]. What comes out must refine what went in
+//! Generated modules through a [`Compiler`]. The output must refine the input
 //! ([`crate::theorem::refine`]), on the one input that a generated dispatch or draw has.
 
 use std::fmt;
@@ -17,19 +17,19 @@ use crate::theorem::refine::{Earlier, Input, Judged, OnDevice, Settings, Side, U
 use crate::theorem::without_numbers;
 use crate::verdict::Verdict;
 
-/// How sentences name what a compiler makes of a module.
+/// The name of a compiler's output in sentences.
 const COMPILED: &str = "the compiled module";
-/// The most instructions of a generated module, all of which end.
+/// The most instructions of a generated module. All of these modules end.
 const FUEL: u64 = 1 << 30;
-/// The same of what may have loops without an end.
+/// The most instructions of a module that may have endless loops.
 pub(super) const FUEL_OF_PROGRAMS: u64 = 1 << 21;
 
-/// What is wrong with what a compiler makes of a module, or that it makes nothing of it.
+/// A mistake in a compiler's output, or the reason why there is no output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// A sentence.
+    /// The mistake, as one sentence.
     pub what: String,
-    /// What kind of wrong it is.
+    /// The kind of mistake.
     pub ends: Ends,
 }
 
@@ -39,20 +39,20 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// How a compiler is wrong.
+/// The kind of a compiler's mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ends {
-    /// It refuses a valid module, or what it writes is no module, has another interface, or shows
-    /// what it must not.
+    /// The compiler refuses a valid module, or its output is no valid module, has another
+    /// interface, or shows something wrong.
     Shown,
-    /// What it writes has undefined behaviour where what it read has not.
+    /// The output has undefined behaviour and the input does not.
     Undefined,
-    /// It crashes or hangs.
+    /// The compiler crashes, hangs, or writes no words.
     Failed,
 }
 
-/// Optimises a generated module and compares what both show. Modules that no loader has to accept
-/// are not compared.
+/// Optimises a generated module and compares the output with it. A module that a loader may reject
+/// is not compared.
 pub fn optimised(case: &ComputeCase, compiler: &Compiler) -> Verdict<Wrong> {
     if matches!(case.twin, Some(Twin { kind: Kind::Refused, .. }) | Some(Twin { valid: false, .. })) {
         return Verdict::Vacuous("no loader has to accept the module".into());
@@ -62,7 +62,8 @@ pub fn optimised(case: &ComputeCase, compiler: &Compiler) -> Verdict<Wrong> {
     by(compiler, &case.words, |before, after| refined(before, after, &case.entry, &input, &settings))
 }
 
-/// What the compiler makes of a module, judged by what it must refine, and itself.
+/// Compiles a module and judges the result. `judged` gets the words that the result must refine,
+/// and the result.
 fn by(compiler: &Compiler, words: &[u32], judged: impl FnOnce(&[u32], &[u32]) -> Verdict<Wrong>) -> Verdict<Wrong> {
     match compiler.run(words) {
         Ok(compiled) => judged(&compiled.before, &compiled.named),
@@ -77,7 +78,7 @@ fn by(compiler: &Compiler, words: &[u32], judged: impl FnOnce(&[u32], &[u32]) ->
     }
 }
 
-/// Optimises the module of a dispatch and compares what both show.
+/// Optimises the module of a dispatch and compares the output with it.
 pub fn optimised_dispatch(prepared: &Prepared, compiler: &Compiler) -> Verdict<Wrong> {
     let (words, entry) = (prepared.module.module.words(), prepared.module.entry.as_str());
     let given = prepared.resources().clone();
@@ -93,8 +94,8 @@ pub fn optimised_dispatch(prepared: &Prepared, compiler: &Compiler) -> Verdict<W
     by(compiler, words, |before, after| refined(before, after, entry, &input, &settings))
 }
 
-/// Optimises the modules of a dispatch or of a draw, and compares what both show. WGSL has no
-/// combined image samplers: where there are some, their halves are bound apart before.
+/// Optimises the modules of a dispatch or of a draw, and compares the output with them. WGSL has no
+/// combined image samplers, so their images and samplers are bound separately first.
 pub fn optimised_any(dispatch: &Dispatch, compiler: &Compiler) -> Verdict<Wrong> {
     match dispatch {
         Dispatch::Compute(dispatch) => {
@@ -113,7 +114,7 @@ pub fn optimised_any(dispatch: &Dispatch, compiler: &Compiler) -> Verdict<Wrong>
     }
 }
 
-/// What a device shows of a dispatch, against what runs over sets allow.
+/// The verdict on a dispatch on a device, by runs over sets.
 pub(super) fn on_device(dispatch: &ComputeDispatch, device: &OnDevice) -> Verdict<Wrong> {
     let module = match Module::load(&dispatch.words) {
         Ok(module) => module,
@@ -142,7 +143,7 @@ fn optimised_draw(dispatch: &DrawDispatch, compiler: &Compiler) -> Verdict<Wrong
     })
 }
 
-/// Compares what a draw by other stages shows with what it allows.
+/// Compares a draw with the same draw with other stages.
 fn refined_draw(before: &DrawDispatch, after: &DrawDispatch) -> Verdict<Wrong> {
     let stages = |name: &str, dispatch| Stages::new(dispatch).map_err(|e| not_loaded(name, e));
     match (stages("a module", before), stages("a compiled module", after)) {
@@ -154,7 +155,7 @@ fn refined_draw(before: &DrawDispatch, after: &DrawDispatch) -> Verdict<Wrong> {
     }
 }
 
-/// A module that is refused.
+/// The verdict on a module that does not load.
 pub(super) fn not_loaded(name: &str, error: LoadError) -> Verdict<Wrong> {
     match error {
         LoadError::Unsupported { what, .. } => Verdict::Unchecked(format!("unsupported: {what}")),
@@ -162,17 +163,17 @@ pub(super) fn not_loaded(name: &str, error: LoadError) -> Verdict<Wrong> {
     }
 }
 
-/// Compares what other words show with what a generated module allows, on its own input.
+/// Compares other words with a generated module, on the module's own input.
 pub fn compared(case: &ComputeCase, words: &[u32]) -> Verdict<Wrong> {
     let input = Input { groups: case.groups, buffers: super::contents(case), ..Input::default() };
     let settings = Settings { subgroup_size: case.subgroup_size, ..settings(FUEL) };
     refined(&case.words, words, &case.entry, &input, &settings)
 }
 
-/// How far a campaign tries executions that are no interleavings: as far as small modules need.
+/// The budget of a campaign for executions that are no interleavings: enough for small modules.
 const FEW: Budget = Budget { executions: 64, steps: 256 };
 
-/// Of one input of many modules, most of which do the same whatever the schedule.
+/// Settings for many modules with one input each. Most modules show the same under every schedule.
 fn settings(fuel: u64) -> Settings {
     Settings { fuel, schedules: 1, budget: Budget { executions: 4, steps: 1 << 14 }, executions: FEW, ..Settings::default() }
 }
@@ -193,13 +194,13 @@ fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input, settings: 
     }
     let became = judge(&before, &after, input, settings, &Earlier::default());
     if let Judged::Vacuous(_) = became {
-        // Whatever it does is allowed; it runs all the same, which it must be fit for.
+        // A vacuous input allows everything. AFTER still runs, to see that the engines can run it.
         after.run(input, settings, 1 << 24, None);
     }
     judged(became, COMPILED)
 }
 
-/// What a comparison came to; of what is compared, in the words of a sentence.
+/// The verdict of a comparison. `shown_by` names the compared module or device in sentences.
 pub(super) fn judged(became: Judged, shown_by: &str) -> Verdict<Wrong> {
     match became {
         Judged::Agree { .. } => Verdict::Agree,

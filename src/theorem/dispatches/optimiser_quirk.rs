@@ -1,10 +1,10 @@
-//! What is known to be wrong with optimisers, one small module each: the files of
-//! `spec-tests/quirks-spirv-opt`.
+//! Quirks of optimisers: known mistakes, each with one small module. They are the files
+//! of `spec-tests/quirks-spirv-opt`.
 //!
-//! A quirk is an assembly text with its dispatch in its comments and lines `;@ quirk KEY: VALUE`:
-//! `tool`, a command; `version`, a part of what it says of its version; `command`, with its
-//! options, without files; `seen`, the day; `ends`: `shown`, `undefined` or `failed` ([`Ends`]);
-//! `says`, a part of what is wrong.
+//! A quirk is an assembly text with its dispatch in its comments and lines `;@ quirk KEY: VALUE`.
+//! `tool` is a command. `version` is a part of its version text. `command` is the command with
+//! options, without files. `seen` is the day. `ends` is `shown`, `undefined` or `failed`
+//! ([`Ends`]). `says` is a part of the mistake's sentence.
 
 use crate::theorem::Unexpected;
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
@@ -18,21 +18,21 @@ use crate::theorem::quirk::{Keys, files_of, names, stem, text_of};
 use crate::theorem::without_numbers;
 use crate::verdict::Verdict;
 
-/// A known bug of an optimiser.
+/// A known mistake of an optimiser.
 pub struct OptimiserQuirk {
     /// The file's name without its ending.
     pub name: String,
     /// The optimiser's program.
     pub tool: String,
-    /// A part of what it says of its version.
+    /// A part of the tool's version text.
     pub version: String,
-    /// The command, which begins with the tool, without those words that name files.
+    /// The command, which begins with the tool, without the words that name files.
     pub command: String,
-    /// The day, as 2026-11-21.
+    /// The day, such as 2026-11-21.
     pub day: String,
-    /// What kind of wrong it is.
+    /// The kind of mistake.
     pub ends: Ends,
-    /// A part of what is wrong, but for numbers.
+    /// A part of the mistake's sentence. Numbers do not count.
     pub says: String,
     /// The module with its dispatch.
     pub prepared: Prepared,
@@ -42,9 +42,9 @@ impl OptimiserQuirk {
     /// Reads a quirk.
     ///
     /// # Errors
-    /// The file cannot be read, a line is no `;@ quirk KEY: VALUE` or `;@ dispatch KEY: VALUE`, a
-    /// key is unknown, missing or twice there, the command is not the tool's, the module or its
-    /// dispatch is not valid.
+    /// The file cannot be read, a line is not `;@ quirk KEY: VALUE` or `;@ dispatch KEY: VALUE`, a
+    /// key is unknown, missing or repeated, the command does not begin with the tool, or the module
+    /// or its dispatch is not valid.
     pub fn read(path: &Path) -> Result<OptimiserQuirk, InvalidInput> {
         let wrong = |what: String| InvalidInput::new(InputFault::Text, format!("{}: {what}", path.display()));
         let text = text_of(path)?;
@@ -62,28 +62,28 @@ impl OptimiserQuirk {
         Ok(OptimiserQuirk { name: stem(path), tool, version, command, day, ends, says, prepared })
     }
 
-    /// Every quirk of a folder (its `.spvasm` files), in the order of their names.
+    /// All quirks of a folder (its `.spvasm` files), in the order of their names.
     ///
     /// # Errors
-    /// As of [`OptimiserQuirk::read`]; the folder cannot be read, or holds none.
+    /// As for [`OptimiserQuirk::read`], and if the folder cannot be read or has no such file.
     pub fn read_folder(folder: &Path) -> Result<Vec<OptimiserQuirk>, InvalidInput> {
         files_of(folder, "spvasm")?.iter().map(|path| OptimiserQuirk::read(path)).collect()
     }
 
-    /// Whether it was seen with an optimiser of that version.
+    /// Whether it was seen with this version of the optimiser.
     pub fn is_of(&self, optimiser: &Compiler) -> bool {
         names(optimiser.version(), &self.version)
     }
 
-    /// What the optimiser makes of it.
+    /// The verdict on the quirk's module with an optimiser.
     pub fn by(&self, optimiser: &Compiler) -> Verdict<Wrong> {
         optimised_dispatch(&self.prepared, optimiser)
     }
 
-    /// Whether that is what was recorded, but for numbers.
+    /// Checks that a verdict is the recorded one, except for numbers.
     ///
     /// # Errors
-    /// What it is instead.
+    /// The difference from the recorded verdict.
     pub fn is_recorded(&self, found: &Verdict<Wrong>) -> Result<(), Unexpected> {
         match found {
             Verdict::Disagree(Wrong { what, ends })

@@ -1,15 +1,17 @@
-//! Planted bugs of the interpreters of dispatches, and what must catch each: the oracle, tested.
+//! Planted mistakes in the interpreters of dispatches, with the checks that must catch them. This
+//! tests the oracle.
 //!
-//! A bug is planted beside the rules of the relation, in the compiled program of the lockstep
-//! machine, or in the arithmetic that both share. What the two show different is for clean modules
-//! to catch; a report that is left out, for a twin; what both get wrong alike, and what no
-//! generated module has, for a vector whose result was computed by hand.
+//! A mistake is planted in place of a rule of the relation, in the compiled program of the lockstep
+//! machine, or in the arithmetic that both share. If the two engines then show different results,
+//! clean modules must catch it. If a report is missing, a twin must catch it. If both engines are
+//! wrong in the same way, or no generated module has the feature, a vector must catch it. The
+//! result of a vector is computed by hand.
 //!
-//! | module | whose bugs |
+//! | module | contents |
 //! |---|---|
-//! | `machine` | the lockstep machine |
-//! | `relation` | the rules of the relation |
-//! | `shared` | the operations that both compute by |
+//! | `machine` | mistakes in the lockstep machine |
+//! | `relation` | mistakes in the rules of the relation |
+//! | `shared` | mistakes in the operations that both engines share |
 //! | `vectors` | dispatches of one invocation with a result computed by hand |
 
 mod machine;
@@ -37,19 +39,19 @@ use crate::generate::spirv::{ComputeCase, Defect, Limits};
 use crate::theorem::campaign::locked;
 use crate::theorem::planted::{Caught, Fate};
 
-/// How a bug is planted.
+/// The place of a planted mistake, with the mistake.
 #[derive(Clone, Copy)]
 pub enum Plant {
-    /// In the compiled program.
+    /// In the compiled program of the lockstep machine.
     Machine(fn(Parts<'_>)),
-    /// In the place of a rule.
+    /// In place of a rule of the relation.
     Rule(Rule, RuleFunction),
-    /// In what both compute by.
+    /// In the arithmetic that both engines share.
     Shared(PlantedComponent),
 }
 
 impl Plant {
-    /// Where it is planted.
+    /// The name of the place in reports.
     pub fn place(&self) -> &'static str {
         match self {
             Plant::Machine(_) => "lockstep machine",
@@ -58,22 +60,22 @@ impl Plant {
         }
     }
 
-    /// The rule that it stands in the place of.
+    /// The rule that it replaces, if any.
     pub fn rule(&self) -> Option<Rule> {
         if let Plant::Rule(rule, _) = self { Some(*rule) } else { None }
     }
 }
 
-/// What must catch a bug.
+/// The check that must catch a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
     /// The other engine, on clean modules.
     Clean,
-    /// Twins with that defect, which must be reported.
+    /// Twins with this defect, which must be reported.
     Twin(Defect),
-    /// A result computed by hand.
+    /// The vector with this name: a result computed by hand.
     Vector(&'static str),
-    /// Nothing: it is no bug, for this reason.
+    /// None: it is no mistake, for this reason.
     Equivalent(&'static str),
 }
 
@@ -88,19 +90,19 @@ impl fmt::Display for Check {
     }
 }
 
-/// A planted bug.
+/// A planted mistake.
 #[derive(Clone, Copy)]
 pub struct Bug {
-    /// Its name, unique.
+    /// Its unique name.
     pub name: &'static str,
-    /// What must catch it.
+    /// The check that must catch it.
     pub check: Check,
-    /// The bug itself.
+    /// The place and the mistake.
     pub plant: Plant,
 }
 
 impl Bug {
-    /// The interpreters with it.
+    /// The interpreters with the mistake.
     pub fn engines(&self) -> Engines {
         let mut engines = Engines::default();
         match self.plant {
@@ -117,7 +119,7 @@ impl Bug {
     }
 }
 
-/// Every planted bug.
+/// All planted mistakes.
 pub fn table() -> Vec<Bug> {
     let mut table = machine::bugs();
     table.extend(relation::bugs());
@@ -125,20 +127,21 @@ pub fn table() -> Vec<Bug> {
     table
 }
 
-/// How bugs are hunted: each on the same modules, so that what is found depends on nothing else.
+/// The settings of a hunt for mistakes. All mistakes are tried on the same modules, so that results
+/// depend on nothing else.
 #[derive(Clone, Debug)]
 pub struct Hunt {
-    /// The seed of the first module; the others follow it.
+    /// The seed of the first module. The next modules have the next seeds.
     pub seed: u64,
-    /// The most modules, or twins, for one bug.
+    /// The most modules, or twins, for one mistake.
     pub modules: u32,
-    /// The modules that an equivalent one must survive.
+    /// The number of modules that an equivalent change must survive.
     pub equivalent_modules: u32,
-    /// The modules whose twins with each defect it must survive.
+    /// The number of modules whose twins with each defect an equivalent change must survive.
     pub equivalent_twins: u32,
-    /// Threads.
+    /// The number of threads.
     pub threads: usize,
-    /// The modules.
+    /// The limits of the modules.
     pub limits: Limits,
 }
 
@@ -150,11 +153,11 @@ impl Default for Hunt {
     }
 }
 
-/// A clean module and what the sound relation shows of it.
+/// A clean module with the observation of the sound engines. The error says why there is none.
 type Reference = Result<(ComputeCase, Observation), String>;
 
 impl Hunt {
-    /// Hunts every bug. `seen` hears of each as it is done.
+    /// Hunts all mistakes. `seen` is called with each as it is finished.
     pub fn all(&self, bugs: &[Bug], seen: &(dyn Fn(&Bug, &Fate) + Sync)) -> Vec<Fate> {
         let references: Vec<OnceLock<Reference>> = (0..self.modules).map(|_| OnceLock::new()).collect();
         let next = AtomicUsize::new(0);
@@ -192,13 +195,14 @@ impl Hunt {
     }
 
     fn clean(&self, bug: &Bug, engines: &Engines, modules: u32, references: &[OnceLock<Reference>]) -> Option<Caught> {
-        // The machine is held to what the relation showed before.
+        // A mistake in the machine needs no second run of the relation, whose result is
+        // the reference.
         let engines = Engines { without_relation: matches!(bug.plant, Plant::Machine(_)), ..engines.clone() };
         for (index, reference) in references.iter().enumerate().take(modules as usize) {
             let caught = |what: String| Some(Caught { by: bug.check.to_string(), what, after: index as u64 + 1, minimal: None });
             let (case, expected) = match reference.get_or_init(|| self.reference(index as u64)) {
                 Ok(reference) => reference,
-                // Without a planted bug too: no bug is caught by it.
+                // The module is wrong without a planted mistake too, so it catches none.
                 Err(_) => continue,
             };
             let wrong = match judge(case, &engines) {
@@ -238,7 +242,7 @@ impl Hunt {
     }
 }
 
-/// The first of those vectors that the engines do not show.
+/// The first of the chosen vectors whose result the engines do not show.
 fn wrong_vector(bug: &Bug, engines: &Engines, which: impl Fn(&Vector) -> bool) -> Option<Caught> {
     vectors().filter(|vector| which(vector)).enumerate().find_map(|(at, vector)| {
         let Unexpected { what } = vector.judge(engines).err()?;
@@ -246,7 +250,7 @@ fn wrong_vector(bug: &Bug, engines: &Engines, which: impl Fn(&Vector) -> bool) -
     })
 }
 
-/// One line of a report: what became of a bug.
+/// One line of a report: the result for a mistake.
 pub fn line(bug: &Bug, fate: &Fate) -> String {
     let fate = match fate {
         Fate::Caught(c) => format!("caught by {} after {}", c.by, c.after),

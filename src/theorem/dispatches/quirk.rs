@@ -1,16 +1,17 @@
-//! What is known to be wrong with drivers of compute dispatches, one small module each: the files
-//! of `spec-tests/quirks-spirv`.
+//! Quirks of compute dispatches: known mistakes of drivers, each with one small module. They are
+//! the files of `spec-tests/quirks-spirv`.
 //!
-//! A quirk is an assembly text with its dispatch in its comments ([`Carried`]) and lines
-//! `;@ quirk KEY: VALUE`: `adapter`, `driver`, `route`, `seen` and `says` as
-//! [`Quirk`](crate::theorem::quirk::Quirk) has them; `ends`: `shown` where the device shows
-//! something else than both interpreters do, `failed` where it crashes, hangs or is lost; and where
-//! there is one, `remedy`: without which construct ([`Remedy`]) modules do not have the fault.
+//! A quirk is an assembly text. It has its dispatch in its comments ([`Carried`]), and lines
+//! `;@ quirk KEY: VALUE`. `adapter`, `driver`, `route`, `seen` and `says` are as in
+//! [`Quirk`](crate::theorem::quirk::Quirk). `ends` is `shown` if the device shows something else
+//! than both interpreters, and `failed` if it crashes, hangs or is lost. `remedy` is optional: the
+//! construct without which modules do not have the fault ([`Remedy`]).
 //!
 //! A disagreement on another module is known if it ends like a quirk that the device still shows,
-//! and either is, made minimal, of the same instructions in the same order, or is gone from the
-//! module without the quirk's construct. The second shows that the fault needs the construct, not
-//! that it is the same fault: counts say by which remedy.
+//! and one of two conditions holds. Either its minimal module has the same instructions in the
+//! same order, or the disagreement is gone from the module without the quirk's construct. The
+//! second shows that the fault needs the construct, but not that it is the same fault. So counts
+//! name the remedy.
 
 use crate::source::ReadError;
 use crate::theorem::Unexpected;
@@ -40,27 +41,26 @@ use crate::theorem::without_numbers;
 pub struct DispatchQuirk {
     /// The file's name without its ending.
     pub name: String,
-    /// Where it was read.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Where and when it was seen, and how.
+    /// The devices on which it was seen, the day, and its sentence.
     pub seen: Seen,
-    /// Whether the device crashes, hangs or is lost, rather than show something else.
+    /// Whether the device crashes, hangs or is lost. Otherwise it shows something else.
     pub fails: bool,
     /// The construct that the fault needs.
     pub remedy: Option<Remedy>,
     /// The module with its dispatch.
     pub prepared: Prepared,
-    /// The instructions of its functions.
+    /// The shape of the module.
     pub shape: Shape,
 }
 
-/// What is left of a module when names, numbers and types are taken away: the opcodes of its
-/// functions, in order.
+/// The shape of a module: the opcodes of its functions in order, without names, numbers and types.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Shape(Vec<u16>);
 
 impl Shape {
-    /// The shape of a module; empty for words that are none.
+    /// The shape of a module. Empty if the words are no module.
     pub fn of(words: &[u32]) -> Shape {
         let Ok(decoded) = decode(words) else { return Shape(Vec::new()) };
         let functions = decoded.instructions.iter().skip_while(|i| !i.is(Op::Function));
@@ -68,8 +68,8 @@ impl Shape {
     }
 }
 
-/// Judges what became of a dispatch on a device against what the interpreters observe: it
-/// disagrees, or fails where nothing was shown at all.
+/// The verdict on a device's outcome of a dispatch, by the interpreters' observation. It disagrees
+/// if something wrong is shown, and fails if nothing is shown.
 pub fn on_device(due: &Due, outcome: &DeviceOutcome) -> Verdict<String> {
     match outcome {
         DeviceOutcome::Computed(result) => shown(due, result),
@@ -88,7 +88,7 @@ fn shown(due: &Due, result: &ComputeResult) -> Verdict<String> {
     }
 }
 
-/// The dispatch of a generated case, as a text carries it.
+/// The dispatch of a generated case, in the form that a text carries.
 pub fn carried(case: &ComputeCase) -> Carried {
     let set = case.buffers.iter().map(|b| Assignment {
         place: Place { set: b.set, binding: b.binding },
@@ -101,8 +101,8 @@ impl DispatchQuirk {
     /// Reads a quirk.
     ///
     /// # Errors
-    /// The file cannot be read, a line is no `;@ quirk KEY: VALUE` or `;@ dispatch KEY: VALUE`, the
-    /// module or its dispatch is not valid.
+    /// The file cannot be read, a line is not `;@ quirk KEY: VALUE` or `;@ dispatch KEY: VALUE`, or
+    /// the module or its dispatch is not valid.
     pub fn read(path: &Path) -> Result<DispatchQuirk, InvalidInput> {
         let wrong = |what: String| InvalidInput::new(InputFault::Text, format!("{}: {what}", path.display()));
         let text = text_of(path)?;
@@ -120,18 +120,19 @@ impl DispatchQuirk {
         Ok(DispatchQuirk { name: stem(path), path: path.into(), seen, fails, remedy, prepared, shape })
     }
 
-    /// Every quirk of a folder (its `.spvasm` files), in the order of their names.
+    /// All quirks of a folder (its `.spvasm` files), in the order of their names.
     ///
     /// # Errors
-    /// As of [`DispatchQuirk::read`]; the folder cannot be read, or holds none.
+    /// As for [`DispatchQuirk::read`], and if the folder cannot be read or has no such file.
     pub fn read_folder(folder: &Path) -> Result<Vec<DispatchQuirk>, InvalidInput> {
         files_of(folder, "spvasm")?.iter().map(|path| DispatchQuirk::read(path)).collect()
     }
 
-    /// What both interpreters observe.
+    /// The observation of both interpreters.
     ///
     /// # Errors
-    /// They do not agree, or one of them has no observation that is defined everywhere.
+    /// The interpreters do not agree, or one of them has no observation, or has undefined bytes
+    /// in it.
     pub fn expected(&self) -> Result<Observation, Unexpected> {
         let observed = |interpreter: &Interpreter| -> Result<Observation, Unexpected> {
             let ran = self.prepared.run(interpreter).map_err(|e| Unexpected::from(e.to_string()))?;
@@ -149,16 +150,16 @@ impl DispatchQuirk {
         same(&of_relation, &of_machine).map(|()| of_relation)
     }
 
-    /// Whether it is about this adapter, driver and route.
+    /// Whether it was seen on this adapter, driver and route.
     pub fn is_of(&self, device: &Device) -> bool {
         let record = device.adapter();
         self.seen.is_of(&record.name, &record.driver, device.route())
     }
 
-    /// What the device makes of it.
+    /// The verdict on the quirk's dispatch on a device.
     ///
     /// # Errors
-    /// As of [`DispatchQuirk::expected`].
+    /// As for [`DispatchQuirk::expected`].
     pub fn on(&self, device: &mut Device) -> Result<Verdict<String>, Unexpected> {
         let expected = Due::exactly(self.expected()?);
         Ok(match self.prepared.run_on(device) {
@@ -170,10 +171,10 @@ impl DispatchQuirk {
         })
     }
 
-    /// Whether that is what was recorded, but for numbers.
+    /// Checks that a verdict is the recorded one, except for numbers.
     ///
     /// # Errors
-    /// What it is instead.
+    /// The difference from the recorded verdict.
     pub fn is_recorded(&self, found: &Verdict<String>) -> Result<(), Unexpected> {
         match found {
             Verdict::Agree => Err("this driver no longer shows it: remove the quirk".into()),
@@ -187,7 +188,7 @@ impl DispatchQuirk {
     }
 }
 
-/// The dispatch that a text carries.
+/// The dispatch that a text carries, with its module.
 pub(super) fn prepare(path: &Path, text: &str) -> Result<Prepared, InvalidInput> {
     let name = path.display().to_string();
     let wrong = |invalid: InvalidInput| invalid.about(&name);
@@ -203,16 +204,16 @@ pub(super) fn prepare(path: &Path, text: &str) -> Result<Prepared, InvalidInput>
     Ok(prepared)
 }
 
-/// The quirks that a device shows now, as they were recorded.
+/// The quirks that a device still shows as they were recorded.
 pub struct Known<'q> {
     shown: Vec<&'q DispatchQuirk>,
-    /// Quirks that are recorded of this device and that it does not show so, each with a sentence.
-    /// They explain nothing.
+    /// Quirks that are recorded for this device and that it no longer shows: the name and a
+    /// sentence. They explain nothing.
     pub gone: Vec<(String, String)>,
 }
 
 impl<'q> Known<'q> {
-    /// Runs the quirks that are recorded of this device.
+    /// Runs the quirks that are recorded for this device.
     pub fn on(device: &mut Device, quirks: &'q [DispatchQuirk]) -> Known<'q> {
         let mut known = Known { shown: Vec::new(), gone: Vec::new() };
         for quirk in quirks {
@@ -227,7 +228,7 @@ impl<'q> Known<'q> {
         known
     }
 
-    /// The remedies of the quirks that end in the same way, each with the quirks' names.
+    /// The remedies of the quirks that end in this way, each with the names of its quirks.
     pub fn remedies(&self, failed: bool) -> BTreeMap<Remedy, String> {
         let mut remedies: BTreeMap<Remedy, Vec<&str>> = BTreeMap::new();
         for quirk in self.shown.iter().filter(|quirk| quirk.fails == failed) {
@@ -238,8 +239,8 @@ impl<'q> Known<'q> {
         remedies.into_iter().map(|(remedy, names)| (remedy, format!("{} by {}", names.join(" or "), remedy.name()))).collect()
     }
 
-    /// The quirk that a minimal module is: one of the same instructions in the same order, that
-    /// ends in the same way.
+    /// The quirk with the same instructions in the same order as a minimal module, and the
+    /// same ending.
     pub fn name_of(&self, words: &[u32], found: &Verdict<String>) -> Option<&'q str> {
         let shape = Shape::of(words);
         self.shown.iter().find(|quirk| quirk.shape == shape && quirk.is_recorded(found).is_ok()).map(|quirk| quirk.name.as_str())

@@ -1,5 +1,5 @@
-//! Generated GLSL ([`crate::generate::glsl`]), compiled by glslang, through a compiler; compared
-//! over generated inputs.
+//! Generated GLSL ([`crate::generate::glsl`]), compiled by glslang, through a compiler. The output
+//! is compared over generated inputs.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -14,14 +14,14 @@ use crate::theorem::compilers::{self, Compiler, Judgement, judge};
 use crate::theorem::refine::Settings;
 use crate::verdict::Verdict;
 
-/// How many inputs each shader has.
+/// The number of inputs of each shader.
 const INPUTS: u64 = 4;
 /// The most instructions of one run.
 const FUEL: u64 = 1 << 20;
 /// The program that compiles GLSL.
 const GLSLANG: &str = "glslangValidator";
 
-/// What becomes of the shader of a seed.
+/// The verdict on the shader of a seed through a compiler.
 pub fn shown(seed: u64, compiler: &Compiler) -> Piece {
     let (stage, text) = shader(seed);
     let kind = match stage {
@@ -59,9 +59,9 @@ pub fn shown(seed: u64, compiler: &Compiler) -> Piece {
     Piece::judged(kind, &[&words], became)
 }
 
-/// The words of a shader.
+/// Compiles a shader to words.
 ///
-/// Errors: glslang is not there, or refuses it: a sentence.
+/// Errors: glslang is not installed, or refuses the shader. The message is a sentence.
 fn compiled(stage: Stage, environment: &str, text: &str) -> Result<Vec<u32>, String> {
     let not_run = |e: std::io::Error| format!("{GLSLANG}: {e}");
     let folder = tempfile::tempdir().map_err(not_run)?;
@@ -69,7 +69,7 @@ fn compiled(stage: Stage, environment: &str, text: &str) -> Result<Vec<u32>, Str
     let mut command = Command::new(GLSLANG);
     command.args(["-V", "--stdin", "-S", stage.name(), "--target-env", environment, "-o"]).arg(&file);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(not_run)?;
-    // It reads all before it writes.
+    // glslang reads its whole input before it writes, so this cannot block.
     let given = child.stdin.take().map_or(Ok(()), |mut input| input.write_all(text.as_bytes()));
     let output = child.wait_with_output().map_err(not_run)?;
     if !output.status.success() {

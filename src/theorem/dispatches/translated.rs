@@ -1,8 +1,8 @@
-//! Modules with images and samplers, stages and draws, which generated compute modules have not:
-//! what generated WSL programs are translated to, generated compute modules as fragment stages,
-//! generated draws ([`crate::generate::spirv::quads`]), and generated GLSL. They go through a
-//! compiler or through WGSL, or the engines are compared on them ([`engines`]). Each dispatch and
-//! each draw has the one input that its program has; GLSL has several.
+//! Modules with images and samplers, stages and draws, which generated compute modules do not have.
+//! They are translated from generated WSL programs, made of generated compute modules as fragment
+//! stages, generated as draws ([`crate::generate::spirv::quads`]), or compiled from generated GLSL.
+//! They go through a compiler or through WGSL, or the engines are compared on them ([`engines`]).
+//! Each dispatch and each draw has the one input of its program. GLSL has several inputs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -33,26 +33,26 @@ use crate::theorem::wsl::{Programs, translated};
 use crate::theorem::{cause, reducer, tell_the_same};
 use crate::verdict::Verdict;
 
-/// The most programs that are tried to make one finding smaller.
+/// The most programs that are tried while a finding is made smaller.
 const QUESTIONS: u32 = 1_000;
-/// How long making a stage of quads minimal may take.
+/// The time limit for making a stage of quads minimal.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// Where modules come from.
+/// The source of modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// They are what WSL programs are translated to.
+    /// WSL programs, translated.
     Wsl(Programs),
-    /// They are generated compute modules as fragment stages ([`fragments`]).
+    /// Generated compute modules as fragment stages ([`fragments`]).
     Fragments,
-    /// They are the stages of generated draws ([`crate::generate::spirv::quads`]).
+    /// The stages of generated draws ([`crate::generate::spirv::quads`]).
     Quads,
-    /// They are what glslang makes of generated GLSL ([`shaders`]).
+    /// Generated GLSL, compiled by glslang ([`shaders`]).
     Glsl,
 }
 
 impl Source {
-    /// The word that reports use.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Source::Wsl(programs) => programs.name(),
@@ -63,17 +63,17 @@ impl Source {
     }
 }
 
-/// What modules are held to.
+/// The requirement on the modules.
 #[derive(Clone)]
 pub enum By {
-    /// What a compiler makes of them must refine them.
+    /// The output of a compiler must refine them.
     Compiler(Compiler),
-    /// The engines must show the same, and a device what they allow. GLSL has no input of its own,
-    /// and is not run.
+    /// The engines must show the same, and a device must show what the engines allow. GLSL has no
+    /// input of its own, so it does not run.
     Engines {
         /// The device, if there is one.
         device: Option<OnDevice>,
-        /// What is wrong with the machine.
+        /// A mistake planted in the machine.
         planted: Option<MachineBug>,
     },
 }
@@ -82,7 +82,7 @@ impl By {
     /// The engines without a device.
     pub const ENGINES: By = By::Engines { device: None, planted: None };
 
-    /// How reports name it.
+    /// The name in reports.
     pub fn name(&self) -> String {
         match self {
             By::Compiler(compiler) => compiler.name().into(),
@@ -92,79 +92,79 @@ impl By {
     }
 }
 
-/// What is run.
+/// The settings of a campaign.
 #[derive(Clone)]
 pub struct Plan {
-    /// Where modules come from; the sources take turns: program i is of source i modulo their
-    /// number.
+    /// The sources of modules. They take turns: program i has source i modulo the number
+    /// of sources.
     pub sources: Vec<Source>,
-    /// The seed of the first; the others follow it.
+    /// The seed of the first program of each source. The next programs have the next seeds.
     pub seed: u64,
-    /// How many programs.
+    /// The number of programs.
     pub count: u64,
-    /// Threads.
+    /// The number of threads.
     pub threads: usize,
-    /// Instructions that an invocation of a generated fragment stage executes at the median.
+    /// The median of the instructions that an invocation of a generated fragment stage executes.
     pub executed: u32,
     /// The float controls that translated programs declare.
     pub profile: Profile,
-    /// What the modules are held to.
+    /// The requirement on the modules.
     pub by: By,
 }
 
-/// What has been compared, of one kind of dispatch.
+/// The results for dispatches or draws of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// What shows what the modules allow.
+    /// How many show what their modules allow.
     pub agree: u64,
-    /// What is of modules that are undefined, and allow everything.
+    /// How many have undefined modules, which allow everything.
     pub vacuous: u64,
-    /// What is not wholly compared, by why.
+    /// How many are not completely compared, by reason.
     pub undecided: BTreeMap<String, u64>,
-    /// What the compiler refuses, by why.
+    /// How many the compiler refuses, by reason.
     pub refused: BTreeMap<String, u64>,
-    /// What is wrong.
+    /// How many are wrong.
     pub wrong: u64,
-    /// Draws that are not counted: WGSL's rules refuse their vertex stages, which use memory that
-    /// is written, and the conversion goes by those rules.
+    /// The number of draws that are not counted. WGSL's rules refuse their vertex stages, which use
+    /// memory that is written, and the conversion follows these rules.
     pub left_out: u64,
-    /// What those use that agree or are wrong.
+    /// The features that the agreeing and the wrong ones use.
     pub uses: Uses,
-    /// Draws whose fragments relation and machine have both run over sets.
+    /// The number of draws whose fragments ran over sets on both the relation and the machine.
     pub over_sets: u64,
-    /// What was compared of these.
+    /// What was compared for these draws.
     pub components: Components,
 }
 
 impl Counts {
-    /// How many there are, without those left out.
+    /// The number of all, without `left_out`.
     pub fn all(&self) -> u64 {
         self.agree + self.vacuous + self.wrong + self.undecided.values().chain(self.refused.values()).sum::<u64>()
     }
 }
 
-/// What is wrong with one program.
+/// A wrong program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Where its module comes from.
+    /// The source of its module.
     pub source: Source,
-    /// The seed from which it is generated.
+    /// The seed from which it was generated.
     pub seed: u64,
-    /// What it is, one sentence.
+    /// The difference, as one sentence.
     pub what: String,
-    /// How it is wrong.
+    /// The kind of difference.
     pub ends: Ends,
 }
 
-/// What a campaign came to.
+/// The results of a campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Programs.
+    /// The number of programs.
     pub programs: u64,
-    /// By kind: "dispatches", "draws", both "with images", "fragment stages", "quads", and the
-    /// stages of GLSL; what a device comes to is apart.
+    /// The counts by kind: "dispatches", "draws", both "with images", "fragment stages", "quads",
+    /// and the stages of GLSL. Results of a device have their own kinds.
     pub counts: BTreeMap<&'static str, Counts>,
-    /// What is wrong, of each program the first, by their order.
+    /// The first finding of each wrong program, in the order of programs.
     pub findings: Vec<Finding>,
 }
 
@@ -211,27 +211,28 @@ impl Tally {
     }
 }
 
-/// What became of one program.
+/// The results of one program.
 struct Done {
     source: Source,
     seed: u64,
     became: Vec<Piece>,
 }
 
-/// A dispatch or a draw of a program.
+/// The result for one dispatch or draw of a program.
 pub struct Piece {
-    /// By which it is counted, as [`Tally::counts`].
+    /// The kind by which it is counted, as in [`Tally::counts`].
     pub kind: &'static str,
-    /// What it came to; nothing if it is left out.
+    /// The verdict. `None` if it is left out.
     pub became: Option<Verdict<Wrong>>,
-    /// What it uses, if it agrees or is wrong.
+    /// The features that it uses, if it agrees or is wrong. Otherwise empty.
     uses: BTreeSet<String>,
-    /// What two engines were compared on over sets, if they were.
+    /// The comparison of two engines over sets, if there was one.
     over_sets: Option<Components>,
 }
 
 impl Piece {
-    /// Reads what is used from the words of its modules, if it agrees or is wrong.
+    /// A judged piece. If it agrees or is wrong, its features are read from the words of
+    /// its modules.
     pub(super) fn judged(kind: &'static str, modules: &[&[u32]], became: Verdict<Wrong>) -> Piece {
         let uses = match became {
             Verdict::Agree | Verdict::Disagree(_) => modules.iter().flat_map(|words| uses::of(words)).collect(),
@@ -246,7 +247,7 @@ fn components(of: &Components) -> Value {
     json!({"exactly": exactly, "sets": sets, "open": open, "more": more, "unfollowed": unfollowed, "undefined": undefined})
 }
 
-/// The same kind on a device.
+/// The kind of the same dispatch on a device.
 fn on_device(kind: &'static str) -> &'static str {
     match kind {
         "draws" => "draws on the device",
@@ -303,7 +304,7 @@ impl Plan {
         }
     }
 
-    /// What becomes of a dispatch or draw of a kind.
+    /// The verdicts on a dispatch or draw of a kind.
     fn held(&self, kind: &'static str, dispatch: &Dispatch) -> Vec<Piece> {
         match &self.by {
             By::Compiler(compiler) => vec![Piece::judged(kind, &modules(dispatch), optimised_any(dispatch, compiler))],
@@ -338,8 +339,8 @@ impl Plan {
     }
 }
 
-/// Runs the plan; `progress` hears of each program: programs done, findings so far. The tally does
-/// not depend on the number of threads.
+/// Runs the campaign. `progress` gets the numbers of finished programs and of findings, after each
+/// program. The tally does not depend on the number of threads.
 pub fn run(plan: &Plan, mut progress: impl FnMut(u64, usize)) -> Tally {
     let mut tally = Tally::default();
     let judged = |index| {
@@ -354,15 +355,15 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(u64, usize)) -> Tally {
     tally
 }
 
-/// What is wrong, of each dispatch and draw one sentence.
+/// The differences in these dispatches and draws, each as one sentence.
 fn wrong(became: Vec<Piece>) -> Vec<(String, Ends)> {
     let wrong = |piece: Piece| if let Some(Verdict::Disagree(Wrong { what, ends })) = piece.became { Some((what, ends)) } else { None };
     became.into_iter().filter_map(wrong).collect()
 }
 
-/// The smallest program found that shows a finding still, in the same words but for numbers, as a
-/// text: WSL, or the assembly of a compute module or a fragment stage, of which quads keep their
-/// triangles; none if its program does not show it any more. GLSL stays as it is.
+/// The smallest program that still shows the finding, in the same words except for numbers. It is
+/// WSL text, or the assembly of a compute module or a fragment stage. Quads keep their triangles.
+/// GLSL stays as it is. `None` if the program does not show the finding any more.
 pub fn minimal(plan: &Plan, finding: &Finding) -> Option<String> {
     let same = |became| {
         let is = |(what, ends): &(String, Ends)| *ends == finding.ends && tell_the_same(what, &finding.what);

@@ -1,5 +1,5 @@
-//! What the judged modules of a campaign use: instructions, types of images and built-ins, each
-//! with the number of modules. The least number says how well the campaign covers.
+//! The features of a campaign's judged modules: instructions, types of images and built-ins, each
+//! with the number of modules. The least number shows how well the campaign covers them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,27 +7,27 @@ use rspirv::spirv::{BuiltIn, Decoration, Dim, Op};
 use serde_json::{Value, json};
 use smallstep_semantics::spirv::decode;
 
-/// So many of the rarest are in a line.
+/// The number of the rarest features in a report's line.
 const RAREST: usize = 8;
 
-/// How many modules use something, by its name.
+/// The number of modules with each feature, by the feature's name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uses(BTreeMap<String, u64>);
 
 impl Uses {
-    /// Counts one dispatch or draw, which has one module or two.
+    /// Counts the features of one dispatch or draw, which has one or two modules.
     pub(super) fn count(&mut self, of_one: &BTreeSet<String>) {
         for name in of_one {
             *self.0.entry(name.clone()).or_default() += 1;
         }
     }
 
-    /// How many there are, by name.
+    /// The numbers by name.
     pub fn to_json(&self) -> Value {
         json!(self.0)
     }
 
-    /// How many things are used, and the rarest, in one line; none if nothing is.
+    /// The number of features and the rarest ones, in one line. `None` if there are none.
     pub fn rarest(&self) -> Option<String> {
         let mut all: Vec<(&String, &u64)> = self.0.iter().collect();
         all.sort_by_key(|&(name, count)| (count, name));
@@ -36,7 +36,7 @@ impl Uses {
     }
 }
 
-/// What a module uses. Of words that are no module it is nothing.
+/// The features of a module. Empty if the words are no module.
 pub(super) fn of(words: &[u32]) -> BTreeSet<String> {
     let Ok(decoded) = decode(words) else { return BTreeSet::new() };
     let mut names = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! What catches bugs beside the campaign.
+//! The checks that catch planted mistakes beside the campaign.
 
 use super::{Bug, Caught, Hunt, reduced};
 use crate::theorem::case::{Case, NoCase, Planted, Settings};
@@ -12,7 +12,7 @@ use smallstep_semantics::spirv;
 use smallstep_semantics::undefined::Ub;
 use std::process::Command;
 
-/// Ill-typed programs, and the rule that must reject each.
+/// Ill-typed programs, each with the rule that must reject it.
 pub const ILL_TYPED: &[(&str, &str)] = &[
     ("(+ 1 (2 3))", "lv/t-num"),
     ("(if (true 2) 1 2)", "lv/t-true"),
@@ -46,7 +46,7 @@ pub const ILL_TYPED: &[(&str, &str)] = &[
     ),
 ];
 
-/// What typing says of a program: the code of its refusal, or `accepted`.
+/// The result of typing for a program: the code of its error, or `accepted`.
 pub(super) fn code(tree: &Tree, settings: &Settings) -> String {
     match Program::resolve(tree) {
         Err(e) => e.code.to_string(),
@@ -57,7 +57,7 @@ pub(super) fn code(tree: &Tree, settings: &Settings) -> String {
     }
 }
 
-/// The first of [`ILL_TYPED`] that is not rejected by its rule, made minimal.
+/// The first of [`ILL_TYPED`] that its rule does not reject, made minimal.
 pub(super) fn ill_typed_accepted(settings: &Settings, tries: u32) -> Option<Caught> {
     ILL_TYPED.iter().enumerate().find_map(|(i, (text, expected))| {
         let tree = parse(text).ok()?;
@@ -71,15 +71,15 @@ pub(super) fn ill_typed_accepted(settings: &Settings, tries: u32) -> Option<Caug
     })
 }
 
-/// The smallest program found that the rule rejects, and that it does not reject
-/// with the planted bug.
+/// The smallest program found that the sound rule rejects and the rule with the planted mistake
+/// does not.
 pub(super) fn minimal_near_miss(tree: &Tree, expected: &str, settings: &Settings, tries: u32) -> Tree {
     let sound = Settings { planted: Planted::default(), ..settings.clone() };
     let mut same = |tree: &Tree| code(tree, settings) != expected && code(tree, &sound) == expected;
     reduced::minimal(tree, &mut same, tries)
 }
 
-/// The first row of the second implementation from which the first differs.
+/// The first row in which the builtins differ from their second implementation.
 pub(super) fn second_implementation(planted: &Planted) -> Option<Caught> {
     second::rows().iter().enumerate().find_map(|(i, row)| {
         let what = row.differs(&planted.source_arithmetic)?;
@@ -87,11 +87,11 @@ pub(super) fn second_implementation(planted: &Planted) -> Option<Caught> {
     })
 }
 
-/// A module whose outcome is known.
+/// A module with a known outcome.
 pub struct KnownModule {
-    /// What it shows.
+    /// Its name: what it tests.
     pub name: &'static str,
-    /// The module as text.
+    /// The module as assembly text.
     pub text: &'static str,
     /// The floats in the buffer at set 0, binding 0, if it has one.
     pub buffer: &'static [f32],
@@ -195,8 +195,8 @@ OpReturn
 OpFunctionEnd
 "#;
 
-/// Modules that no program is translated to, for the rules that translated
-/// programs never tell apart.
+/// Modules that no program is translated to. They test rules that translated programs cannot
+/// tell apart.
 pub fn known_modules() -> Vec<KnownModule> {
     vec![
         KnownModule { name: "phis of a loop swap two values (LV-2)", text: SWAP, buffer: &[], expected: Ok([2.0, 1.0, 3.0, 0.0]) },
@@ -210,7 +210,7 @@ pub fn known_modules() -> Vec<KnownModule> {
     ]
 }
 
-/// The first known module whose outcome by the relation is not the known one.
+/// The first known module for which the relation has another outcome.
 pub(super) fn known_module_differs(planted: &Planted) -> Option<Caught> {
     let rules = planted.relation.clone().unwrap_or_else(spirv::Rules::standard);
     let relation = spirv::Relation::new(rules, planted.target_arithmetic);
@@ -221,7 +221,8 @@ pub(super) fn known_module_differs(planted: &Planted) -> Option<Caught> {
 }
 
 impl KnownModule {
-    /// What is wrong with the relation's outcome, if anything; or with the module itself.
+    /// The difference between the relation's outcome and the known one, if any, or the error of an
+    /// invalid module.
     pub fn differs(&self, relation: &spirv::Relation) -> Option<String> {
         let words = match spirv::assemble(self.text, spirv::Options::default()) {
             Ok(words) => words,
@@ -247,7 +248,8 @@ impl KnownModule {
     }
 }
 
-/// The first of a campaign's modules that `spirv-val` refuses. An error if there is no `spirv-val`.
+/// The first of a campaign's modules that `spirv-val` rejects. The error says if `spirv-val` is
+/// not installed.
 pub(super) fn spirv_val(hunt: &Hunt, bug: &Bug) -> Result<Option<Caught>, String> {
     if Command::new("spirv-val").arg("--version").output().is_err() {
         return Err("spirv-val is not installed (Debian: apt-get install spirv-tools)".into());
@@ -268,7 +270,7 @@ pub(super) fn spirv_val(hunt: &Hunt, bug: &Bug) -> Result<Option<Caught>, String
     Ok(None)
 }
 
-/// The most modules that `spirv-val` sees for one bug: it costs a process each.
+/// The most modules that `spirv-val` checks for one mistake. Each needs a process.
 const MODULES: u64 = 50;
 
 fn words(tree: &Tree, settings: &Settings) -> Option<Vec<u32>> {

@@ -1,4 +1,4 @@
-//! Bugs in module creation.
+//! Mistakes in module creation.
 
 use super::{Bug, Check, emitted};
 use crate::compile::lambda_v::emit::fixed;
@@ -12,7 +12,7 @@ fn creating(section: fn(Rule, &mut Code)) -> Planted {
     Planted { translation: compile::Planted { section: Some(section), ..Default::default() }, ..Planted::default() }
 }
 
-/// A change to what one part of the module came to.
+/// A change to one part of the module.
 macro_rules! part {
     ($rule:ident, |$code:ident| $change:expr) => {
         creating(|rule, $code| {
@@ -23,7 +23,7 @@ macro_rules! part {
     };
 }
 
-/// Takes the first instruction `op` away whose operands begin like this.
+/// Removes the first instruction `op` whose operands begin with these.
 fn drop_first(code: &mut Code, op: Op, operands: &[u32]) {
     let found = emitted::all(&code.words, 0, op).into_iter().find(|&at| code.words[at + 1..].starts_with(operands));
     if let Some(at) = found {
@@ -31,14 +31,14 @@ fn drop_first(code: &mut Code, op: Op, operands: &[u32]) {
     }
 }
 
-/// Takes the last instruction `op` away.
+/// Removes the last instruction `op`.
 fn drop_last(code: &mut Code, op: Op) {
     if let Some(&at) = emitted::all(&code.words, 0, op).last() {
         emitted::remove(code, at);
     }
 }
 
-/// Takes the last decoration of this kind away.
+/// Removes the last decoration of this kind.
 fn drop_decoration(code: &mut Code, decoration: Decoration) {
     let found = emitted::all(&code.words, 0, Op::Decorate).into_iter().rfind(|&at| code.words[at + 2] == decoration as u32);
     if let Some(at) = found {
@@ -46,14 +46,14 @@ fn drop_decoration(code: &mut Code, decoration: Decoration) {
     }
 }
 
-/// A change to each instruction `op`.
+/// Changes each instruction `op`.
 fn each(code: &mut Code, op: Op, change: impl Fn(&mut [u32])) {
     for at in emitted::all(&code.words, 0, op) {
         change(emitted::words_of(&mut code.words, at));
     }
 }
 
-/// Swaps operand `i` of the first and the last instruction `op`.
+/// Swaps word `i` between the first and the last chosen instruction `op`.
 fn swap_operand(code: &mut Code, op: Op, i: usize, chosen: impl Fn(&[u32]) -> bool) {
     let found: Vec<usize> = emitted::all(&code.words, 0, op).into_iter().filter(|&at| chosen(&code.words[at..])).collect();
     if let [first, .., last] = found.as_slice() {
@@ -61,7 +61,7 @@ fn swap_operand(code: &mut Code, op: Op, i: usize, chosen: impl Fn(&[u32]) -> bo
     }
 }
 
-/// The first output is stored twice.
+/// Stores the first output twice.
 fn store_twice(code: &mut Code) {
     if let Some(&first) = emitted::all(&code.words, 0, Op::Store).first() {
         let store = code.words[first..first + 3].to_vec();
@@ -70,7 +70,7 @@ fn store_twice(code: &mut Code) {
     }
 }
 
-/// The padded components stand before the value.
+/// Puts the padding of an output before its value.
 fn pad_first(code: &mut Code) {
     each(code, Op::CompositeConstruct, |words| {
         if words[words.len() - 1] == fixed::ZERO {
@@ -79,7 +79,7 @@ fn pad_first(code: &mut Code) {
     });
 }
 
-/// All opaque constants are read through the first one's pointer.
+/// Reads all opaque constants through the first one's pointer.
 fn load_first(code: &mut Code) {
     let first = emitted::all(&code.words, 0, Op::AccessChain).first().map(|&at| code.words[at + 2]);
     let pointers: Vec<u32> = emitted::all(&code.words, 0, Op::AccessChain).into_iter().map(|at| code.words[at + 2]).collect();

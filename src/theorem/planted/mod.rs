@@ -1,20 +1,21 @@
-//! Planted bugs: mutations of every rule, and subtle ones made by hand, each of which some
-//! comparison must catch.
+//! Planted mistakes: mutations of every rule, and subtle ones written by hand. Some comparison must
+//! catch each of them.
 //!
-//! A bug is planted beside the rules (through the hooks that [`super::case::Planted`] bundles), and
-//! a campaign is run until a program shows it: the *oracle* is what is tested here. What no
-//! translated program can show is caught by another named [`Check`]. A mutation that changes
-//! nothing that the theorem speaks of is argued in the table, and must then survive.
+//! A mistake is planted beside the rules, through the hooks in [`super::case::Planted`]. A campaign
+//! runs until a program shows it. What is tested here is the *oracle*. A mistake that no translated
+//! program can show is caught by another [`Check`]. A mutation without an effect on the theorem has
+//! a reason in the table, and must then survive.
 //!
-//! | module | whose bugs |
+//! | module | contents |
 //! |---|---|
-//! | `typing`, `reduction`, `relation` | typing with rec-match, λV's relation, SPIR-V's relation |
-//! | `translation`, `creation` | the translation's rules, the parts of the module |
-//! | `numbers` | the arithmetic: of one side, or shared by both |
-//! | `capture` | substitutions that go wrong |
-//! | `emitted` | finding one's way in emitted words |
-//! | `checks` | what catches bugs beside the campaign |
-//! | `reduced` | near-misses made minimal |
+//! | `typing`, `reduction` | mistakes in typing with rec-match, in λV's relation |
+//! | `relation` | mistakes in SPIR-V's relation |
+//! | `translation`, `creation` | mistakes in the translation's rules, in the parts of the module |
+//! | `numbers` | mistakes in the arithmetic of one side, or of both |
+//! | `capture` | wrong substitutions |
+//! | `emitted` | search and changes in emitted words |
+//! | `checks` | the checks beside the campaign |
+//! | `reduced` | minimal near-misses |
 
 mod capture;
 mod checks;
@@ -40,7 +41,7 @@ use smallstep_semantics::rule::Rule;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Where a bug is planted.
+/// The part of the system in which a mistake is planted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Family {
     /// R, A ⊢ e : τ.
@@ -62,7 +63,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// As reports name it.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Family::Typing => "typing",
@@ -77,27 +78,27 @@ impl Family {
     }
 }
 
-/// What must catch a bug.
+/// The check that must catch a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Check {
     /// A campaign over well-typed programs: the comparisons of `theorem::case`.
     Campaign,
-    /// Generated near-misses, each of which must be rejected by the rule that it breaks; and the
-    /// ones made by hand, [`ILL_TYPED`].
+    /// Generated near-misses, each of which the broken rule must reject, and near-misses written by
+    /// hand ([`ILL_TYPED`]).
     NearMisses,
-    /// The builtins against their second implementation, [`super::second`]: for
-    /// what both sides share.
+    /// The builtins against their second implementation, [`super::second`]. It catches mistakes in
+    /// code that both sides share.
     SecondImplementation,
-    /// Modules made by hand whose outcome is known: for what no translated program reaches.
+    /// Modules written by hand with a known outcome. They reach what no translated program reaches.
     KnownModules,
-    /// `spirv-val` on the modules of a campaign: for what no interpreter sees.
+    /// `spirv-val` on the modules of a campaign. It catches what no interpreter sees.
     SpirvVal,
-    /// Nothing: the mutation is no bug, for this reason.
+    /// None: the mutation is no mistake, for this reason.
     Equivalent(&'static str),
 }
 
 impl Check {
-    /// As reports name it.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Check::Campaign => "campaign",
@@ -110,24 +111,24 @@ impl Check {
     }
 }
 
-/// A planted bug.
+/// A planted mistake.
 pub struct Bug {
-    /// Its name, unique.
+    /// Its unique name.
     pub name: &'static str,
-    /// Where it is planted.
+    /// The part in which it is planted.
     pub family: Family,
-    /// The rule that it mutates; none if it is not in a rule.
+    /// The rule that it mutates. `None` if it is not in a rule.
     pub rule: Option<Rule>,
-    /// What is wrong, one sentence.
+    /// The mistake, as one sentence.
     pub what: &'static str,
-    /// What must catch it.
+    /// The check that must catch it.
     pub check: Check,
-    /// The bug itself.
+    /// The hooks that plant it.
     pub planted: Planted,
 }
 
 impl Bug {
-    /// A bug of one rule, for a campaign to catch; its family is the rule's judgement.
+    /// A mistake in one rule, which a campaign must catch. Its family is the rule's judgement.
     fn of(rule: Rule, name: &'static str, what: &'static str, planted: Planted) -> Bug {
         use smallstep_semantics::rule::Judgement;
         let family = match rule.judgement() {
@@ -155,18 +156,18 @@ impl Bug {
         Bug { name, family, rule: Some(rule), what, check: Check::Campaign, planted }
     }
 
-    /// A bug of no rule.
+    /// A mistake outside of rules.
     fn beside(family: Family, name: &'static str, what: &'static str, check: Check, planted: Planted) -> Bug {
         Bug { name, family, rule: None, what, check, planted }
     }
 
-    /// The same bug, which another check must catch.
+    /// The same mistake with another check that must catch it.
     fn by(self, check: Check) -> Bug {
         Bug { check, ..self }
     }
 }
 
-/// Every planted bug.
+/// All planted mistakes.
 pub fn table() -> Vec<Bug> {
     let mut table = typing::bugs();
     table.extend(reduction::bugs());
@@ -177,20 +178,20 @@ pub fn table() -> Vec<Bug> {
     table
 }
 
-/// How bugs are hunted.
+/// The settings of a hunt for mistakes.
 #[derive(Clone, Copy, Debug)]
 pub struct Hunt {
     /// The seed of the programs.
     pub seed: u64,
-    /// The most programs for one bug.
+    /// The most programs for one mistake.
     pub programs: u64,
-    /// The programs that an equivalent mutation must survive.
+    /// The number of programs that an equivalent mutation must survive.
     pub equivalent_programs: u64,
-    /// The most programs tried when one is made minimal.
+    /// The most programs that are tried while one is made minimal.
     pub tries: u32,
-    /// Pixels in a row, and rows.
+    /// The width and height in pixels.
     pub size: (u32, u32),
-    /// Threads.
+    /// The number of threads.
     pub threads: usize,
 }
 
@@ -201,43 +202,44 @@ impl Default for Hunt {
     }
 }
 
-/// What caught a bug.
+/// How a mistake was caught.
 #[derive(Clone, Debug)]
 pub struct Caught {
-    /// The comparison: the two engines, or the check.
+    /// The comparison that caught it: the two engines, or the check.
     pub by: String,
-    /// What differed.
+    /// The difference, as one sentence.
     pub what: String,
-    /// After how many programs (or rows of the check), the catching one included.
+    /// The number of programs (or rows of the check) up to the one that caught it.
     pub after: u64,
-    /// The smallest program found that shows the bug, if a program did that can be made smaller.
+    /// The smallest program found that shows the mistake, if a program showed it that can be
+    /// made smaller.
     pub minimal: Option<Tree>,
 }
 
 impl Caught {
-    /// The nodes of the minimal program.
+    /// The number of nodes of the minimal program.
     pub fn nodes(&self) -> Option<usize> {
         self.minimal.as_ref().map(|tree| tree.roots.iter().map(|&root| tree.size(root)).sum())
     }
 }
 
-/// What became of a bug.
+/// The result of a hunt for one mistake.
 #[derive(Clone, Debug)]
 pub enum Fate {
     /// It was caught.
     Caught(Caught),
-    /// It is no bug, and nothing caught it.
+    /// It is an equivalent mutation, and nothing caught it.
     Equivalent,
-    /// It is said to be no bug, but something caught it.
+    /// The table says that it is equivalent, but something caught it.
     NotEquivalent(Caught),
     /// Nothing caught it: a hole in the oracle.
     Survived,
-    /// The check that must catch it could not be run.
+    /// The check that must catch it could not run.
     Unchecked(String),
 }
 
 impl Fate {
-    /// As reports name it.
+    /// The name in reports.
     pub fn name(&self) -> &'static str {
         match self {
             Fate::Caught(_) => "caught",
@@ -249,7 +251,7 @@ impl Fate {
     }
 }
 
-/// The median of the minimal programs' nodes, over the bugs that a program showed.
+/// The median of the sizes of minimal programs, in nodes, over the mistakes that a program showed.
 pub fn median_nodes(fates: &[Fate]) -> Option<usize> {
     let mut nodes: Vec<usize> = fates.iter().filter_map(|f| if let Fate::Caught(c) = f { c.nodes() } else { None }).collect();
     nodes.sort_unstable();
@@ -257,7 +259,7 @@ pub fn median_nodes(fates: &[Fate]) -> Option<usize> {
 }
 
 impl Hunt {
-    /// Hunts every bug. `seen` hears of each as it is done.
+    /// Hunts all mistakes. `seen` is called with each as it is finished.
     pub fn all(&self, bugs: &[Bug], seen: &(dyn Fn(&Bug, &Fate) + Sync)) -> Vec<Fate> {
         let next = AtomicUsize::new(0);
         let fates: Mutex<Vec<Option<Fate>>> = Mutex::new(vec![None; bugs.len()]);
@@ -276,7 +278,7 @@ impl Hunt {
         fates.into_iter().map(|fate| fate.unwrap_or(Fate::Survived)).collect()
     }
 
-    /// Hunts one bug.
+    /// Hunts one mistake.
     pub fn one(&self, bug: &Bug) -> Fate {
         let caught = match bug.check {
             Check::Campaign => self.campaign(bug, self.programs),
@@ -318,7 +320,8 @@ impl Hunt {
             let settings = self.settings(index, bug.planted.clone());
             let Some(found) = disagreement(&tree, &settings) else { continue };
             let sound = self.settings(index, Planted::default());
-            // Smaller programs must show the same two engines at odds, and no odds without the bug.
+            // A smaller program must show a difference between the same two engines, and none
+            // without the mistake.
             let mut same = |tree: &Tree| {
                 disagreement(tree, &settings).is_some_and(|d| d.between == found.between) && disagreement(tree, &sound).is_none()
             };
@@ -343,7 +346,7 @@ impl Hunt {
     }
 }
 
-/// What two engines disagree about, if they do.
+/// The difference between two engines on a program, if there is one.
 fn disagreement(tree: &Tree, settings: &Settings) -> Option<Difference> {
     match judge(tree, settings, &mut Tally::default()).verdict {
         Verdict::Disagree(difference) => Some(*difference),
@@ -351,7 +354,7 @@ fn disagreement(tree: &Tree, settings: &Settings) -> Option<Difference> {
     }
 }
 
-/// One line of a report: what became of a bug.
+/// One line of a report: the result for a mistake.
 pub fn line(bug: &Bug, fate: &Fate) -> String {
     let rule = bug.rule.map_or("-", Rule::name);
     let fate = match fate {

@@ -1,27 +1,27 @@
-//! Bugs in the arithmetic: of one side, for the campaign to catch, and in what both sides share,
-//! for the second implementation.
+//! Mistakes in the arithmetic. The campaign must catch mistakes of one side. The second
+//! implementation must catch those that both sides share.
 
 use super::{Bug, Check, Family};
 use crate::theorem::case::Planted;
 use smallstep_semantics::number::{Arithmetic, Lanes, Op, Planted as Replace, Tuple, apply};
 
-/// Both sides have the bug, as they would if it stood in the number library.
+/// Both sides have the mistake, as if it were in the number library.
 fn both(replace: Replace) -> Planted {
     let arithmetic = Arithmetic { planted: Some(replace) };
     Planted { source_arithmetic: arithmetic, target_arithmetic: arithmetic, ..Planted::default() }
 }
 
-/// The λV engines alone.
+/// Only the λV engines have the mistake.
 fn source(replace: Replace) -> Planted {
     Planted { source_arithmetic: Arithmetic { planted: Some(replace) }, ..Planted::default() }
 }
 
-/// The SPIR-V engines alone.
+/// Only the SPIR-V engines have the mistake.
 fn target(replace: Replace) -> Planted {
     Planted { target_arithmetic: Arithmetic { planted: Some(replace) }, ..Planted::default() }
 }
 
-/// `op` takes operands i and j for each other.
+/// The operation `at` with operands i and j swapped.
 fn swapped(at: Op, op: Op, args: &[Tuple<'_>], result: Lanes, i: usize, j: usize) -> Lanes {
     if op != at {
         return result;
@@ -31,12 +31,12 @@ fn swapped(at: Op, op: Op, args: &[Tuple<'_>], result: Lanes, i: usize, j: usize
     apply(op, &args)
 }
 
-/// Another operation in the place of one.
+/// The operation `by` in place of `at`.
 fn other(at: Op, by: Op, op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
     if op == at { apply(by, args) } else { result }
 }
 
-/// Each component of a result, changed.
+/// The result of the operation `at` with each component changed.
 fn each(at: Op, op: Op, mut result: Lanes, change: impl Fn(f32) -> f32) -> Lanes {
     if op == at {
         for lane in &mut result {
@@ -46,7 +46,7 @@ fn each(at: Op, op: Op, mut result: Lanes, change: impl Fn(f32) -> f32) -> Lanes
     result
 }
 
-/// Each component as a function of the operands' components.
+/// The result of the operation `at`, each component a function of the operands' components.
 fn from_operands(at: Op, op: Op, args: &[Tuple<'_>], mut result: Lanes, f: impl Fn(&[f32]) -> f32) -> Lanes {
     if op == at {
         for (i, lane) in result.iter_mut().enumerate() {
@@ -57,7 +57,7 @@ fn from_operands(at: Op, op: Op, args: &[Tuple<'_>], mut result: Lanes, f: impl 
     result
 }
 
-/// A sum rounded toward zero.
+/// The sum of two floats, rounded toward zero.
 fn toward_zero(xs: &[f32]) -> f32 {
     let exact = f64::from(xs[0]) + f64::from(xs[1]);
     let nearest = exact as f32;
@@ -102,7 +102,7 @@ fn inverse_transposed(op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
     }
 }
 
-/// Bugs that both sides have: name, what is wrong, the replacement.
+/// Mistakes that both sides share: name, description, and replacement.
 const SHARED: &[(&str, &str, Replace)] = &[
     ("number-difference", "a difference has its operands swapped", |op, args, r| swapped(Op::Sub, op, args, r, 0, 1)),
     ("number-quotient", "a quotient has its operands swapped", |op, args, r| swapped(Op::Div, op, args, r, 0, 1)),

@@ -1,5 +1,5 @@
-//! Making near-misses minimal. `generate::shrink` keeps programs well typed, so it has nothing to
-//! offer for those that are not.
+//! Makes near-misses minimal. `generate::shrink` keeps programs well typed, so it cannot shrink
+//! ill-typed ones.
 
 use smallstep_semantics::lambda_v::parse::parse;
 use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Tree};
@@ -7,17 +7,17 @@ use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Tree};
 /// A change that makes a program smaller.
 #[derive(Clone, Copy)]
 enum Cut {
-    /// A part in the place of the whole.
+    /// Replaces an expression by a part of it.
     Part(ExprId),
-    /// An atom in the place of a list.
+    /// Replaces a list by an atom.
     Atom(&'static str),
-    /// A list without the item at this place.
+    /// Removes the item with this index from a list.
     Without(usize),
-    /// A program without the top-level expression at this place.
+    /// Removes the top-level expression with this index.
     WithoutRoot(usize),
 }
 
-/// The smallest program found that is as `tree` is to `same`, after at most `tries` questions.
+/// The smallest program found for which `same` holds, after at most `tries` calls of it.
 pub(super) fn minimal(tree: &Tree, same: &mut dyn FnMut(&Tree) -> bool, tries: u32) -> Tree {
     let mut smallest = tree.clone();
     let mut left = tries;
@@ -44,7 +44,7 @@ fn nodes(tree: &Tree) -> usize {
     tree.roots.iter().map(|&root| tree.size(root)).sum()
 }
 
-/// Every cut, those nearest to the root first.
+/// All cuts, the ones nearest to the root first.
 fn cuts(tree: &Tree) -> Vec<(ExprId, Cut)> {
     let mut cuts = Vec::new();
     if tree.roots.len() > 1 {
@@ -65,7 +65,7 @@ fn cuts(tree: &Tree) -> Vec<(ExprId, Cut)> {
     cuts
 }
 
-/// The program as text, cut at `at`.
+/// The text of the program after a cut at `at`.
 fn print(tree: &Tree, at: ExprId, cut: Cut) -> String {
     let mut text = String::new();
     for (i, &root) in tree.roots.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Bugs in the λV relation.
+//! Mistakes in the λV relation.
 
 use super::{Bug, Check, Family, capture};
 use crate::theorem::case::Planted;
@@ -22,12 +22,12 @@ fn items(r: &Reduction, e: TermId) -> Vec<TermId> {
     }
 }
 
-/// The reducts with what they rewrite to replaced.
+/// The reducts with another term as their result.
 fn to(reducts: Vec<Reduct>, next: TermId) -> Reducts {
     Ok(reducts.into_iter().map(|reduct| Reduct { next, ..reduct }).collect())
 }
 
-/// `body[args/ids]` once more, with other arguments.
+/// The reducts with `body[args/ids]` as their result, with other arguments.
 fn rewritten(r: &mut Reduction, reducts: Vec<Reduct>, body: TermId, args: &[TermId], rec: Option<TermId>) -> Reducts {
     if reducts.is_empty() {
         return Ok(reducts);
@@ -77,7 +77,7 @@ fn e_rec_func_by_name(r: &mut Reduction, rule: Rule, e: TermId, reducts: Vec<Red
     }
 }
 
-/// The branch at `position` is taken by this rule.
+/// Rule `at` takes the item at `position` as its branch.
 fn branch(r: &Reduction, at: Rule, rule: Rule, e: TermId, reducts: Vec<Reduct>, position: usize) -> Reducts {
     match items(r, e).get(position) {
         Some(&next) if rule == at => to(reducts, next),
@@ -85,7 +85,7 @@ fn branch(r: &Reduction, at: Rule, rule: Rule, e: TermId, reducts: Vec<Reduct>, 
     }
 }
 
-/// The other branch is taken where this one calls a rec-func again.
+/// If the taken branch calls a rec-func, the other branch is taken.
 fn branches_swapped_under_rec(r: &mut Reduction, rule: Rule, e: TermId, reducts: Vec<Reduct>) -> Reducts {
     let (taken, other) = match rule {
         Rule::LvEIfTrue => (2, 3),
@@ -100,12 +100,12 @@ fn branches_swapped_under_rec(r: &mut Reduction, rule: Rule, e: TermId, reducts:
     }
 }
 
-/// Only reducts of the item at `position`.
+/// Only reducts of the items for which `keep` holds.
 fn only(at: Rule, rule: Rule, reducts: Vec<Reduct>, keep: impl Fn(u32) -> bool) -> Reducts {
     Ok(reducts.into_iter().filter(|reduct| rule != at || reduct.at.first().is_some_and(|&i| keep(i))).collect())
 }
 
-/// δ with another value made of the operands.
+/// δ with a changed value for the builtin `name`.
 fn made(
     r: &mut Reduction,
     rule: Rule,

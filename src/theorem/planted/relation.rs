@@ -1,4 +1,4 @@
-//! Bugs in the SPIR-V relation.
+//! Mistakes in the SPIR-V relation.
 
 use super::{Bug, Check};
 use crate::theorem::case::Planted;
@@ -13,7 +13,7 @@ fn replacing(rule: Rule, function: RuleFunction) -> Planted {
     Planted { relation: Some(Rules::standard().replace(rule, function)), ..Planted::default() }
 }
 
-/// The configuration after a rule, changed.
+/// The result of a rule with a changed configuration.
 pub(in crate::theorem) fn after<'m>(next: Option<Next<'m>>, change: impl FnOnce(&mut Config<'m>)) -> Option<Next<'m>> {
     match next {
         Some(Next::Config(mut config)) => {
@@ -28,7 +28,7 @@ pub(in crate::theorem) fn after<'m>(next: Option<Next<'m>>, change: impl FnOnce(
     }
 }
 
-/// What the rule has defined, changed.
+/// The result of a rule with a changed value of the result id.
 pub(in crate::theorem) fn redefined<'m>(
     before: &Config<'m>,
     next: Option<Next<'m>>,
@@ -47,8 +47,7 @@ fn branch_keeps_previous<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m
     after(step::branch(a, config), |next| next.p = config.p)
 }
 
-/// The target of a conditional branch at `position` is entered, by the rule for which M(x) is
-/// `taken`.
+/// A conditional branch goes to the label at operand `position`, if the condition is `taken`.
 fn conditional<'m>(config: &Config<'m>, taken: bool, position: usize) -> Option<Next<'m>> {
     let head = config.head().filter(|i| i.is(Op::BranchConditional))?;
     let operands = head.operands(config.module.words());
@@ -68,7 +67,7 @@ fn false_goes_to_true<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> 
     conditional(config, false, 1)
 }
 
-/// OpPhi, one after the other, each reading what the ones before have written.
+/// OpPhi one after the other: each reads what the earlier ones have written.
 pub(in crate::theorem) fn phi_in_sequence<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.head().filter(|i| i.is(Op::Phi))?;
     let group = config.code.iter().take_while(|i| i.is(Op::Phi)).count();
@@ -87,7 +86,8 @@ pub(in crate::theorem) fn phi_first_operand<'m>(_: &Env<'_>, config: &Config<'m>
     let mut next = Config { code: &config.code[group..], ..config.clone() };
     for i in &config.code[..group] {
         let first = i.operands(config.module.words())[0];
-        // Where the first operand's block was not run, its own.
+        // If the first operand's block has not run, its value does not exist. Then the right
+        // operand is taken.
         let chosen = match config.memory.value(config.module, first) {
             Some(value) => value,
             None => {
@@ -152,14 +152,14 @@ fn access_one_less<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let result = config.head()?.result;
     after(step::access_chain(a, config), |next| {
         if let Some(Value::Pointer(mut pointer)) = next.memory.value(next.module, result).map(|v| v.as_ref().clone()) {
-            // Stays within: what is at the beginning is read twice.
+            // The pointer stays in bounds, so the first element is read twice.
             pointer.address.offset = pointer.address.offset.saturating_sub(4);
             next.memory.define(next.module, result, Value::Pointer(pointer));
         }
     })
 }
 
-/// No rule is left for an index out of bounds.
+/// An index out of bounds has no rule.
 fn access_stuck<'m>(_: &Env<'_>, _: &Config<'m>) -> Option<Next<'m>> {
     None
 }
@@ -182,7 +182,7 @@ fn store_first_component<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m
     })
 }
 
-/// The invocation ends with the M that it began with.
+/// The invocation ends with the memory that it began with.
 fn return_loses_outputs<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     match step::return_(a, config)? {
         Next::Ends(last) => {

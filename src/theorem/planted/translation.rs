@@ -1,4 +1,4 @@
-//! Bugs in the translation's rules.
+//! Mistakes in the translation's rules.
 
 use super::{Bug, Check, Family, capture, emitted};
 use crate::compile::lambda_v::emit::fixed;
@@ -11,7 +11,7 @@ fn translating(rule: fn(Site<'_>)) -> Planted {
     Planted { translation: compile::Planted { rule: Some(rule), ..Default::default() }, ..Planted::default() }
 }
 
-/// A change to what one rule did.
+/// A change to the result of one rule.
 macro_rules! at {
     ($rule:ident, |$site:ident| $change:expr) => {
         translating(|$site| {
@@ -22,13 +22,13 @@ macro_rules! at {
     };
 }
 
-/// The instruction that a builtin came to, if it is `op`.
+/// The instruction that computes a builtin, if it is `op`.
 fn computed<'a>(site: &'a mut Site<'_>, op: Op) -> Option<&'a mut [u32]> {
     let result = site.input.idc;
     emitted::last(&mut site.code.words, site.from).filter(|i| i[0] & 0xffff == op as u32 && i.get(2) == Some(&result))
 }
 
-/// The same for a function of GLSL.std.450.
+/// The instruction that computes a builtin, if it is this function of GLSL.std.450.
 fn extended<'a>(site: &'a mut Site<'_>, function: Glsl) -> Option<&'a mut [u32]> {
     computed(site, Op::ExtInst).filter(|i| i[4] == function as u32)
 }
@@ -57,7 +57,7 @@ fn other_function(mut site: Site<'_>, function: Glsl, other: Glsl) {
     }
 }
 
-/// OpMatrixTimesVector of m and v as OpVectorTimesMatrix of v and m: the product with the
+/// Replaces OpMatrixTimesVector of m and v by OpVectorTimesMatrix of v and m: the product with the
 /// transposed matrix.
 fn transposed_product(mut site: Site<'_>) {
     if let Some(words) = computed(&mut site, Op::MatrixTimesVector) {
@@ -74,7 +74,7 @@ fn and_is_or_on_vectors(mut site: Site<'_>) {
     }
 }
 
-/// The index of OpCompositeExtract with its lowest bit flipped.
+/// Flips the lowest bit of the index of OpCompositeExtract.
 fn other_part(mut site: Site<'_>) {
     if let Some(words) = computed(&mut site, Op::CompositeExtract) {
         words[4] ^= 1;
@@ -87,7 +87,7 @@ fn construct_reversed(mut site: Site<'_>) {
     }
 }
 
-/// A change to the words of the selection's phi.
+/// Changes the words of the selection's phi.
 fn selection_phi(site: Site<'_>, change: impl Fn(&mut [u32])) {
     let phi = site.input.idc + 3;
     if let Some(words) = emitted::naming(&mut site.code.words, site.from, Op::Phi, 2, phi) {
@@ -95,7 +95,7 @@ fn selection_phi(site: Site<'_>, change: impl Fn(&mut [u32])) {
     }
 }
 
-/// The labels of the selection's branch, swapped.
+/// Swaps the labels of the selection's branch.
 fn swap_labels(site: Site<'_>) {
     let yes = site.input.idc;
     if let Some(words) = emitted::naming(&mut site.code.words, site.from, Op::BranchConditional, 2, yes) {
@@ -103,14 +103,14 @@ fn swap_labels(site: Site<'_>) {
     }
 }
 
-/// A change to the words of each header phi of a loop.
+/// Changes the words of each header phi of a loop.
 fn header_phis(site: Site<'_>, change: impl Fn(&mut [u32])) {
     for at in emitted::phis(&site.code.words, site.from, site.input.idc) {
         change(emitted::words_of(&mut site.code.words, at));
     }
 }
 
-/// The continue block's phis take what the header's phis hold.
+/// The continue block's phis take the values of the header's phis.
 fn continue_takes_header(site: Site<'_>) {
     let parameters = emitted::phis(&site.code.words, site.from, site.input.idc).len() as u32;
     for at in emitted::phis(&site.code.words, site.from, site.input.idc + 1) {
@@ -120,7 +120,7 @@ fn continue_takes_header(site: Site<'_>) {
     }
 }
 
-/// Each of the continue block's phis loses its last edge, if it has several.
+/// Each phi of the continue block loses its last edge, if it has several.
 fn continue_loses_edge(site: Site<'_>) {
     for at in emitted::phis(&site.code.words, site.from, site.input.idc + 1).into_iter().rev() {
         if site.code.words[at] >> 16 > 5 {
@@ -129,7 +129,7 @@ fn continue_loses_edge(site: Site<'_>) {
     }
 }
 
-/// All edges to the continue block bring the values of the first.
+/// All edges to the continue block carry the values of the first edge.
 fn continue_takes_first(site: Site<'_>) {
     for at in emitted::phis(&site.code.words, site.from, site.input.idc + 1) {
         let words = emitted::words_of(&mut site.code.words, at);
@@ -138,7 +138,7 @@ fn continue_takes_first(site: Site<'_>) {
     }
 }
 
-/// Two parameters of one type get each other's next value.
+/// Swaps the next values of two parameters of one type.
 fn continue_swaps_equal_types(site: Site<'_>) {
     let phis = emitted::phis(&site.code.words, site.from, site.input.idc + 1);
     let pairs = phis.iter().enumerate().flat_map(|(i, &a)| phis[i + 1..].iter().map(move |&b| (a, b)));
@@ -148,8 +148,8 @@ fn continue_swaps_equal_types(site: Site<'_>) {
     }
 }
 
-/// Each phi of the continue block takes what its first parent's edge brings on the second edge, and
-/// the other way round.
+/// Swaps the first two parents in each phi of the continue block, so that each of the two edges
+/// carries the other's value.
 fn continue_swaps_parents(site: Site<'_>) {
     for at in emitted::phis(&site.code.words, site.from, site.input.idc + 1) {
         let words = emitted::words_of(&mut site.code.words, at);

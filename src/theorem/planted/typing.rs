@@ -1,4 +1,4 @@
-//! Bugs in typing and rec-match.
+//! Mistakes in typing and rec-match.
 
 use super::{Bug, Check, Family, capture};
 use crate::theorem::case::Planted;
@@ -17,17 +17,17 @@ fn deciding(decide: Decide) -> Planted {
     Planted { typing: typing::Planted { decide: Some(decide), substitute: None }, ..Planted::default() }
 }
 
-/// The rule gives this type wherever it gives one.
+/// If the rule gives a type, it gives this one.
 fn gives(rule: Rule, at: Rule, decision: Decision, ty: Type) -> Decision {
     if rule == at && decision.is_ok() { Ok(ty) } else { decision }
 }
 
-/// The rule's premise is not looked at: where it fails, the rule gives this type.
+/// The rule's premise is not checked: if it fails, the rule gives this type.
 fn passes(rule: Rule, at: Rule, decision: Decision, ty: Type) -> Decision {
     if rule == at { decision.or(Ok(ty)) } else { decision }
 }
 
-/// What the type is when the place forgets that rec may be called.
+/// The type at a place that forgets that rec may be called.
 fn forgotten(ty: Type) -> Type {
     match ty {
         Type::Rec(ground) => Type::Ground(ground),
@@ -35,7 +35,7 @@ fn forgotten(ty: Type) -> Type {
     }
 }
 
-/// The values' type of a type that may be of the Rec kind.
+/// The type Rec τ for a type τ of values. Other types stay.
 fn of_rec(ty: Type) -> Type {
     match ty {
         Type::Ground(ground) => Type::Rec(ground),

@@ -1,4 +1,4 @@
-//! Everything that one invocation computes, in the order of the SPIR-V relation.
+//! All computations of one invocation, in the order of the SPIR-V relation.
 
 use super::super::case::Settings;
 use super::is_decided;
@@ -13,8 +13,8 @@ use smallstep_semantics::spirv::{Event, Inputs, Module, Outputs, Relation, Rules
 
 /// The most computations of one invocation that are recorded.
 const MAX_COMPUTED: usize = 1 << 21;
-/// Of the decisions since a block was left, so many of the first are looked at, and so many of the
-/// last; of those that dominate, twice as many.
+/// The most decisions that are kept at the start, and at the end, of those since a block was left.
+/// Twice this number of dominating decisions is kept.
 const MAX_DECISIONS: usize = 16;
 
 /// One computation.
@@ -22,51 +22,51 @@ const MAX_DECISIONS: usize = 16;
 pub(super) struct Computed {
     /// The result id.
     pub(super) id: u32,
-    /// Which execution of the id's instruction this is, from 0.
+    /// The number of earlier executions of the id's instruction.
     pub(super) occurrence: u32,
     /// The step of the relation.
     pub(super) step: u64,
     /// The block that control came from.
     from: u32,
-    /// Where its components begin in the trace's bits.
+    /// The index of its first component in the trace's bits.
     first: u32,
-    /// Whether a device can be wrong about it.
+    /// Whether its value is decided, so that a device can be wrong about it.
     pub(super) decided: bool,
 }
 
 /// The computations of one invocation.
 pub(super) struct Trace {
     pub(super) computed: Vec<Computed>,
-    /// The indices of those that are decided.
+    /// The indices of the decided computations.
     pub(super) decided: Vec<usize>,
-    /// For each output that is stored: the id last stored there, and the step of that.
+    /// For each output location: the id that was last stored there, and the step of the store.
     pub(super) stores: FxHashMap<u32, (u32, u64)>,
-    /// What the invocation shows.
+    /// The outputs of the invocation.
     pub(super) outputs: Outputs,
-    /// By id: its computations, in order.
+    /// By id: the indices of its computations, in order.
     by_id: FxHashMap<u32, Vec<u32>>,
     bits: Vec<u32>,
     by_definition: FxHashMap<u32, Definition>,
     /// The conditional branches in order: step and condition.
     branches: Vec<(u64, u32)>,
-    /// By block: its conditional branches among them.
+    /// By block: the indices of its conditional branches in `branches`.
     by_block: FxHashMap<u32, Vec<u32>>,
-    /// By block: the one that dominates it immediately.
+    /// By block: its immediate dominator.
     dominators: FxHashMap<u32, u32>,
 }
 
-/// Where and from what an id is computed.
+/// The place and the operands of an id's instruction.
 struct Definition {
     block: u32,
     is_phi: bool,
-    /// Of an OpPhi, values and parents by turns.
+    /// For an OpPhi, values and parents alternate.
     operands: Vec<u32>,
 }
 
 impl Trace {
-    /// Runs the relation.
+    /// Runs the relation and records its computations.
     ///
-    /// Errors, as sentences: the run shows nothing, or computes too much to be recorded.
+    /// Errors, as sentences: the run has no observation, or too many computations.
     pub(super) fn record(module: &Module, entry: &str, inputs: &Inputs<'_>, fuel: u64, settings: &Settings) -> Result<Trace, String> {
         let mut trace = Trace {
             computed: Vec::new(),
@@ -94,7 +94,7 @@ impl Trace {
         Ok(trace)
     }
 
-    /// Has every computation asked for, whatever is decided of its definite value.
+    /// Makes every computation count as decided.
     pub(super) fn take_all(&mut self) {
         self.computed.iter_mut().for_each(|computed| computed.decided = true);
         self.decided = (0..self.computed.len()).collect();
@@ -145,10 +145,9 @@ impl Trace {
         self.by_definition.entry(id).or_insert_with(definition);
     }
 
-    /// The components of a computation.
+    /// The bits of a computation's components, followed by those of later ones.
     pub(super) fn bits(&self, computed: &Computed) -> &[u32] {
-        // Computations follow each other without gaps; the caller knows how
-        // many components there are.
+        // Computations are stored without gaps. The caller knows the number of components.
         &self.bits[computed.first as usize..]
     }
 
@@ -159,7 +158,7 @@ impl Trace {
         before.checked_sub(1).map(|at| places[at] as usize)
     }
 
-    /// The decided computations that one is computed from directly.
+    /// The decided computations that are direct operands of a computation.
     pub(super) fn operands(&self, index: usize) -> Vec<usize> {
         let computed = self.computed[index];
         let Some(definition) = self.by_definition.get(&computed.id) else { return Vec::new() };
@@ -170,12 +169,13 @@ impl Trace {
         self.decided_before(ids.into_iter().map(|id| (id, computed.step)))
     }
 
-    /// The decided conditions by which control came to a computation: the last one of each block
-    /// that dominates its own, and those of the branches since the nearest of these was left or, in
-    /// a loop, since it was computed before. Of very many, the first and the last ones.
+    /// The decided conditions that led control to a computation. They are the last condition of
+    /// each block that dominates the computation's block, and the conditions of all branches since
+    /// the nearest of these. In a loop they are those since the id was computed before. Of very
+    /// many, the first and the last ones are kept.
     ///
-    /// They matter although what they chose may look right: a device that leaves a loop a round
-    /// late computes everything after it once, from operands that each were right in their time.
+    /// They matter even if the chosen value looks right. A device that leaves a loop a round late
+    /// computes everything after it once, from operands that were each right at their time.
     pub(super) fn decisions(&self, index: usize) -> Vec<usize> {
         let computed = self.computed[index];
         let block = self.by_definition.get(&computed.id).map_or(0, |d| d.block);
@@ -198,7 +198,7 @@ impl Trace {
         self.decided_before(led.into_iter().map(|(step, condition)| (condition, step)))
     }
 
-    /// The last computations of these ids before these steps, of them the decided ones, in order.
+    /// The decided ones among the last computations of these ids before these steps, in order.
     fn decided_before(&self, ids: impl Iterator<Item = (u32, u64)>) -> Vec<usize> {
         let mut found: Vec<usize> = ids.filter_map(|(id, step)| self.last(id, step)).filter(|&i| self.computed[i].decided).collect();
         found.sort_unstable();
@@ -207,7 +207,7 @@ impl Trace {
     }
 }
 
-/// By block of an entry point's function: the one that dominates it immediately.
+/// The immediate dominator of each block in an entry point's function.
 fn dominators(module: &Module, entry: &str) -> FxHashMap<u32, u32> {
     let Ok(entry) = module.entry_point(entry) else { return FxHashMap::default() };
     let Some(function) = module.function(entry.function) else { return FxHashMap::default() };

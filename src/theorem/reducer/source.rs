@@ -1,4 +1,4 @@
-//! λV and WSL programs, made small over their syntax trees.
+//! The reducer for λV and WSL programs, over their syntax trees.
 
 use smallstep_semantics::outcome::{InputFault, InvalidInput, TimeLimit};
 
@@ -17,14 +17,15 @@ use crate::theorem::compilers::{self, Compiler, Status};
 use crate::theorem::without_numbers;
 use crate::theorem::wsl::{Tally, Target, check_program};
 
-/// The most programs that are asked about.
+/// The most programs that the caller is asked about.
 const QUESTIONS: u32 = 50_000;
 
-/// Makes a λV or a WSL program smaller while `interesting` says so of its text, within a time.
-/// Every text that it is asked about is a valid program, unless the first one has no type.
+/// Makes a λV or a WSL program smaller while `interesting` holds for its text, until a time limit.
+/// `interesting` is called only with valid programs. If the first λV program is ill typed, smaller
+/// ones may be so too.
 ///
 /// # Errors
-/// The text is no program of the language, or is not interesting itself.
+/// The text is no program of the language, or it is not interesting itself.
 pub fn reduced_text(
     language: Language,
     text: &str,
@@ -36,7 +37,7 @@ pub fn reduced_text(
         questions += 1;
         interesting(text)
     };
-    // As it is printed, which is what the smaller ones are too.
+    // The program is printed first, since all smaller ones are printed too.
     let tree = match language {
         Language::LambdaV => {
             Some(parse(text).map_err(|e| InvalidInput::new(InputFault::Program, format!("the program cannot be read: {}", e.message)))?)
@@ -63,8 +64,8 @@ pub fn reduced_text(
     Ok(Reduced { program, questions, cut_short })
 }
 
-/// What a compiler makes of a program: what that says of the compiler, and why, without numbers.
-/// Of a WSL program's dispatches, draws and calls it is the worst.
+/// The status of a compiler for a program, and the reason without numbers. For the dispatches,
+/// draws and calls of a WSL program it is the worst status.
 pub fn judged_text(language: Language, text: &str, compiler: &Compiler) -> (Status, String) {
     match language {
         Language::LambdaV => of_lambda_v(text, compiler),

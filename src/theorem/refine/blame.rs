@@ -1,5 +1,5 @@
-//! Who is to blame: the last store to a byte, in both modules, or the undefined behaviour of AFTER.
-//! Found by running the relation again.
+//! Finds the cause of a disagreement: the last store to a byte, in both modules, or the undefined
+//! behaviour of AFTER. It runs the relation again.
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
@@ -26,44 +26,44 @@ use crate::compute::given::Place;
 use crate::compute::told::Invocations;
 use crate::compute::{show, told};
 
-/// The last store to some byte.
+/// The last store to a byte.
 #[derive(Clone, Copy, Debug)]
 pub struct Writer {
     /// The index of the instruction.
     pub instruction: u32,
     /// Its function and block.
     pub at: At,
-    /// Who executed it.
+    /// The invocation that executed it.
     pub invocation: InvocationId,
-    /// How many rules that invocation had applied before.
+    /// The number of rules that this invocation had applied before.
     pub step: u64,
-    /// The first byte that the scalar takes.
+    /// The first byte of the stored scalar, as an offset in the buffer.
     pub start: u64,
-    /// How many bytes it takes.
+    /// The width of the scalar in bytes.
     pub width: u8,
     /// The scalar's bits.
     pub bits: u64,
-    /// What made it undefined, if it is.
+    /// The origin of the undefined value, if the scalar is undefined.
     pub undefined: Option<Origin>,
-    /// What is known about it.
+    /// What is known about the scalar on devices.
     pub trust: Trust,
-    /// Whether it is a float.
+    /// Whether the scalar is a float.
     pub is_float: bool,
-    /// Its type.
+    /// The type of the scalar, if known.
     pub type_: Option<Type>,
 }
 
-/// What a run of the relation left behind.
+/// The record of a run of the relation.
 pub(super) struct Traced<'m> {
-    /// What the module asks of float arithmetic.
+    /// The float controls that the module declares.
     pub(super) profile: Profile,
     writers: Vec<Writer>,
-    /// By place and byte: which writer was last.
+    /// By place and byte: the index in `writers` of the last store.
     last: FxHashMap<(Place, u64), u32>,
     doubts: Doubts<'m>,
     size: u32,
-    /// The undefined behaviour that it met, if any: perhaps of another invocation than another
-    /// engine meets first.
+    /// The first undefined behaviour of the run, if any. Another engine may meet that of another
+    /// invocation first.
     pub(super) met: Option<Undefined>,
 }
 
@@ -73,7 +73,7 @@ impl Traced<'_> {
         self.writers.get(*self.last.get(&(place, byte))? as usize)
     }
 
-    /// Why undefined behaviour that was met is not certain; none if it is.
+    /// Why the undefined behaviour is not certain. `None` if it is certain.
     pub(super) fn doubt(&self, undefined: &Undefined) -> Option<String> {
         let site = undefined.site.as_ref()?;
         let size = self.size.max(1);
@@ -82,7 +82,7 @@ impl Traced<'_> {
     }
 }
 
-/// Runs a module by the relation, and keeps who wrote what.
+/// Runs a module by the relation, and records its stores to buffers.
 pub(super) fn traced<'m>(side: &'m Side, input: &Input, settings: &Settings, fuel: u64, schedule: &Schedule) -> Traced<'m> {
     let module = &side.module.module;
     let profile = module.entry_point(&side.module.entry).map_or(Profile::VulkanDefault, |entry| module.profile(entry));
@@ -147,18 +147,18 @@ impl Traced<'_> {
     }
 }
 
-/// A disagreement, with what there is to say about it.
+/// A disagreement with its explanation.
 #[derive(Clone, Debug)]
 pub struct Disagreement {
-    /// How AFTER differs.
+    /// The difference between BEFORE and AFTER.
     pub difference: Difference,
-    /// In a sentence.
+    /// The difference, as one sentence.
     pub what: String,
-    /// What BEFORE does there: some lines.
+    /// What BEFORE does at the differing place: some lines.
     pub before: String,
-    /// What AFTER does there: some lines.
+    /// What AFTER does at the differing place: some lines.
     pub after: String,
-    /// The other elements of buffers that differ, a line for each.
+    /// The other elements of buffers that differ, one line each.
     pub others: Vec<String>,
     /// The last store to the byte in BEFORE.
     pub before_writer: Option<Writer>,
@@ -166,7 +166,7 @@ pub struct Disagreement {
     pub after_writer: Option<Writer>,
 }
 
-/// Says who is to blame for a difference.
+/// Explains a difference between BEFORE and AFTER.
 pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Settings, difference: Difference) -> Disagreement {
     let mut disagreement = Disagreement {
         what: String::new(),
@@ -235,7 +235,7 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
     disagreement
 }
 
-/// Says what a draw by AFTER shows that BEFORE's does not.
+/// Explains a difference between draws.
 pub(super) fn of_draw(after: &StageModule, difference: Difference) -> Disagreement {
     let (what, shown) = match &difference.how {
         How::Undefined(undefined) => (
@@ -254,7 +254,7 @@ pub(super) fn of_draw(after: &StageModule, difference: Difference) -> Disagreeme
     Disagreement { what, before, after: shown, others: Vec::new(), before_writer: None, after_writer: None, difference }
 }
 
-/// A texel that differs, in a sentence.
+/// A differing texel, as one sentence.
 fn texel_text(how: &How) -> String {
     let How::Texel { of, at: [x, y, z], component, components, before, after, .. } = how else { return String::new() };
     let more = if *components > 1 { format!(" ({components} components differ)") } else { String::new() };
@@ -266,8 +266,8 @@ struct Found {
     text: String,
 }
 
-/// The element that a byte is in, by the type that BEFORE gives the buffer, with its value in an
-/// observation of a side.
+/// The element that contains a byte, by BEFORE's type of the buffer, with its value in an
+/// observation of `side`.
 fn element(before: &Side, side: &Side, input: &Input, place: Place, byte: u64, observation: &Observation) -> Found {
     let unnamed = || Found { path: format!("byte {byte}"), text: "?".into() };
     let Some(variable) = before.module.storage_at(place) else { return unnamed() };

@@ -1,4 +1,4 @@
-//! Which blocks of a module its inputs come to.
+//! The coverage of a module: the blocks that inputs reach.
 
 use std::collections::BTreeSet;
 
@@ -7,21 +7,21 @@ use smallstep_semantics::spirv::module::Module;
 
 use super::{Input, Settings, Side};
 
-/// The most instructions of one run that is only looked at.
+/// The most instructions of a run that only looks for new blocks.
 const FUEL: u64 = 1 << 16;
 
-/// The blocks that an entry point may come to, and those that it came to.
+/// The blocks that an entry point may reach, and the blocks that it has reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// Their labels, in order.
+    /// The labels of all blocks that may be reached, in order.
     pub all: Vec<u32>,
-    /// Those that ran, of inputs on which the module ends with an observation.
+    /// The labels of the blocks that ran, for inputs with an observation.
     pub ran: BTreeSet<u32>,
 }
 
 impl Coverage {
-    /// Of a module, before it runs: the blocks of all functions that its entry point calls. Those
-    /// that begin with OpUnreachable are left out.
+    /// The coverage of a module before it runs: the blocks of all functions that its entry point
+    /// calls. Blocks that begin with OpUnreachable are left out.
     pub fn new(side: &Side) -> Coverage {
         let module: &Module = &side.module.module;
         let (instructions, functions) = (module.instructions(), module.functions());
@@ -52,13 +52,13 @@ impl Coverage {
         self.all.iter().all(|label| self.ran.contains(label))
     }
 
-    /// The blocks that never ran.
+    /// The labels of blocks that never ran.
     pub fn never(&self) -> impl Iterator<Item = u32> {
         self.all.iter().copied().filter(|label| !self.ran.contains(label))
     }
 
-    /// Whether an input comes to a block that none came to before, and ends with an observation;
-    /// and how many instructions that took, if it does.
+    /// Whether an input reaches a new block and ends with an observation. The number of
+    /// instructions is 0 without an observation.
     pub(super) fn misses(&self, side: &Side, input: &Input, settings: &Settings) -> (bool, u64) {
         let (blocks, instructions) = side.blocks(input, settings, settings.fuel.min(FUEL));
         (!blocks.is_subset(&self.ran), instructions)

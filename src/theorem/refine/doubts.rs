@@ -1,5 +1,5 @@
-//! Whether undefined behaviour that AFTER meets is certain: what its operands were computed from.
-//! Found by running the relation again.
+//! Decides whether undefined behaviour of AFTER is certain, from the values that its operands were
+//! computed from. It runs the relation again.
 
 use rustc_hash::FxHashMap;
 use smallstep_semantics::number::Profile;
@@ -10,11 +10,10 @@ use smallstep_semantics::spirv::value::Scalar;
 use smallstep_semantics::spirv::{Event, Instruction, Module};
 use smallstep_semantics::undefined::Ub;
 
-/// No id: stands for what control has depended on.
+/// An id that no instruction has. It stands for the conditions on which control has depended.
 const CONTROL: u32 = 0;
 
-/// Whether an instruction only moves components from its operands, all of which
-/// it has in registers.
+/// Whether an instruction only moves components of its operands, which are all in registers.
 fn moves(op: Op) -> bool {
     matches!(
         op,
@@ -30,20 +29,21 @@ fn moves(op: Op) -> bool {
     )
 }
 
-/// What is known about the ids of each invocation, at the end of a run.
+/// What is known about the ids of each invocation during a run.
 pub(super) struct Doubts<'m> {
     pub(super) module: &'m Module,
     profile: Profile,
-    /// Whether devices may differ in some component.
+    /// Whether devices may differ in some component of an id.
     differs: FxHashMap<(InvocationId, u32), bool>,
-    /// Whether a component is computed from what is undefined, and so may not take every value.
+    /// Whether some component of an id is computed from an undefined value, and so may not take
+    /// every value.
     computed: FxHashMap<(InvocationId, u32), bool>,
-    /// The last instruction of the run, and whose.
+    /// The last instruction of the run, and its invocation.
     pub(super) last: Option<(InvocationId, Instruction)>,
 }
 
 impl<'m> Doubts<'m> {
-    /// Before the run begins; [`Doubts::event`] then sees each step.
+    /// The state before the run. [`Doubts::event`] must then get each step.
     pub(super) fn new(module: &'m Module, profile: Profile) -> Doubts<'m> {
         Doubts { module, profile, differs: FxHashMap::default(), computed: FxHashMap::default(), last: None }
     }
@@ -67,8 +67,8 @@ impl<'m> Doubts<'m> {
         }
     }
 
-    /// Why undefined behaviour that an invocation met at an instruction is not certain; none if it
-    /// is.
+    /// Why the undefined behaviour of an invocation at an instruction is not certain. `None` if
+    /// it is.
     pub(super) fn about(&self, ub: Ub, by: InvocationId, instruction: &Instruction) -> Option<String> {
         let operands = instruction.operands(self.module.words());
         let any =
@@ -76,7 +76,7 @@ impl<'m> Doubts<'m> {
         if any(&self.differs, operands) || any(&self.differs, &[CONTROL]) {
             return Some(format!("{} depends on a value that devices may differ in", ub.id()));
         }
-        // `undef | 1` is no zero.
+        // For example, `undef | 1` is never zero.
         let is_computed = ub == Ub::UndefinedOperand && any(&self.computed, operands);
         is_computed.then(|| format!("{} is met with a value computed from an undefined one, which may not take every value", ub.id()))
     }

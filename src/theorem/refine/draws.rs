@@ -1,17 +1,17 @@
-//! Refinement of draws: AFTER's stages may stand for BEFORE's if the draw shows only what BEFORE's
+//! Refinement of draws: AFTER's stages may replace BEFORE's if the draw shows only what BEFORE's
 //! draw allows.
 //!
-//! What is observed are the colour attachments, the depth attachment, and what the stages write.
-//! Both draws run by the lockstep machine where it has what they need, otherwise by the relation,
-//! and are rasterised by the same rules, so that what does not differ is compared bit for bit; a
-//! pixel whose fragments were discarded holds what was there before on both sides. Where something
-//! differs, the relation runs BEFORE's draw over sets:
+//! The observation consists of the colour attachments, the depth attachment, and the memory that
+//! the stages write. Both draws run on the lockstep machine if it supports what they need,
+//! otherwise by the relation. Both are rasterised by the same rules. So equal results are compared
+//! bit for bit. A pixel whose fragments were discarded keeps its initial value on both sides. If
+//! something differs, the relation runs BEFORE's draw over sets:
 //!
 //! | BEFORE, over sets | allows |
 //! |---|---|
 //! | a component that is undefined | any value, defined or not |
-//! | a component, or a depth, in a set | what is in the set |
-//! | what devices may differ in, without a set | this value; another is *undecided* |
+//! | a component, or a depth, with a set | the values in the set |
+//! | a value that devices may differ in, without a set | this value; another is *undecided* |
 
 use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::Profile;
@@ -34,7 +34,7 @@ use crate::compute::given::Place;
 use crate::compute::{self, drawn_by};
 use crate::dispatch::{DrawDispatch, DrawResult};
 
-/// A part of what a draw shows.
+/// A part of the observation of a draw.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::theorem) enum Of {
     /// The colour attachment at a location.
@@ -47,16 +47,16 @@ pub(in crate::theorem) enum Of {
 pub struct Stages {
     pub(in crate::theorem) vertex: Arc<Module>,
     pub(in crate::theorem) fragment: Arc<Module>,
-    /// The vertex stage on the machine, if it compiles it.
+    /// The vertex stage on the machine. `None` if the machine does not support it.
     shader: Option<VertexProgram>,
-    /// The fragment stage on the machine, if it compiles it.
+    /// The fragment stage on the machine. `None` if the machine does not support it.
     pub(in crate::theorem) program: Option<FragmentProgram>,
-    /// What accesses out of bounds do.
+    /// The behaviour of accesses out of bounds.
     pub robustness: Robustness,
 }
 
 impl Stages {
-    /// The stages of a draw.
+    /// Loads and compiles the stages of a draw.
     ///
     /// # Errors
     /// A module is refused.
@@ -68,18 +68,18 @@ impl Stages {
         Ok(Stages { vertex, shader, fragment, program, robustness: Robustness::None })
     }
 
-    /// What is drawn of a draw with these stages, within so many instructions: by the machine, or
-    /// where it has not what is needed, by the relation.
+    /// The picture of a draw with these stages, within so many instructions. The machine draws it,
+    /// or if that does not support the draw, the relation.
     ///
     /// # Errors
-    /// An entry point is not there.
+    /// An entry point is missing.
     pub fn definite(&self, dispatch: &DrawDispatch, fuel: u64) -> Result<Outcome<Picture>, LoadError> {
         let contents = dispatch.contents();
         let mut lent = contents.lend(dispatch, Limits::of_fuel(fuel));
         lent.resources.robustness = self.robustness;
         if let Some(program) = &self.program {
             match draw::picture_by((&self.vertex, self.shader.as_ref()), program, &lent, &raster::Rules::default())? {
-                // What the machine does not draw, the relation may.
+                // The relation supports more than the machine.
                 Outcome::Unsupported(_) => {}
                 outcome => return Ok(outcome),
             }
@@ -92,8 +92,8 @@ impl Stages {
         }))
     }
 
-    /// Why undefined behaviour of this kind, in which a draw ends, is not certain; none if it is,
-    /// or if the relation does not meet it.
+    /// Why the undefined behaviour of this kind, in which a draw ends, is not certain. `None` if it
+    /// is certain, or if the relation does not meet it.
     fn doubt(&self, dispatch: &DrawDispatch, fuel: u64, ub: Ub) -> Option<String> {
         let contents = dispatch.contents();
         let mut lent = contents.lend(dispatch, Limits::of_fuel(fuel));
@@ -112,12 +112,13 @@ impl Stages {
         matches!(outcome, Outcome::Undefined(undefined) if undefined.ub == ub).then(|| stages[last].about(ub, by, &instruction))?
     }
 
-    /// The first word of an attachment or a buffer that a device shows and no device may: what it
-    /// must be, and what it is. The result has the bindings of the draw, and `before` is what the
-    /// interpreter makes of it. Texels of an attachment are left out by their numbers.
+    /// The first word of an attachment or a buffer that a device shows and no device may show: its
+    /// required value and its value on the device. The result has the bindings of the draw.
+    /// `before` is the interpreter's picture of the draw. `left_out` says by its index which texels
+    /// of an attachment are skipped.
     ///
     /// # Errors
-    /// Why nothing can be said.
+    /// Why the words cannot be compared.
     pub(in crate::theorem) fn wrong_word(
         &self,
         dispatch: &DrawDispatch,
@@ -154,8 +155,8 @@ impl Stages {
         }
     }
 
-    /// What a device may show, by the relation over sets; under a profile, if its words do not
-    /// reach it as they are.
+    /// The values that a device may show, by the relation over sets. `profile` is needed if the
+    /// words do not reach the device as they are.
     fn over_sets(&self, dispatch: &DrawDispatch, profile: Option<Profile>, fuel: u64) -> Result<Outcome<DrawObservation>, LoadError> {
         let contents = dispatch.contents();
         let mut lent = contents.lend(dispatch, Limits::of_fuel(fuel));
@@ -167,7 +168,7 @@ impl Stages {
     }
 }
 
-/// A stage on the machine; none that it does not compile.
+/// A compiled stage. `None` if the machine does not support it.
 fn compiled<P>(program: Result<P, LoadError>) -> Result<Option<P>, LoadError> {
     match program {
         Ok(program) => Ok(Some(program)),
@@ -183,13 +184,13 @@ fn refused(error: LoadError) -> Judged {
     })
 }
 
-/// What the stages leave in buffers and images, as a dispatch's is observed.
+/// The contents of buffers and images after the draw, in the form of a dispatch's observation.
 fn observation(picture: &Picture) -> Observation {
     Observation { buffers: picture.buffers.clone(), images: picture.images.clone(), instructions: picture.instructions }
 }
 
-/// Judges one draw: AFTER is the same draw by other stages. Of the settings, how many instructions
-/// BEFORE may take counts.
+/// Judges one draw. AFTER is the same draw with other stages. Of the settings, `fuel` is the most
+/// instructions of BEFORE.
 pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, &DrawDispatch), settings: &Settings) -> Judged {
     let fuel = settings.fuel;
     let of_before = match before.definite(draw, fuel) {
@@ -257,13 +258,13 @@ fn depths(buffer: &DepthBuffer) -> Option<Vec<f64>> {
     pixels.map(|(x, y)| Some(buffer.depth(x, y)?.0.value)).collect()
 }
 
-/// Whether a picture shows everything that another does, and the same.
+/// Whether a picture shows everything that another picture shows, with the same values.
 pub(in crate::theorem) fn includes(all: &Picture, part: &Picture) -> bool {
     let buffer = |b: &ObservedBuffer| all.buffers.iter().any(|a| (a.set, a.binding, &a.bytes) == (b.set, b.binding, &b.bytes));
     differing_targets(&part.targets, all).is_empty() && part.depth == all.depth && part.buffers.iter().all(buffer)
 }
 
-/// What a device shows of a draw; none if an attachment has another size than the draw's.
+/// The picture of a draw on a device. `None` if an attachment has another size than in the draw.
 fn picture(dispatch: &DrawDispatch, result: DrawResult) -> Option<Picture> {
     let mut targets = Vec::new();
     for (target, bytes) in dispatch.targets.iter().zip(&result.targets) {
@@ -288,7 +289,7 @@ fn picture(dispatch: &DrawDispatch, result: DrawResult) -> Option<Picture> {
     })
 }
 
-/// Compares what AFTER shows with what BEFORE allows.
+/// Compares AFTER's picture with what BEFORE allows.
 fn compared(
     (before, draw): (&Stages, &DrawDispatch),
     (b, a): (&Picture, &Picture),
@@ -346,7 +347,7 @@ fn compared(
     }
 }
 
-/// Whether BEFORE allows what AFTER shows in a component; none where that is not decided.
+/// Whether BEFORE allows AFTER's value of a component. `None` if that is not decided.
 fn allows(allowed: &DrawObservation, texel: &Differing) -> Option<bool> {
     let [x, y, _] = texel.at;
     match texel.of {
@@ -408,7 +409,7 @@ fn differing_depths(before: &Picture, after: &Picture, size: Option<[u32; 2]>) -
     let both = (0u32..).zip(b.iter().zip(a)).filter(|(_, (was, is))| was != is);
     let found = both.map(|(texel, (&was, &is))| Differing {
         of: Texels::Depth,
-        // A depth is shown as a float, whatever holds it.
+        // A picture has depths as floats, for every format of the attachment.
         format: smallstep_semantics::image::Format::D32Sfloat,
         image: 0,
         texel: texel.into(),

@@ -1,21 +1,21 @@
-//! Floats that differ where devices may differ: what BEFORE allows by a run over sets
-//! ([`grid::explore`]), under the float controls that it declares.
+//! Differing floats for which devices may differ. A run over sets ([`grid::explore`]) gives what
+//! BEFORE allows, under the float controls that it declares.
 //!
-//! | of BEFORE's word | AFTER's word is |
+//! | BEFORE's word | AFTER's word |
 //! |---|---|
-//! | the set is bounded | wrong outside of it, and where it is undefined |
-//! | the set is a subnormal number, and zero for it | right inside of it |
-//! | the set is bounded | undecided inside of it |
-//! | nothing is known | undecided |
+//! | has a bounded set | is wrong outside of the set, and if it is undefined |
+//! | has a set of a subnormal number and zero | is right inside of the set |
+//! | has another bounded set | is undecided inside of the set |
+//! | has no known set | is undecided |
 //!
-//! Inside of a set, and where nothing is known, AFTER's word is right if AFTER computes the same in
+//! Inside of a set, and if nothing is known, AFTER's word is right if AFTER computes the same in
 //! another order ([`super::formulas`]).
 //!
-//! A set may be wider than what the specification allows: hence undecided inside of it. But a
-//! device may keep a subnormal number, or flush it.
+//! A set may be wider than the specification allows, so a value inside of it is undecided. The
+//! exception is a subnormal number, which a device may keep or flush.
 //!
-//! AFTER's float is one that a conforming device may show of AFTER: each operation of it is rounded
-//! correctly. So one outside of BEFORE's set is no refinement, whatever else AFTER may show.
+//! AFTER's float is correctly rounded in each operation, so a conforming device may show it for
+//! AFTER. If it is outside of BEFORE's set, AFTER is no refinement, whatever else AFTER may show.
 
 use std::cell::OnceCell;
 
@@ -31,26 +31,26 @@ use super::observe::{Byte, bytes_at};
 use super::{Input, Planted, Settings, Side};
 use crate::compute::given::Place;
 
-/// A word that is wrong whatever devices do.
+/// A word that is wrong on every device.
 pub(super) struct Outside {
     pub(super) place: Place,
-    /// The first byte of it that differs.
+    /// The index of the first differing byte of the word.
     pub(super) byte: u64,
-    /// Whether AFTER's is any value.
+    /// Whether AFTER's word is undefined.
     pub(super) undefined: bool,
-    /// What BEFORE allows.
+    /// The set of values that BEFORE allows.
     pub(super) allowed: Set,
 }
 
-/// What sets say of words that differ.
+/// The verdict of sets on differing words.
 pub(super) struct Judged {
-    /// The words in which AFTER shows what no device may show of BEFORE.
+    /// The words for which AFTER shows a value that no device may show for BEFORE.
     pub(super) outside: Vec<Outside>,
     /// Whether BEFORE allows all of the words.
     pub(super) all_allowed: bool,
 }
 
-/// What BEFORE allows.
+/// The observation of BEFORE, and the sets of its floats.
 struct Allowed {
     observation: Observation,
     acceptance: Acceptance,
@@ -66,14 +66,15 @@ impl Allowed {
         Some(Allowed { observation, acceptance })
     }
 
-    /// The floats that a word may be, where a run over sets says more than the definite run.
+    /// The set of allowed floats for a word. `None` if the run over sets says no more than the
+    /// definite run.
     fn word(&self, place: Place, offset: u64) -> Option<Set> {
         let buffer = self.observation.buffers.iter().position(|b| (b.set, b.binding) == (place.set, place.binding))?;
         self.acceptance.words.iter().find(|word| (word.buffer, word.offset) == (buffer, offset))?.expected.set()
     }
 }
 
-/// What sets say of the words among bytes that differ, by place and offset.
+/// The verdict of sets on the words with differing bytes. The bytes are sorted by place and offset.
 pub(super) fn judged(
     (before, side): (&Side, &Side),
     after: &Observation,
@@ -121,7 +122,7 @@ pub(super) fn judged(
     found
 }
 
-/// Whether a set is what devices may show, and no wider: a subnormal number, or zero instead.
+/// Whether a set is exactly what devices may show: a subnormal number, or zero in its place.
 fn is_exact(set: &Set) -> bool {
     let kept = |x: f64| x == 0.0 || x.abs() < f64::from(f32::MIN_POSITIVE);
     let numbers = set.spans().iter().filter(|span| span.low != 0.0).count();

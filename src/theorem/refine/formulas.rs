@@ -1,22 +1,22 @@
-//! What floats are computed from, to see that AFTER computes the same in another order.
+//! Formulas of floats, which show whether AFTER computes the same as BEFORE in another order.
 //!
 //! Without NoContraction a compiler may add and multiply in another order, multiply out, contract a
-//! product and a sum, and leave out terms that cancel. So each float of a run is kept as a sum of
-//! products, and its factors are *atoms*: numbers that every device agrees on, by their bits, and
-//! the results of other operations, by the operation and the formulas of its operands. AFTER's
-//! float is one that BEFORE allows if its terms are among BEFORE's, and those that are left cancel.
-//! AFTER may bring in nothing: `x` does not become `x + y - y`. What it shows must be within
-//! BEFORE's set all the same, if that is known. Of modules that keep infinities and NaNs
-//! (SignedZeroInfNanPreserve) no formulas are kept.
+//! product and a sum, and omit terms that cancel. So each float of a run is kept as a sum of
+//! products. The factors are *atoms*. One kind of atom is a number that every device agrees on,
+//! given by its bits. The other kind is the result of another operation, given by the operation and
+//! the formulas of its operands. BEFORE allows AFTER's float if AFTER's terms are among BEFORE's,
+//! and the remaining terms cancel. AFTER may add no terms: `x` does not become `x + y - y`. Also,
+//! AFTER's value must be within BEFORE's set, if that is known. For modules that keep infinities
+//! and NaNs (SignedZeroInfNanPreserve) no formulas are kept.
 //!
-//! | in a formula | is |
+//! | instruction | in a formula |
 //! |---|---|
 //! | FAdd, FSub, FNegate, FMul, VectorTimesScalar, Dot, Fma | sums and products |
 //! | the same with NoContraction | an operation of its own |
 //! | FDiv | a product with a reciprocal |
-//! | what the interpreter loads, stores, composes or chooses | what it was |
+//! | loads, stores, compositions, selections | the formula of the value |
 //! | images, groups | not known |
-//! | calls, atomics, copies of memory, Modf and Frexp | not known, nor is anything else there |
+//! | calls, atomics, copies of memory, Modf and Frexp | not known; the whole run has no formulas |
 
 use std::rc::Rc;
 
@@ -37,13 +37,13 @@ use smallstep_semantics::spirv::value::Scalar;
 use super::{Input, Planted, Settings, Side};
 use crate::compute::given::Place;
 
-/// The most terms of one formula; what has more is not known.
+/// The most terms of one formula. A larger formula is not kept.
 const TERMS: usize = 64;
 
-/// A product, perhaps of no factor.
+/// A product, possibly without factors.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Term {
-    /// Atoms, ascending.
+    /// The numbers of its atoms, ascending.
     factors: Vec<u32>,
     negative: bool,
 }
@@ -51,19 +51,19 @@ struct Term {
 /// A sum of terms, ascending.
 type Formula = Rc<Vec<Term>>;
 
-/// What a factor is.
+/// A factor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Atom {
-    /// Bits that all devices agree on, or that were given.
+    /// Bits that all devices agree on, or bits of the input.
     Bits(u64),
-    /// A part of what an operation gives: opcode, function of GLSL.std.450, the widths of what it
-    /// gives and of its first operand, part, operands.
+    /// A component of the result of an operation: opcode, function of GLSL.std.450, the widths of
+    /// the result and of the first operand, the index of the component, and the operands.
     Applied([u32; 5], Vec<Formula>),
     /// One over a formula.
     Reciprocal(Formula),
 }
 
-/// The atoms of both modules.
+/// The numbers of the atoms of both modules.
 #[derive(Default)]
 pub(super) struct Atoms(FxHashMap<Atom, u32>);
 
@@ -101,7 +101,7 @@ fn product(a: &Formula, b: &Formula) -> Option<Formula> {
     Some(Rc::new(terms))
 }
 
-/// Whether a compiler may make one formula of another: it leaves out terms that cancel.
+/// Whether a compiler may turn one formula into another: it may omit terms that cancel.
 fn allows(before: &[Term], after: &[Term], settings: &Settings) -> bool {
     let mut left = before.to_vec();
     for term in after {
@@ -120,17 +120,17 @@ fn allows(before: &[Term], after: &[Term], settings: &Settings) -> bool {
     true
 }
 
-/// A scalar: its formula if it is known, and its bits if all devices agree on them.
+/// A scalar: its formula, if known, and its bits, if all devices agree on them.
 #[derive(Clone, Debug, Default)]
 struct Known {
     formula: Option<Formula>,
     bits: Option<u64>,
 }
 
-/// By object and first byte: what was stored last, and of how many bytes.
+/// The last stored scalar and its number of bytes, by object and first byte.
 type Stored = FxHashMap<(ObjectId, u64), (Known, u8)>;
 
-/// What the words of buffers were computed from.
+/// The formulas of the words in buffers at the end of a run.
 pub(super) struct Formulas {
     stored: Stored,
 }
@@ -141,23 +141,24 @@ struct Watch<'a> {
     profile: Profile,
     atoms: &'a mut Atoms,
     values: FxHashMap<(InvocationId, u32), Rc<Vec<Known>>>,
-    /// The variable, and which of its scalars.
+    /// By invocation and pointer id: the variable, and the index of the scalar in it.
     pointers: FxHashMap<(InvocationId, u32), (u32, u64)>,
     own: FxHashMap<(InvocationId, u32, u64), Known>,
     stored: Stored,
-    /// The block of an invocation's last instruction, OpPhi left out.
+    /// The block of an invocation's last instruction that is no OpPhi.
     blocks: FxHashMap<InvocationId, u32>,
-    /// The OpPhi of a block, which read together.
+    /// The results of a block's OpPhi so far. They are committed together.
     phis: Vec<(u32, Rc<Vec<Known>>)>,
     is_lost: bool,
 }
 
 impl Formulas {
-    /// Runs a module; none where some of it is not known.
+    /// Runs a module. `None` if some of its memory effects are not followed, or it has
+    /// no observation.
     pub(super) fn of(side: &Side, input: &Input, settings: &Settings, fuel: u64, atoms: &mut Atoms) -> Option<Formulas> {
         let module = &side.module.module;
         let profile = module.entry_point(&side.module.entry).map_or(Profile::VulkanDefault, |entry| module.profile(entry));
-        // There another order may make an infinity or a NaN, or lose one.
+        // With these controls another order may produce an infinity or a NaN, or lose one.
         if profile.controls().keeps_special {
             return None;
         }
@@ -168,7 +169,7 @@ impl Formulas {
         (!watch.is_lost && report.outcome.observed().is_some()).then_some(Formulas { stored: watch.stored })
     }
 
-    /// Whether BEFORE's word, at a place and byte, may become AFTER's.
+    /// Whether BEFORE's word at this place and byte may become AFTER's.
     pub(super) fn allow(&self, after: &Formulas, input: &Input, (place, offset): (Place, u64), settings: &Settings) -> bool {
         let Some(buffer) = input.buffers.iter().position(|b| (b.set, b.binding) == (place.set, place.binding)) else { return false };
         let word = (ObjectId::Buffer(buffer as u32), offset);
@@ -180,14 +181,14 @@ impl Formulas {
     }
 }
 
-/// Whether what an instruction gives is a function of its operands alone, which are ids.
+/// Whether the result of an instruction depends only on its operands, all of which are ids.
 fn is_function(name: &str) -> bool {
     !["OpImage", "OpSampled", "OpGroup", "OpAtomic", "OpDPd", "OpFwidth", "OpFunction", "OpArrayLength"]
         .iter()
         .any(|other| name.starts_with(other))
 }
 
-/// Whether an instruction changes memory in a way that is not followed.
+/// Whether an instruction changes memory in a way that is not followed here.
 fn is_beyond(op: Op, operands: &[u32]) -> bool {
     let is_atomic = Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32;
     let stores = matches!(operands.get(1), Some(&function) if [Glsl::Modf as u32, Glsl::Frexp as u32].contains(&function));
@@ -252,7 +253,7 @@ impl Watch<'_> {
         (scalar.undefined.is_none() && scalar.trust.is_decided(self.profile)).then_some(scalar.bits)
     }
 
-    /// The scalars of an id.
+    /// The scalars of an id. `None` if nothing is known of it.
     fn scalars(&mut self, by: InvocationId, id: u32) -> Option<Rc<Vec<Known>>> {
         if let Some(known) = self.values.get(&(by, id)) {
             return Some(known.clone());
@@ -275,7 +276,7 @@ impl Watch<'_> {
         self.pointers.get(&(by, id)).copied().unwrap_or((id, 0))
     }
 
-    /// The first bytes of what was stored to some of these bytes.
+    /// The first bytes of the stored scalars that overlap these bytes.
     fn covering(&self, object: ObjectId, first: u64, bytes: u8) -> Vec<u64> {
         let reaches = |&byte: &u64| self.stored.get(&(object, byte)).is_some_and(|(_, bytes)| byte + u64::from(*bytes) > first);
         (first.saturating_sub(7)..first + u64::from(bytes)).filter(reaches).collect()
@@ -290,7 +291,7 @@ impl Watch<'_> {
             if let Action::Store(extent, scalars) = action {
                 is_shared = true;
                 for (k, cell) in extent.cells.iter().enumerate().take(scalars.len()) {
-                    // What this store covers in part is gone.
+                    // A scalar that this store overwrites in part is no longer known.
                     for byte in self.covering(extent.object, cell.offset, cell.bytes) {
                         self.stored.remove(&(extent.object, byte));
                     }
@@ -311,7 +312,7 @@ impl Watch<'_> {
         let Some(Value::Scalars(scalars)) = event.value else { return None };
         let extent = event.actions.iter().find_map(|action| if let Action::Load(extent) = action { Some(extent) } else { None });
         if let Some(Extent { object, cells, .. }) = extent {
-            // What nothing has stored was given. A store of another width may cover a part of it.
+            // A cell without a store holds the input. A store of another width may overlap it.
             let mut known = Vec::new();
             for (cell, scalar) in cells.iter().zip(scalars) {
                 let held = self.stored.get(&(*object, cell.offset)).filter(|(_, bytes)| *bytes == cell.bytes);
@@ -331,7 +332,7 @@ impl Watch<'_> {
         Some((0..scalars.len() as u64).map(held).collect())
     }
 
-    /// What other instructions give.
+    /// The results of other instructions.
     fn computed(&mut self, event: &Event<'_, '_>, operands: &[u32]) -> Option<Vec<Known>> {
         let (i, by) = (event.instruction, event.invocation);
         let Some(Value::Scalars(made)) = event.value else { return None };
@@ -378,7 +379,7 @@ impl Watch<'_> {
         let glsl = if i.is(Op::ExtInst) { *operands.get(1)? } else { 0 };
         let ids = if i.is(Op::ExtInst) { operands.get(2..)? } else { operands };
         let all = ids.iter().map(|&id| self.scalars(by, id)).collect::<Option<Vec<_>>>();
-        // Of what has another kind of operand nothing is known.
+        // If an operand is of another kind, the result is not known.
         let all = all.filter(|_| is_function(&i.name()) && event.actions.is_empty())?;
         let is_float = matches!(types.component(i.result_type), Some(Type::Float { .. }));
         let is_contractible =

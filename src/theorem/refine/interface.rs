@@ -1,5 +1,5 @@
-//! What two modules must have alike, so that one dispatch means the same for
-//! both (Vulkan, "Shader Interfaces").
+//! The parts of an interface that two modules must share, so that one dispatch has the same meaning
+//! for both (Vulkan, "Shader Interfaces").
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::compute::Uses;
 use crate::compute::given::Place;
 use crate::dispatch::resources::Behind;
 
-/// Why two modules cannot be compared: a sentence.
+/// Why two modules cannot be compared, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mismatch(pub String);
@@ -26,18 +26,18 @@ fn mismatch<T>(what: String) -> Result<T, Mismatch> {
     Err(Mismatch(what))
 }
 
-/// What stands behind a descriptor, in words.
+/// The kind of resource behind a descriptor, in words.
 fn kind(behind: Behind) -> &'static str {
     match behind {
         Behind::Uniform => "a uniform buffer",
         Behind::Storage => "a storage buffer",
-        // A module with an array of descriptors is not loaded.
+        // Modules with arrays of descriptors do not load.
         _ => "an image or a sampler",
     }
 }
 
-/// Checks that AFTER has the stages, the inputs and the descriptors of BEFORE, and asks for no
-/// more. It may use less.
+/// Checks that AFTER has the stages of BEFORE, and needs no inputs and descriptors beyond BEFORE's.
+/// It may use fewer.
 pub fn check_stages(before: &StageModule, after: &StageModule) -> Result<(), Mismatch> {
     let names = |module: &StageModule| {
         let names: Vec<String> = module.entries().into_iter().flatten().map(|name| format!("\"{name}\"")).collect();
@@ -57,8 +57,8 @@ pub fn check_stages(before: &StageModule, after: &StageModule) -> Result<(), Mis
     }
 }
 
-/// Checks that AFTER has the entry point, the workgroup size and the descriptors of BEFORE, and
-/// asks for no more. It may use less.
+/// Checks that AFTER has the entry point and the workgroup size of BEFORE, and needs no descriptors
+/// beyond BEFORE's. It may use fewer.
 pub fn check(before: &Side, after: &Side) -> Result<(), Mismatch> {
     let (b, a) = (&before.module, &after.module);
     if b.entry != a.entry {
@@ -102,11 +102,13 @@ fn check_uses(before: &[Uses<'_>], a: Uses<'_>) -> Result<(), Mismatch> {
     Ok(())
 }
 
-/// The bytes that a uniform buffer is as long as a multiple of: WGSL may read it by vectors.
+/// The length of a uniform buffer in bytes is a multiple of this, since WGSL may read the buffer
+/// as vectors.
 pub(super) const QUAD: u64 = 16;
 
-/// The place of the uniform buffer that AFTER has instead of the push constants of BEFORE, as WGSL
-/// does that has none: the only one where BEFORE has nothing.
+/// The place of the uniform buffer that replaces the push constants of BEFORE in AFTER. WGSL has no
+/// push constants. It is the only place of AFTER where BEFORE has nothing. `None` if there is no
+/// such buffer.
 pub fn moved_push_constants(before: &[Uses<'_>], after: &Uses<'_>) -> Option<Place> {
     let there = before.iter().map(|b| b.push_constant_bytes()).max().unwrap_or(0);
     if there == 0 || after.push_constant_bytes() > 0 {
@@ -122,7 +124,7 @@ pub fn moved_push_constants(before: &[Uses<'_>], after: &Uses<'_>) -> Option<Pla
     }
 }
 
-/// The fewest bytes that a buffer at a place must have for all of the variables that see it.
+/// The least number of bytes of a buffer at a place, over all variables bound there.
 pub(super) fn least(uses: &[Uses<'_>], place: Place) -> u64 {
     let sizes = |uses: &Uses<'_>| {
         let of_place = uses.bound().filter(|(at, ..)| *at == place);

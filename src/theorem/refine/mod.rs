@@ -1,44 +1,45 @@
-//! Refinement of SPIR-V modules: AFTER may stand for BEFORE if, whatever it is given, it shows only
-//! what BEFORE allows.
+//! Refinement of SPIR-V modules: AFTER may replace BEFORE if, for every input, it shows only what
+//! BEFORE allows.
 //!
-//! What is observed are the bytes of the storage buffers and the texels of the storage images, and
-//! of a draw ([`draws`]) its attachments. For one input, and for each observation of AFTER:
+//! The observation consists of the bytes of the storage buffers and the texels of the storage
+//! images. For a draw ([`draws`]) it also has the attachments. For one input, and for each
+//! observation of AFTER:
 //!
 //! | BEFORE | allows |
 //! |---|---|
 //! | is undefined under some schedule, or has no observation | everything: the input is *vacuous* |
-//! | a byte that is any value | any byte, defined or not: undefined values may shrink |
-//! | a byte that is one value | this value |
+//! | an undefined byte | any byte, defined or not: undefined values may shrink |
+//! | a byte with one value | this value |
 //! | a byte that conforming devices may differ in | this value; another is *undecided* |
-//! | a float that conforming devices may differ in | the same; one outside of its set is wrong |
+//! | a float that conforming devices may differ in | this value; one outside of its set is wrong |
 //! | a NaN that is certain | any NaN |
 //! | a zero whose sign is not kept | a zero |
-//! | a subnormal number that may be flushed | it, or a zero |
-//! | a float without NoContraction | what the same sums and products give in another order |
+//! | a subnormal number that may be flushed | this number, or a zero |
+//! | a float without NoContraction | the value of the same sums and products in another order |
 //!
-//! What devices may differ in is known by the [`Trust`](smallstep_semantics::number::Trust) of a
-//! value, under the float controls that BEFORE declares.
+//! The [`Trust`](smallstep_semantics::number::Trust) of a value says whether devices may differ in
+//! it, under the float controls that BEFORE declares.
 //!
-//! Undefined behaviour of AFTER, or another ending without an observation, is allowed for vacuous
-//! inputs only; if it depends on a value that devices may differ in, it is undecided. What BEFORE
-//! shows is a set where atomics make it depend on the schedule: AFTER must stay in it, and a
-//! disagreement needs that all of BEFORE's schedules were tried; what is outside of some of them
-//! only is undecided. The schedules interleave, and the memory model allows more where relaxed
-//! atomics at different locations may be reordered: there all executions of the model are tried
-//! ([`weakly`](smallstep_semantics::spirv::grid::weakly)), of BEFORE and of AFTER, and what is too
-//! large for that is undecided.
+//! AFTER may have undefined behaviour, or another ending without an observation, for vacuous inputs
+//! only. If that depends on a value that devices may differ in, the input is undecided. With
+//! atomics, BEFORE may show different observations under different schedules. AFTER must show one
+//! of them. A disagreement requires that all schedules of BEFORE were tried. If only some were
+//! tried, an observation outside of them is undecided. Schedules interleave invocations. If relaxed
+//! atomics at different locations may be reordered, the memory model allows more. Then all
+//! executions of the model are tried ([`weakly`](smallstep_semantics::spirv::grid::weakly)), of
+//! BEFORE and of AFTER. An input whose executions exceed the budget is undecided.
 //!
-//! The set of values that the semantics keeps for an undefined byte is every value. So `x - x` of
-//! an undefined `x` is any value here: of BEFORE that allows too much, and of AFTER it would ask
-//! too much: where an operand has undefined behaviour for some values only, as a divisor, and is
-//! computed from what is undefined, the input is undecided.
+//! The semantics keeps the set of all values for an undefined byte. So `x - x` of an undefined `x`
+//! has any value here. For BEFORE that allows too much. For AFTER it would demand too much: an
+//! operand such as a divisor has undefined behaviour for some values only. If such an operand is
+//! computed from an undefined value, the input is undecided.
 //!
-//! `coverage` says which blocks inputs come to.
+//! `coverage` records which blocks the inputs reach.
 //!
-//! [`interface`] holds what must be alike before anything runs, [`input`] makes inputs, [`observe`]
-//! is the relation of one input, [`draws`] that of one draw, [`shrink`] makes an input that shows a
-//! disagreement small, [`blame`] says who wrote a byte. [`stages`] are modules whose stages are
-//! drawn, [`pictures`] what images their inputs have.
+//! [`interface`] checks what must be equal before anything runs. [`input`] makes inputs.
+//! [`observe`] is the relation for one input, [`draws`] for one draw. [`shrink`] makes an input
+//! that shows a disagreement small. [`blame`] finds the instruction that wrote a byte. [`stages`]
+//! are modules whose stages are drawn, and [`pictures`] defines the images of their inputs.
 
 pub mod blame;
 mod coverage;
@@ -83,63 +84,63 @@ pub use runnable::{Runnable, entries};
 pub use side::Side;
 pub use stages::StageModule;
 
-/// What runs the modules.
+/// The engine that runs the modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Engine {
-    /// The lockstep machine where it compiles a module and the order of invocations does not
-    /// matter, otherwise the relation.
+    /// The lockstep machine if it compiles the module and the order of invocations does not matter,
+    /// otherwise the relation.
     #[default]
     Any,
-    /// The lockstep machine only: of several orders of invocations, one.
+    /// The lockstep machine only. It runs one of several orders of invocations.
     Machine,
     /// The relation only.
     Reference,
 }
 
-/// How modules are compared.
+/// The settings of a comparison.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How many inputs.
+    /// The number of inputs.
     pub inputs: u64,
-    /// Which; input i is a function of the seed, i, the interface of BEFORE, the numbers that both
-    /// modules name, and of which inputs before it were vacuous.
+    /// The seed of the inputs. Input i is a function of the seed, i, the interface of BEFORE, the
+    /// numbers that both modules contain, and which earlier inputs were vacuous.
     pub seed: u64,
-    /// What runs them.
+    /// The engine that runs the modules.
     pub engine: Engine,
-    /// The most instructions of one run of BEFORE. AFTER has [`SLOWER`] times what BEFORE took, and
-    /// [`ALLOWANCE`] more; with atomics, more still.
+    /// The most instructions of one run of BEFORE. AFTER may execute [`SLOWER`] times the
+    /// instructions of BEFORE and [`ALLOWANCE`] more. With atomics it may execute still more.
     pub fuel: u64,
-    /// What buffer accesses out of bounds do, in both.
+    /// The behaviour of buffer accesses out of bounds, in both modules.
     pub robustness: Robustness,
-    /// How many invocations a subgroup has, in both. Modules that depend on it are unsupported
-    /// without.
+    /// The number of invocations in a subgroup, in both modules. Without it, modules that depend on
+    /// subgroups are unsupported.
     pub subgroup_size: Option<u32>,
-    /// Which invocations are a subgroup.
+    /// The assignment of invocations to subgroups.
     pub subgroup_mapping: SubgroupMapping,
-    /// How many more inputs are looked at where BEFORE has blocks that none of the others came to.
-    /// Those that come to one are compared. If looking takes long, no more are after a quarter as
-    /// many in a row that come to none.
+    /// The most additional inputs that are looked at if no input reached some blocks of BEFORE. An
+    /// additional input is compared only if it reaches such a block. If the search has executed
+    /// many instructions, it ends once a quarter of this number in a row reach none.
     pub guided: u64,
-    /// How many random schedules are tried where atomics make the schedule matter.
+    /// The number of random schedules that are tried if atomics make the schedule matter.
     pub schedules: u64,
-    /// How far all schedules are tried.
+    /// The budget of the search through all schedules.
     pub budget: Budget,
-    /// How far executions that are no interleavings are tried, where relaxed atomics have some.
+    /// The budget of the search through executions that are no interleavings.
     pub executions: Budget,
-    /// The number of workgroups, if it does not vary.
+    /// The number of workgroups, if it is fixed.
     pub groups: Option<[u32; 3]>,
-    /// Buffers that do not vary.
+    /// Buffers with fixed contents.
     pub pinned: Vec<(Place, Vec<u8>)>,
-    /// The push constants, if they do not vary.
+    /// The push constants, if they are fixed.
     pub push: Option<Vec<u8>>,
-    /// A device that AFTER runs on too, where the interpreters agree.
+    /// A device on which AFTER also runs, if the interpreters agree.
     pub device: Option<OnDevice>,
-    /// What the comparison does wrong, to see that it is caught.
+    /// A mistake planted in the comparison, for tests of what catches it.
     pub planted: Option<Planted>,
 }
 
 impl Settings {
-    /// Whether that mistake is planted.
+    /// Whether this mistake is planted.
     pub(in crate::theorem) fn does(&self, mistake: Planted) -> bool {
         self.planted == Some(mistake)
     }
@@ -168,57 +169,57 @@ impl Default for Settings {
     }
 }
 
-/// How far executions of one input are tried: ends, and choices of what an atomic reads or where it
-/// writes.
+/// The budget for the executions of one input: the number of executions, and of choices of what an
+/// atomic reads or where it writes.
 pub const EXECUTIONS: Budget = Budget { executions: 4_000, steps: 10_000 };
-/// Of the inputs that may be looked at, this part in a row may come to no new block.
+/// The additional inputs in a row that may reach no new block are this fraction of all
+/// additional inputs.
 const BARREN: u64 = 4;
-/// Looking at inputs takes long if it executes more instructions than this.
+/// The number of instructions beyond which the search for new blocks counts as long.
 const LOOKED_AT: u64 = 1 << 22;
-/// How many instructions AFTER may take for one of BEFORE.
+/// How many instructions AFTER may execute for each instruction of BEFORE.
 pub const SLOWER: u64 = 16;
-/// How many instructions AFTER may take beyond that.
+/// How many instructions AFTER may execute in addition.
 pub const ALLOWANCE: u64 = 1 << 16;
 
-/// What a comparison came to; a disagreement says what differs, in one sentence.
+/// The verdict of a comparison. A disagreement has the difference as one sentence.
 pub type Verdict = crate::verdict::Verdict<String>;
 
-/// Why there is nothing to compare for an input.
+/// Why an input has nothing to compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unchecked {
-    /// An engine does not model something.
+    /// An engine does not model a construct, which is named.
     Unsupported(String),
-    /// A limit of an engine was passed.
+    /// A limit of an engine was exceeded.
     Limit(String),
 }
 
-/// What became of all inputs.
+/// The results of all inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Inputs that were tried; a disagreement ends the comparison.
+    /// The number of inputs that were tried. A disagreement ends the comparison.
     pub inputs: u64,
-    /// Those on which AFTER shows what BEFORE allows.
+    /// The number of inputs on which AFTER shows what BEFORE allows.
     pub agree: u64,
-    /// Those of them for which BEFORE's schedule matters and was not tried in every
-    /// way, in either module.
+    /// The number of agreeing inputs for which the schedule matters and not all schedules
+    /// were tried.
     pub sampled: u64,
-    /// Those on which BEFORE allows everything, by why.
+    /// The number of inputs on which BEFORE allows everything, by reason.
     pub vacuous: BTreeMap<String, u64>,
-    /// Drafts of inputs that were vacuous and gave way to a tamer draft.
+    /// The number of vacuous drafts of inputs that were replaced by a tamer draft.
     pub redrawn: u64,
-    /// Those that stay undecided, by why.
+    /// The number of undecided inputs, by reason.
     pub undecided: BTreeMap<String, u64>,
-    /// Which blocks of BEFORE ran, if inputs were to be guided by them.
+    /// The blocks of BEFORE that ran, if additional inputs are guided by them.
     pub coverage: Option<Coverage>,
-    /// What could not be checked, with the input's number.
+    /// The first input that could not be checked: its number and the reason.
     pub unchecked: Option<(u64, Unchecked)>,
-    /// The number of the input on which AFTER shows something else, the minimal input, and what is
-    /// to blame.
+    /// The disagreement: the number of the input, the minimal input, and the blame.
     pub disagreement: Option<Box<(u64, Input, Disagreement)>>,
 }
 
 impl Summary {
-    /// The verdict. Of several reasons it names the one of the most inputs.
+    /// The verdict. If it has several reasons, it names the reason of the most inputs.
     pub fn verdict(&self) -> Verdict {
         let most = |reasons: &BTreeMap<String, u64>| {
             let most = reasons.iter().max_by_key(|(_, count)| **count);
@@ -235,8 +236,8 @@ impl Summary {
     }
 }
 
-/// Compares AFTER with BEFORE over generated inputs, up to the first disagreement, whose input is
-/// then made small. `progress` hears of each input.
+/// Compares AFTER with BEFORE over generated inputs, up to the first disagreement. The input of the
+/// disagreement is then made small. `progress` is called after each input.
 ///
 /// ```
 /// use smallstep::compute::ComputeModule;
@@ -257,7 +258,7 @@ impl Summary {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Errors: the interfaces do not match, or what is pinned does not fit: a sentence.
+/// Errors: the interfaces do not match, or fixed contents do not fit. The message is a sentence.
 pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl FnMut(&Summary)) -> Result<Summary, Mismatch> {
     let (before, after) = if settings.does(Planted::Swapped) { (after, before) } else { (before, after) };
     if !settings.does(Planted::Interface) {
@@ -296,22 +297,22 @@ pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl 
     Ok(summary)
 }
 
-/// What a comparison knows from the inputs that it tried before.
+/// What a comparison has learnt from its earlier inputs.
 #[derive(Debug, Default)]
 pub struct Earlier {
-    /// How many inputs have more executions than were tried.
+    /// The number of inputs with more executions than were tried.
     too_large: Cell<u32>,
-    /// Of how many AFTER has more orders of its invocations than were tried.
+    /// The number of inputs for which AFTER has more orders of invocations than were tried.
     too_many_orders: Cell<u32>,
-    /// Which blocks of BEFORE ran, if that is wanted.
+    /// The blocks of BEFORE that ran. `None` if inputs are not guided.
     coverage: RefCell<Option<Coverage>>,
-    /// What became of the drafts of inputs.
+    /// The results of the drafts of inputs.
     drafts: RefCell<Drafts>,
 }
 
 impl Earlier {
-    /// Runs BEFORE in the order of its engine, and learns which blocks an input with an observation
-    /// comes to.
+    /// Runs BEFORE in the order of its engine. If it has an observation, records the blocks that
+    /// it reached.
     fn run(&self, before: &Side, input: &Input, settings: &Settings) -> Outcome<Observation> {
         let mut blocks = BTreeSet::new();
         let wanted = self.coverage.borrow().is_some().then_some(&mut blocks);
@@ -322,7 +323,7 @@ impl Earlier {
         outcome
     }
 
-    /// An input with an observation came to these blocks of BEFORE.
+    /// Records the blocks of BEFORE that an input with an observation reached.
     fn came_to(&self, blocks: impl IntoIterator<Item = u32>) {
         if let Some(coverage) = &mut *self.coverage.borrow_mut() {
             coverage.ran.extend(blocks);
@@ -330,10 +331,10 @@ impl Earlier {
     }
 }
 
-/// The same of modules whose stages are drawn.
+/// Compares modules whose stages are drawn, as [`refines`] does.
 ///
-/// Errors: as of [`refines`]; the stages have an interface that no draw has, or a module is
-/// refused.
+/// Errors: as for [`refines`], and if no draw has the interface of the stages, or a module
+/// is refused.
 pub fn refines_draws(
     before: &StageModule,
     after: &StageModule,
@@ -363,11 +364,11 @@ pub fn refines_draws(
     Ok(summary)
 }
 
-/// What one input shows, given what is known from those before.
+/// Judges one input, with what is known from earlier ones.
 type JudgeOne<'j> = &'j dyn Fn(&Input, &Earlier) -> Judged;
 
-/// Inputs of these numbers, from this draft on if one is given, up to the first disagreement, whose
-/// input is then made small.
+/// Judges the inputs with these numbers up to the first disagreement, whose input is then made
+/// small. If a draft is given, each input starts with it.
 fn over_inputs(
     summary: &mut Summary,
     (indexes, from): (std::ops::Range<u64>, Option<u32>),
@@ -420,7 +421,7 @@ fn over_inputs(
             Judged::Disagree(_) => {
                 let judge = |input: &Input| judge(input, &Earlier::default());
                 let minimal = shrink::minimal_by(&judge, shape, input, settings);
-                // The minimal input was seen to disagree.
+                // The search for the minimal input has seen that it disagrees.
                 if let Judged::Disagree(difference) = judge(&minimal) {
                     let disagreement = blame(&minimal, *difference);
                     summary.disagreement = Some(Box::new((index, minimal, disagreement)));

@@ -1,8 +1,8 @@
-//! The numbers that inputs are made of, by *level*, from 0, the tamest, to 3, the wildest.
+//! The numbers in inputs, by *level*, from 0, the tamest, to 3, the wildest.
 //!
-//! From level 1 on, inputs also hold the numbers that the modules name, their neighbours, sums and
-//! products: a branch on `x == 305419896` is taken by no other number. Floats round from level 1
-//! on: those of level 0 have few bits, so that arithmetic on them is exact.
+//! From level 1 on, inputs also contain the numbers in the modules, their neighbours, sums and
+//! products. A branch on `x == 305419896` needs exactly this number. From level 1 on, arithmetic on
+//! floats rounds. Floats of level 0 have few bits, so arithmetic on them is exact.
 
 use smallstep_semantics::number::integer::mask;
 use smallstep_semantics::spirv::grammar::Op;
@@ -11,29 +11,29 @@ use smallstep_semantics::spirv::types::Type;
 
 use crate::generate::Random;
 
-/// Of a hundred numbers from level 1 on, those that the modules name, if they name some.
+/// The percentage of numbers that come from the modules, from level 1 on, if the modules have some.
 const NAMED: u32 = 25;
-/// Of a hundred integers from level 1 on, those that are floats, where a module takes the bits of
-/// integers for floats.
+/// The percentage of integers that are bits of floats, from level 1 on, if a module casts integers
+/// of this width to floats.
 const AS_FLOATS: u32 = 50;
-/// The most numbers of one kind.
+/// The most numbers of one kind that are kept.
 const MOST: usize = 4_096;
-/// Integers below this come up anyway, and most of them are indices of members.
+/// Integers below this are drawn anyway, and most of them in modules are indices of members.
 const COMMON: u64 = 17;
 
-/// The numbers that the compared modules name, in ascending order.
+/// The numbers in the compared modules, in ascending order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Numbers {
-    /// Integers of every width and sign, each extended to 64 bits as it was declared.
+    /// Integers of every width and sign, each extended to 64 bits by its declared sign.
     integers: Vec<u64>,
-    /// Floats of every width, which 64 bits hold exactly.
+    /// Floats of every width. 64 bits hold them exactly.
     floats: Vec<f64>,
-    /// The widths of floats that are made of the bits of integers.
+    /// The widths of floats that are cast from the bits of integers.
     bitcasts: Vec<u8>,
 }
 
 impl Numbers {
-    /// The numbers of some modules.
+    /// The numbers in some modules.
     pub fn of(modules: &[&Module]) -> Numbers {
         let (mut integers, mut floats, mut bitcasts) = (Vec::new(), Vec::new(), Vec::new());
         for module in modules {
@@ -59,7 +59,8 @@ impl Numbers {
                         let operands = i.operands(words);
                         let type_ = operands.first().and_then(|&selector| module.type_of(selector)).and_then(|id| module.types().get(id));
                         let Some(Type::Int { width, signed }) = type_ else { continue };
-                        // A label takes one word, or two for 64 bits; a block's id follows it.
+                        // A label takes one word, or two words for 64 bits. The id of a block
+                        // follows it.
                         let label = if width == 64 { 2 } else { 1 };
                         for case in operands.get(2..).unwrap_or_default().chunks_exact(label + 1) {
                             let high = if label == 2 { u64::from(case[1]) << 32 } else { 0 };
@@ -83,7 +84,7 @@ impl Numbers {
         Numbers { integers, floats, bitcasts }
     }
 
-    /// The bits of an integer of that width, in the low bits.
+    /// The bits of a random integer of this width, in the low bits.
     pub(super) fn integer(&self, width: u8, level: u32, random: &mut Random) -> u64 {
         if level > 0
             && random.percent(NAMED)
@@ -116,10 +117,10 @@ impl Numbers {
         }
     }
 
-    /// The bits of a float of that width, in the low bits.
+    /// The bits of a random float of this width, in the low bits.
     pub(super) fn float(&self, width: u8, level: u32, random: &mut Random) -> u64 {
         if level > 0 && random.percent(NAMED) {
-            // A shader may look at the bits of a float.
+            // A shader may compare the bits of a float.
             match random.below(4) {
                 0 => {
                     if let Some(bits) = self.named_integer(width, random) {
@@ -133,7 +134,7 @@ impl Numbers {
                 }
             }
         }
-        // Values that every width has.
+        // These values are exact in every width.
         let tame = f64::from(random.below(9) + 1) * random.pick(&[0.25, 0.5, 1.0, 1.0, 2.0]);
         let sign = if random.percent(30) { -1.0 } else { 1.0 };
         let (exponent, fraction) = match width {
@@ -159,7 +160,7 @@ impl Numbers {
         match (level, random.below(8)) {
             (0, _) => of_width(width, tame),
             (1, 0) => of_width(width, 0.0),
-            // Few of these have an end in binary.
+            // Few of these decimals are finite in binary.
             (1 | 2, 1..=2) => of_width(width, sign * f64::from(random.between(1, 1800)) / 100.0),
             (1, _) | (2, 3 | 4) => of_width(width, sign * tame),
             (_, 0) => random.bits() & mask(width),
@@ -168,8 +169,8 @@ impl Numbers {
         }
     }
 
-    /// An integer of so many bits that the modules name, or one near, or the sum or the product of
-    /// two. None where they name none.
+    /// An integer of this width from the modules, a neighbour of it, or the sum or product of two.
+    /// `None` if the modules have none.
     fn named_integer(&self, width: u8, random: &mut Random) -> Option<u64> {
         let all = mask(width);
         if self.integers.is_empty() {
@@ -187,8 +188,8 @@ impl Numbers {
         Some(value & all)
     }
 
-    /// A float that the modules name, or its negation, or the sum or the product of two. None where
-    /// they name none.
+    /// A float from the modules, its negation, or the sum or product of two. `None` if the modules
+    /// have none.
     fn named_float(&self, random: &mut Random) -> Option<f64> {
         if self.floats.is_empty() {
             return None;
@@ -204,7 +205,7 @@ impl Numbers {
     }
 }
 
-/// The value of an integer constant, whose narrow types are extended by their sign in the words.
+/// The value of an integer constant, extended to 64 bits by its declared sign.
 fn extended(bits: u64, width: u8, signed: bool) -> u64 {
     let bits = bits & mask(width);
     match signed && width < 64 && bits >> (width - 1) & 1 == 1 {
@@ -213,7 +214,7 @@ fn extended(bits: u64, width: u8, signed: bool) -> u64 {
     }
 }
 
-/// The value of a float constant.
+/// The value of a float constant, as 64 bits.
 fn widened(bits: u64, width: u8) -> f64 {
     match width {
         64 => f64::from_bits(bits),
@@ -222,7 +223,7 @@ fn widened(bits: u64, width: u8) -> f64 {
     }
 }
 
-/// A number as a float of that width, rounded towards zero in 16 bits.
+/// A number as a float of this width. For 16 bits it is rounded toward zero.
 fn of_width(width: u8, value: f64) -> u64 {
     match width {
         32 => (value as f32).to_bits().into(),
@@ -230,7 +231,7 @@ fn of_width(width: u8, value: f64) -> u64 {
         _ => {
             let bits = (value as f32).to_bits();
             let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
-            // Normal in 16 bits, zero, or infinity.
+            // The result is normal in 16 bits, zero, or infinity.
             u64::from(sign | (magnitude >> 13).saturating_sub(112 << 10).min(0x7c00))
         }
     }
@@ -251,7 +252,8 @@ mod tests {
         assert_eq!(of_width(64, 1.5), 1.5f64.to_bits());
     }
 
-    /// Constants of every width, and labels, come up with what is near; what is below 16 does not.
+    /// Constants of every width and switch labels are drawn, with their neighbours. Constants below
+    /// 17 are not kept.
     #[test]
     fn named_numbers_are_those_of_constants_and_labels() {
         let text = "OpCapability Shader\nOpCapability Int64\nOpMemoryModel Logical GLSL450\n\

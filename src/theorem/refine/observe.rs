@@ -1,4 +1,4 @@
-//! The relation between what BEFORE and AFTER show of one input.
+//! The comparison of the observations of BEFORE and AFTER for one input.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -19,111 +19,112 @@ use super::{ALLOWANCE, Earlier, Engine, Input, Planted, SLOWER, Settings, Side, 
 use crate::compute::Given;
 use crate::compute::given::Place;
 
-/// How many instructions the search through all schedules of AFTER may take for one input, about.
+/// About how many instructions the search through all schedules of AFTER may execute for one input.
 const AFTER_INSTRUCTIONS: u64 = 1 << 18;
-/// The same of BEFORE, which is searched only where AFTER shows something else than the schedules
-/// that are known.
+/// About how many instructions the search through all schedules of BEFORE may execute. It runs only
+/// if AFTER shows something that no known schedule of BEFORE shows.
 const BEFORE_INSTRUCTIONS: u64 = 1 << 23;
 
-/// A search through all schedules is worth its time if it may try as many executions, or if the
-/// settings ask for as many.
+/// A search through all schedules begins only if its budget, or that of the settings, allows at
+/// least so many executions.
 const WORTH: u64 = 16;
 
-/// The most instructions that AFTER may take for atomics that it tries again.
+/// The most instructions that AFTER may execute in addition to repeat atomics.
 const RETRIES: u64 = 1 << 22;
 
 /// The most bytes that a difference lists.
 pub const PLACES: usize = 256;
 
-/// Why something stays undecided.
+/// The reason for an undecided verdict if only values that devices may compute differently remain.
 const DEVICES: &str = "a byte depends on a value that devices may differ in";
 
-/// What one input shows.
+/// The verdict for one input.
 #[derive(Clone, Debug)]
 pub enum Judged {
-    /// AFTER shows what BEFORE allows, in every order of invocations if `all`.
+    /// BEFORE allows everything that AFTER shows.
     Agree {
-        /// Whether no order of the invocations was left out, of those that can matter.
+        /// Whether all orders of the invocations that can matter were tried.
         all: bool,
     },
-    /// BEFORE allows everything: why.
+    /// BEFORE allows everything. The text gives the reason.
     Vacuous(String),
-    /// Devices may differ, or orders of invocations were left out: why.
+    /// Devices may differ, or some orders of invocations were not tried. The text gives the reason.
     Undecided(String),
-    /// There is nothing to compare.
+    /// One of the modules has no observation to compare.
     Unchecked(Unchecked),
-    /// AFTER shows what BEFORE does not allow.
+    /// AFTER shows something that BEFORE does not allow.
     Disagree(Box<Difference>),
 }
 
-/// How AFTER differs, with the orders of invocations in which both were seen.
+/// A difference between BEFORE and AFTER, with the orders of invocations in which it was seen.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// How.
+    /// The kind of difference and its place.
     pub how: How,
-    /// The schedule of BEFORE.
+    /// The schedule of BEFORE. If AFTER has an observation, BEFORE's is nearest to it.
     pub before: Schedule,
-    /// The schedule of AFTER.
+    /// The schedule of AFTER that shows the difference.
     pub after: Schedule,
-    /// How many instructions AFTER may execute.
+    /// The most instructions that AFTER may execute.
     pub fuel: u64,
     /// The bytes that differ, up to [`PLACES`].
     pub places: Vec<(Place, u64)>,
-    /// What shows it where no schedule of the relation does.
+    /// The execution that shows the difference, if no schedule of the relation does.
     pub elsewhere: Option<Box<Elsewhere>>,
 }
 
-/// An execution of AFTER on a device, or one that is no interleaving.
+/// An execution of AFTER on a device, or one that is no interleaving of its invocations.
 #[derive(Clone, Debug)]
 pub struct Elsewhere {
-    /// What AFTER shows.
+    /// The observation of AFTER.
     pub shown: Outcome<Observation>,
-    /// Where, in words.
+    /// The execution, described in words: the device, or what each atomic reads.
     pub told: String,
-    /// Whether on a device.
+    /// Whether AFTER ran on a device.
     pub on_device: bool,
 }
 
-/// How AFTER differs from what BEFORE allows.
+/// The difference between AFTER and what BEFORE allows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum How {
-    /// It has undefined behaviour that BEFORE has not.
+    /// AFTER has undefined behaviour that BEFORE does not have.
     Undefined(Box<Undefined>),
-    /// It ends without an observation: how.
+    /// AFTER ends without an observation. The text says how.
     Ends(String),
-    /// A byte has another value, or any value.
+    /// A byte of a buffer has another value, or an undefined value.
     Byte {
-        /// The buffer.
+        /// The place of the buffer.
         place: Place,
-        /// The byte in it.
+        /// The index of the first differing byte in the buffer.
         byte: u64,
-        /// How many bytes differ.
+        /// The number of bytes that differ.
         bytes: u64,
-        /// Whether it is any value in AFTER.
+        /// Whether the byte is undefined in AFTER.
         undefined: bool,
-        /// Of a float that devices may compute otherwise: what BEFORE allows, in words.
+        /// For a float that devices may compute differently: the values that BEFORE allows,
+        /// in words.
         allowed: Option<String>,
     },
-    /// A component of a texel, or a depth, has another value or any value.
+    /// A component of a texel, or a depth, has another value or an undefined value.
     Texel {
-        /// Of what.
+        /// The image or attachment.
         of: Texels,
         /// Column, row, and slice or layer.
         at: [u32; 3],
-        /// The component.
+        /// The index of the component.
         component: u8,
-        /// How many components differ.
+        /// The number of components that differ.
         components: u64,
-        /// What BEFORE shows.
+        /// The value in BEFORE, in words.
         before: String,
-        /// What AFTER shows.
+        /// The value in AFTER, in words.
         after: String,
-        /// Whether it is any value in AFTER.
+        /// Whether the component is undefined in AFTER.
         undefined: bool,
     },
 }
 
-/// What has texels.
+/// An image or an attachment, which consists of texels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Texels {
     /// The storage image at a place.
@@ -156,11 +157,11 @@ impl How {
     }
 }
 
-/// A byte after the dispatch: its value, or none where it is any value.
+/// A byte after the dispatch. `None` if its value is undefined.
 pub(super) type Byte = Option<u8>;
 
-/// The bytes of the buffer at a place after a dispatch: what was observed, or where the entry point
-/// does not use it, what it was given.
+/// The bytes of the buffer at a place after a dispatch. If the entry point does not use the buffer,
+/// these are the bytes of the input.
 pub(super) fn bytes_at(observation: &Observation, input: &Input, place: Place) -> Vec<Byte> {
     match observation.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)) {
         Some(buffer) => bytes_of(buffer),
@@ -176,7 +177,7 @@ fn bytes_of(buffer: &ObservedBuffer) -> Vec<Byte> {
     bytes
 }
 
-/// The bytes in which AFTER shows what BEFORE does not: place, byte, both.
+/// The bytes that differ: place, index, and the byte in BEFORE and in AFTER.
 pub(super) fn differing(before: &Observation, after: &Observation, input: &Input, settings: &Settings) -> Vec<(Place, u64, Byte, Byte)> {
     let mut found = Vec::new();
     let buffers = if settings.does(Planted::FirstBuffer) { before.buffers.get(..1).unwrap_or_default() } else { &before.buffers };
@@ -201,7 +202,7 @@ pub(super) fn differing(before: &Observation, after: &Observation, input: &Input
     found
 }
 
-/// Whether AFTER's byte is not one that BEFORE's allows: any value allows every one.
+/// Whether BEFORE's byte does not allow AFTER's. An undefined byte of BEFORE allows every byte.
 fn differs(before: Byte, after: Byte, settings: &Settings) -> bool {
     match (before, after) {
         (None, after) => after.is_some() && settings.does(Planted::AnyOfBefore),
@@ -210,8 +211,8 @@ fn differs(before: Byte, after: Byte, settings: &Settings) -> bool {
     }
 }
 
-/// Why a run has no observation to compare; `None` for undefined behaviour and what else has no
-/// observation by its own fault.
+/// Why a run has no observation to compare. `None` if the run has one, or if the module itself is
+/// the reason that it has none, as with undefined behaviour.
 pub(super) fn unchecked<O>(outcome: &Outcome<O>) -> Option<Unchecked> {
     match outcome {
         Outcome::Unsupported(what) => Some(Unchecked::Unsupported(what.clone())),
@@ -228,19 +229,19 @@ pub(super) fn ending<O>(outcome: &Outcome<O>) -> String {
     }
 }
 
-/// What one module shows in some orders of its invocations.
+/// The outcomes of one module in some orders of its invocations.
 struct Shown {
     outcomes: Vec<(Outcome<Observation>, Schedule)>,
-    /// All orders that were tried, those that show nothing new too.
+    /// All orders that were tried, also those without a new outcome.
     tried: Vec<Tried>,
-    /// Whether these are all that matter.
+    /// Whether the outcomes are complete: no other order shows another one.
     complete: bool,
 }
 
-/// How many instructions AFTER may execute where BEFORE executes `each`.
+/// The most instructions that AFTER may execute if BEFORE executes `each`.
 fn fuel_of(after: &Side, input: &Input, each: u64, settings: &Settings) -> u64 {
-    // Where AFTER has a loop of compare-exchanges for an atomic of BEFORE, an invocation tries
-    // again as often as others are faster.
+    // AFTER may implement an atomic of BEFORE by a loop of compare-exchanges. An invocation repeats
+    // that loop each time that another invocation is faster.
     let retries = match after.depends_on_schedule() {
         true => each.saturating_mul(after.module.invocations(input.groups)).min(RETRIES),
         false => 0,
@@ -251,10 +252,11 @@ fn fuel_of(after: &Side, input: &Input, each: u64, settings: &Settings) -> u64 {
     }
 }
 
-/// Judges an input on the machine where the order of invocations may show by what the modules say.
-/// If it does not for this input, AFTER shows under every order what it shows in the machine's.
-/// After inputs with too many orders to try, a few of the machine's orders stand for all. None
-/// where that does not decide it.
+/// Judges an input on the lockstep machine, if the modules have instructions whose results may
+/// depend on the order of invocations. If the order has no effect for this input, AFTER shows the
+/// same under every order as in the machine's own. Once [`MOST_ORDERS`] inputs had too many orders
+/// to try, a few orders of the machine stand for all of them. `None` if the machine does not decide
+/// the input.
 fn on_the_machine(before: &Side, after: &Side, input: &Input, settings: &Settings, earlier: &Earlier) -> Option<Judged> {
     if settings.device.is_some() || !before.depends_on_schedule() && !after.depends_on_schedule() {
         return None;
@@ -279,7 +281,7 @@ fn on_the_machine(before: &Side, after: &Side, input: &Input, settings: &Setting
     for order in 1..=settings.schedules {
         let (shown, watched) = after.on_machine(input, settings, fuel, Watch { order, ..watch })?;
         of_after.push(shown);
-        // Another order may come to other atomics.
+        // Another order may lead to other atomics.
         match weak::orders(after, &watched) {
             Orders::MayDiffer(why) => reordered = reordered.or(why),
             Orders::Alike => {}
@@ -342,7 +344,8 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, ea
             Err(Missing::Undecided(why)) => undecided = Some(why),
         }
     }
-    // What AFTER shows by interleavings is allowed; what it shows beyond them must be, too.
+    // BEFORE allows what the interleavings of AFTER show. It must also allow what other
+    // executions show.
     if undecided.is_none()
         && !independent
         && !settings.does(Planted::Executions)
@@ -361,7 +364,7 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, ea
                 Err(Missing::Undecided(why)) => undecided = Some(why),
             }
         }
-        // Where BEFORE may be reordered as well, and is not enumerated, that says as much.
+        // If BEFORE may be reordered as well and is not enumerated, `undecided` already says so.
         if !of_after.complete && undecided.is_none() {
             undecided = Some(weak::too_large(&why, settings));
         }
@@ -373,20 +376,20 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, ea
     }
 }
 
-/// What BEFORE allows of one input, known as far as was asked for.
+/// The outcomes that BEFORE allows for one input. Other orders are searched only on demand.
 struct Allowed<'a> {
     sides: Sides<'a>,
     of_before: Shown,
     weak: Weak<'a>,
-    /// How many instructions BEFORE executes in its own order; at least 1.
+    /// The number of instructions that BEFORE executes under the default schedule, at least 1.
     each: u64,
 }
 
-/// Why it is not known that BEFORE allows something.
+/// The reason why an outcome is not known to be allowed by BEFORE.
 enum Missing {
-    /// It does not, or the input shows nothing.
+    /// BEFORE does not allow it, or the input cannot be compared.
     Judged(Judged),
-    /// It may.
+    /// BEFORE may allow it. The text says what is unknown.
     Undecided(String),
 }
 
@@ -396,7 +399,7 @@ impl Allowed<'_> {
         self.of_before.outcomes.iter().any(|(allowed, _)| allows(allowed, outcome, input, settings))
     }
 
-    /// Looks for other orders of BEFORE.
+    /// Tries other orders of BEFORE.
     fn search(&mut self) {
         let Sides { before, input, settings, .. } = self.sides;
         if !self.of_before.complete && !settings.does(Planted::OneOrderBefore) {
@@ -404,8 +407,8 @@ impl Allowed<'_> {
         }
     }
 
-    /// Whether BEFORE shows that under this schedule of AFTER: one run, where a search for the
-    /// order takes many.
+    /// Whether BEFORE shows this outcome under the same schedule. That costs one run; a search for
+    /// the right order costs many.
     fn shows_under(&mut self, schedule: &Schedule, outcome: &Outcome<Observation>) -> bool {
         let Sides { before, input, settings, .. } = self.sides;
         if self.of_before.complete || *schedule == Schedule::default() || settings.does(Planted::OneOrderBefore) {
@@ -420,7 +423,7 @@ impl Allowed<'_> {
         self.knows(outcome) || settings.does(Planted::SameOrder)
     }
 
-    /// Whether it allows what AFTER shows under a schedule.
+    /// Checks that BEFORE allows an outcome that AFTER shows under this schedule.
     fn has(&mut self, outcome: &Outcome<Observation>, schedule: &Schedule) -> Result<(), Missing> {
         if let Some(what) = unchecked(outcome) {
             return Err(Missing::Judged(Judged::Unchecked(what)));
@@ -454,7 +457,7 @@ impl Allowed<'_> {
         }
     }
 
-    /// Whether it allows what AFTER shows in an execution that is no interleaving.
+    /// Checks that BEFORE allows an outcome of an execution of AFTER that is no interleaving.
     fn has_beyond(&mut self, outcome: &Outcome<Observation>) -> Result<(), Missing> {
         if self.knows(outcome) {
             return Ok(());
@@ -478,7 +481,7 @@ impl Allowed<'_> {
         }
     }
 
-    /// Judges AFTER on a device.
+    /// Judges the observation of AFTER on a device.
     fn on_device(&mut self, device: &OnDevice) -> Judged {
         let Sides { before, after, input, fuel, .. } = self.sides;
         if grid::uses_subgroups(&before.module.module) {
@@ -518,10 +521,10 @@ impl Allowed<'_> {
     }
 }
 
-/// What the executions of a module show, or why they are not known.
+/// The outcomes of all executions of a module, or why they are not known.
 type Beyond = Result<Vec<grid::Shown>, String>;
 
-/// What BEFORE shows beyond interleavings, once somebody asks.
+/// The outcomes of BEFORE in executions that are no interleavings, computed on first use.
 struct Weak<'a> {
     before: &'a Side,
     input: &'a Input,
@@ -531,7 +534,8 @@ struct Weak<'a> {
 }
 
 impl Weak<'_> {
-    /// All that it shows, or why that is not known; nothing if it shows nothing more.
+    /// These outcomes, or why they are not known. `None` if no execution is beyond
+    /// the interleavings.
     fn of_before(&mut self, of_before: &Shown) -> Option<Result<&[grid::Shown], &str>> {
         let Weak { before, input, settings, earlier, .. } = *self;
         if settings.does(Planted::ExecutionsBefore) {
@@ -546,9 +550,10 @@ impl Weak<'_> {
     }
 }
 
-/// Other orders of the invocations: all of them if the budget suffices, and otherwise some random
-/// ones. Where the settings ask for a few executions and these are long, none is tried in turn:
-/// they would differ by little. Nor is one if there may be no execution.
+/// Tries other orders of the invocations: all of them if the budget suffices, otherwise some random
+/// ones. If both `executions` and the budget of the settings are below [`WORTH`], the search
+/// through all orders is skipped: so few executions would hardly differ. It is also skipped if
+/// `executions` is 0.
 fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: u64, shown: &mut Shown) {
     let budget = Budget { executions: settings.budget.executions.min(executions), ..settings.budget };
     let dispatch = side.dispatch(input, settings, fuel);
@@ -565,7 +570,7 @@ fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: 
     let explored = is_worth.then(|| grid::exhaust(module, &dispatch, &Relation::default(), budget, visit));
     let new = |shown: &Shown, outcome: &Outcome<Observation>| !shown.outcomes.iter().any(|(known, _)| same(known, outcome));
     for (outcome, schedule) in found {
-        // An exploration that is refused is no outcome of the module.
+        // A search that reaches a limit says nothing of the module.
         if !matches!(outcome, Outcome::Limit(_)) && new(shown, &outcome) {
             shown.outcomes.push((outcome, schedule));
         }
@@ -582,7 +587,7 @@ fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: 
     shown.complete |= settings.does(Planted::SomeOrders);
 }
 
-/// Whether two outcomes show the same, however many instructions they took.
+/// Whether two outcomes show the same, whatever their numbers of instructions.
 fn same(a: &Outcome<Observation>, b: &Outcome<Observation>) -> bool {
     match (a, b) {
         (Outcome::Observed(a), Outcome::Observed(b)) => a.buffers == b.buffers && a.images == b.images,
@@ -601,7 +606,8 @@ fn allows(before: &Outcome<Observation>, after: &Outcome<Observation>, input: &I
     }
 }
 
-/// What decides an observation of AFTER that no known observation of BEFORE allows.
+/// Both modules with one input. It decides an observation of AFTER that no known observation of
+/// BEFORE allows.
 #[derive(Clone, Copy)]
 struct Sides<'a> {
     before: &'a Side,
@@ -612,7 +618,8 @@ struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    /// The difference, none if BEFORE allows what differs, or why there may be none.
+    /// The difference between AFTER and BEFORE. `None` if BEFORE allows all that differs. The error
+    /// says why this is not known.
     fn decide(&self, of_before: &Shown, outcome: &Outcome<Observation>, schedule: &Schedule) -> Result<Option<Difference>, String> {
         let difference = |how, before: &Schedule| Difference {
             how,
@@ -627,8 +634,8 @@ impl Sides<'_> {
             Outcome::Observed(after) => after,
             Outcome::Undefined(undefined) => {
                 let trace = traced(self.after, self.input, self.settings, self.fuel, schedule);
-                // The invocation that the relation sees there first, where the
-                // machine saw another one.
+                // The machine may report another invocation than the relation. The relation's first
+                // one is preferred.
                 let undefined = trace.met.as_ref().filter(|met| met.ub == undefined.ub).unwrap_or(undefined);
                 if let Some(why) = trace.doubt(undefined) {
                     return Err(why);
@@ -679,8 +686,8 @@ impl Sides<'_> {
         }
     }
 
-    /// How floats differ of which devices may show several, none if BEFORE allows all of them, or
-    /// why that is not known.
+    /// The difference in floats for which a device may show several values. `None` if BEFORE allows
+    /// all of them. The error says why this is not known.
     fn by_sets(&self, after: &Observation, open: &[(Place, u64, Byte, Byte)]) -> Result<Option<How>, String> {
         if open.is_empty() {
             return Ok(None);
@@ -695,9 +702,9 @@ impl Sides<'_> {
         }
     }
 
-    /// Whether a byte that differs is wrong whatever devices do; none where that depends on them.
+    /// Whether a differing byte is wrong on every device. `None` if that depends on the device.
     fn is_wrong(&self, trace: &Traced, place: Place, at: u64, after: Byte, shown: &Observation) -> Option<bool> {
-        // What nothing wrote is what was given.
+        // A byte that nothing wrote must have its initial value.
         let Some(writer) = trace.writer(place, at) else { return Some(true) };
         let profile = trace.profile;
         if !writer.trust.is_decided(profile) {
@@ -721,7 +728,7 @@ impl Sides<'_> {
             4 => 0x7f80_0000 << 1,
             _ => 0x7ff0_0000_0000_0000 << 1,
         };
-        // Which NaN it is, nothing says.
+        // The bits of a NaN are not specified.
         let any_nan = magnitude(writer.bits) > infinity && magnitude(bits) > infinity;
         let zero_of_any_sign = !(profile.is_strict() && writer.trust.zero_sign) && magnitude(writer.bits) == 0 && magnitude(bits) == 0;
         Some((!any_nan || self.settings.does(Planted::Nans)) && (!zero_of_any_sign || self.settings.does(Planted::ZeroSigns)))
@@ -734,7 +741,8 @@ mod tests {
     use smallstep_semantics::outcome::Stuck;
     use smallstep_semantics::undefined::Ub;
 
-    /// A run without an observation is told by its undefined behaviour, its place, or its ending.
+    /// A run without an observation is described by its undefined behaviour, its place, or
+    /// its ending.
     #[test]
     fn endings_are_told() {
         let undefined = Undefined { ub: Ub::DataRace, what: String::new(), at: String::new(), site: None };

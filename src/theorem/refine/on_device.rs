@@ -1,4 +1,4 @@
-//! AFTER on a device too: what it shows there must be what BEFORE allows.
+//! AFTER on a device: what it shows there must be what BEFORE allows.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::Unchecked;
 use super::observe::Judged;
 use crate::gpu::{Device, DeviceOutcome};
 
-/// A device that runs what AFTER is, word for word. Comparisons on several threads share it.
+/// A device that runs the exact words of AFTER. Comparisons on several threads share it.
 #[derive(Clone)]
 pub struct OnDevice {
     device: Arc<Device>,
@@ -22,19 +22,19 @@ impl fmt::Debug for OnDevice {
     }
 }
 
-/// Why a device shows nothing of AFTER.
+/// Why AFTER shows nothing on a device.
 pub(super) enum NotShown {
-    /// Nothing is known of it.
+    /// The device did not run it, so nothing is known. This is the verdict.
     Judged(Judged),
-    /// It fails on AFTER: how, in words.
+    /// The device fails on AFTER. The text says how.
     Fails(String),
 }
 
 impl OnDevice {
-    /// The device of a comparison.
+    /// A device for a comparison.
     ///
     /// # Errors
-    /// Words reach it through naga, which makes others of them.
+    /// The device's route goes over naga, which changes the words.
     pub fn new(device: Device) -> Result<OnDevice, InvalidInput> {
         let route = device.route();
         if route.re_emits() {
@@ -46,12 +46,12 @@ impl OnDevice {
         Ok(OnDevice { device: Arc::new(device), name })
     }
 
-    /// How reports name it.
+    /// The name in reports.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What `run` shows on the device.
+    /// The result of `run` on the device.
     pub(super) fn shown<T>(&self, run: impl FnOnce(&Device) -> Result<T, DeviceOutcome>) -> Result<T, NotShown> {
         run(&self.device).map_err(|outcome| match outcome {
             DeviceOutcome::Unchecked(_) | DeviceOutcome::Outage(_) => {

@@ -1,4 +1,4 @@
-//! Images and samplers of inputs: small, of a format and with texels that are drawn.
+//! The images and samplers of inputs: small, with random formats and texels.
 
 use smallstep_semantics::image::{AddressMode, Compare, Filter, Format, Image, Numeric, Sampler, Shape};
 use smallstep_semantics::number::integer::mask;
@@ -8,12 +8,12 @@ use crate::compute::given::Place;
 use crate::dispatch::resources::{Behind, Texels};
 use crate::generate::Random;
 
-/// An image or a sampler that inputs have.
+/// The descriptor of an image or a sampler in inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Handle {
-    /// Its place.
+    /// The set and binding of the descriptor.
     pub place: Place,
-    /// What is there.
+    /// The kind of resource.
     pub behind: Behind,
     /// Whether it is used with a depth reference.
     pub compares: bool,
@@ -29,7 +29,7 @@ impl Handle {
         }
     }
 
-    /// An image for it, of that level of wildness; none for what is no image.
+    /// A random image for it, with numbers of this level. `None` if it is no image.
     pub(super) fn image(&self, level: u32, numbers: &Numbers, random: &mut Random) -> Option<Image> {
         let (shape, format, texels, sampled) = self.image_kind()?;
         let format = format.unwrap_or_else(|| match (texels, self.compares) {
@@ -85,7 +85,7 @@ impl Handle {
     }
 }
 
-/// The bytes of a texel.
+/// The bytes of a random texel.
 fn texel(format: Format, level: u32, numbers: &Numbers, random: &mut Random) -> Vec<u8> {
     let mut texel = 0u128;
     for channel in format.channels() {

@@ -1,27 +1,27 @@
-//! Mistakes of the comparison itself, planted to see them caught: each changes what is said of a
-//! pair of modules whose verdict is known (`tests/compare_planted.rs`). A mistake is data, which
-//! [`Settings`](super::Settings) carry.
+//! Mistakes planted in the comparison itself. Each changes the result for a pair of
+//! modules with a known verdict (`tests/compare_planted.rs`). A mistake is a value
+//! in [`Settings`](super::Settings).
 
-/// What the comparison does wrong.
+/// The planted mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Planted {
-    /// BEFORE and AFTER change places.
+    /// BEFORE and AFTER are swapped.
     Swapped,
     /// The interfaces are not compared.
     Interface,
-    /// Inputs of odd numbers count as compared, and are not.
+    /// Inputs with odd numbers count as compared, but are not.
     OddInputs,
-    /// A vacuous input does not give way to a tamer draft.
+    /// A vacuous input is not replaced by a tamer draft.
     OneDraft,
     /// Vacuous inputs agree.
     VacuousAgrees,
     /// Undecided inputs agree.
     UndecidedAgrees,
-    /// Inputs that could not be run agree.
+    /// Inputs that could not run agree.
     UncheckedAgrees,
     /// All inputs are tame.
     Tame,
-    /// Inputs hold none of the numbers that the modules name.
+    /// Inputs contain none of the numbers in the modules.
     Unnamed,
     /// Dispatches have one workgroup.
     OneWorkgroup,
@@ -31,9 +31,9 @@ pub enum Planted {
     FirstBuffer,
     /// A buffer that AFTER does not use is not compared.
     Untouched,
-    /// A byte of any value in AFTER is the one of BEFORE.
+    /// An undefined byte in AFTER agrees with any byte of BEFORE.
     AnyOfAfter,
-    /// A byte of any value in BEFORE must be any value in AFTER.
+    /// An undefined byte in BEFORE requires an undefined byte in AFTER.
     AnyOfBefore,
     /// Storage images are not compared.
     Images,
@@ -43,47 +43,47 @@ pub enum Planted {
     UndefinedAfter,
     /// AFTER may end without an observation.
     EndsAfter,
-    /// AFTER may take no more instructions than BEFORE.
+    /// AFTER may execute no more instructions than BEFORE.
     Fuel,
-    /// What devices may differ in must be the same.
+    /// A value that devices may differ in must be equal.
     Doubt,
     /// No float is wrong.
     Floats,
-    /// Which NaN it is matters.
+    /// The bits of a NaN must be equal.
     Nans,
-    /// The sign of a zero matters, kept or not.
+    /// The sign of a zero must be equal, whether or not it is kept.
     ZeroSigns,
-    /// A set of floats is every float.
+    /// A set of floats allows every float.
     Sets,
-    /// A set of floats is what BEFORE shows.
+    /// A set of floats allows only the value of BEFORE.
     Points,
-    /// A float in a set is right, however wide the set is.
+    /// Every float in a set is right, even if the set is wider than the specification allows.
     Inside,
-    /// AFTER may bring in terms that cancel.
+    /// AFTER may add terms that cancel.
     Cancelling,
-    /// NoContraction is not heeded where formulas are compared.
+    /// NoContraction is ignored in the comparison of formulas.
     Contraction,
-    /// Of the orders of AFTER's invocations only one is tried.
+    /// Only one order of AFTER's invocations is tried.
     OneOrder,
-    /// Of the orders of BEFORE's invocations only one is tried.
+    /// Only one order of BEFORE's invocations is tried.
     OneOrderBefore,
-    /// Under an order of AFTER's invocations BEFORE shows the same.
+    /// BEFORE is assumed to show the same under an order of AFTER's invocations.
     SameOrder,
-    /// Some orders count as all.
+    /// Some orders count as all orders.
     SomeOrders,
-    /// AFTER shows only what interleavings show.
+    /// AFTER is assumed to show only what interleavings show.
     Executions,
-    /// BEFORE allows only what interleavings show.
+    /// BEFORE is assumed to allow only what interleavings show.
     ExecutionsBefore,
     /// Only the first colour attachment is compared.
     Targets,
     /// Depths are not compared.
     Depths,
-    /// A component in a set may be anything.
+    /// A set of a component allows everything.
     TargetSets,
-    /// Of several entry points only the first is compared.
+    /// Only the first of several entry points is compared.
     FirstEntry,
-    /// Of several entry points the verdict is that of the last.
+    /// The verdict of the last entry point counts for all.
     LastEntry,
 }
 

@@ -1,4 +1,4 @@
-//! What is compared of a module: its compute entry point, or its stages, which are drawn.
+//! The compared part of a module: its compute entry point, or its stages in a draw.
 
 use rspirv::spirv::ExecutionModel;
 use smallstep_semantics::outcome::InvalidInput;
@@ -8,20 +8,21 @@ use super::{Mismatch, Settings, Shape, Side, StageModule, Summary, interface, re
 use crate::compute::told::AssemblyLines;
 use crate::compute::{ComputeModule, is_compute};
 
-/// BEFORE or AFTER, of either kind.
+/// BEFORE or AFTER: a compute entry point or stages.
 pub enum Runnable {
     /// A compute entry point.
     Dispatch(Box<Side>),
-    /// Stages, and where the module's instructions stand in its text, if it has one.
+    /// Stages, and the places of the module's instructions in its text, if it has one.
     Stages(Box<StageModule>, Option<AssemblyLines>),
 }
 
 impl Runnable {
-    /// The compute entry point or the stages of a module; with a name, the entry point of that name
-    /// alone. `name` stands in messages.
+    /// The compute entry point or the stages of a module. If `entry` is given, only the entry point
+    /// with that name is taken. `name` is used in messages.
     ///
     /// # Errors
-    /// There is no such entry point, or several to choose from: a sentence.
+    /// There is no such entry point, or there are several to choose from. The message is
+    /// a sentence.
     pub fn new(name: &str, module: Module, assembly: Option<AssemblyLines>, entry: Option<&str>) -> Result<Runnable, InvalidInput> {
         if is_compute(&module, entry) {
             let module = ComputeModule::new(module, entry)?;
@@ -30,11 +31,11 @@ impl Runnable {
         Ok(Runnable::Stages(Box::new(StageModule::new(name, module, entry)?), assembly))
     }
 
-    /// What AFTER has in the place of this one: the entry points of these stages and names, among
-    /// whatever others there are.
+    /// The part of another module that is compared with this one: the entry points with the same
+    /// stages and names.
     ///
     /// # Errors
-    /// One is not there: a sentence.
+    /// An entry point is missing. The message is a sentence.
     pub fn in_place(&self, name: &str, module: Module, assembly: Option<AssemblyLines>) -> Result<Runnable, InvalidInput> {
         match self {
             Runnable::Dispatch(side) => {
@@ -47,7 +48,7 @@ impl Runnable {
         }
     }
 
-    /// How messages name its module.
+    /// The name of the module in messages.
     pub fn name(&self) -> &str {
         match self {
             Runnable::Dispatch(side) => &side.name,
@@ -55,7 +56,7 @@ impl Runnable {
         }
     }
 
-    /// Its entry points, the vertex stage first.
+    /// The names of its entry points, the vertex stage first.
     pub fn entry(&self) -> String {
         match self {
             Runnable::Dispatch(side) => side.module.entry.clone(),
@@ -63,7 +64,7 @@ impl Runnable {
         }
     }
 
-    /// Where its instructions stand in its text, if it has one.
+    /// The places of its instructions in its text, if it has one.
     pub fn assembly(&self) -> Option<&AssemblyLines> {
         match self {
             Runnable::Dispatch(side) => side.assembly.as_ref(),
@@ -71,10 +72,10 @@ impl Runnable {
         }
     }
 
-    /// What the inputs of BEFORE have.
+    /// The shape of BEFORE's inputs.
     ///
     /// # Errors
-    /// As of [`Shape::of`] and [`Shape::of_stages`].
+    /// As for [`Shape::of`] and [`Shape::of_stages`].
     pub fn shape(&self, settings: &Settings) -> Result<Shape<'_>, Mismatch> {
         match self {
             Runnable::Dispatch(side) => Shape::of(side, settings),
@@ -82,10 +83,10 @@ impl Runnable {
         }
     }
 
-    /// Checks that AFTER has the interface of this one, and asks for no more.
+    /// Checks that AFTER has the interface of this one, and needs no more.
     ///
     /// # Errors
-    /// It has another: a sentence.
+    /// AFTER has another interface. The message is a sentence.
     pub fn admits(&self, after: &Runnable) -> Result<(), Mismatch> {
         match (self, after) {
             (Runnable::Dispatch(b), Runnable::Dispatch(a)) => interface::check(b, a),
@@ -94,10 +95,10 @@ impl Runnable {
         }
     }
 
-    /// Compares AFTER with this one over generated inputs, as [`refines`] and [`refines_draws`] do.
+    /// Compares AFTER with this one over generated inputs, by [`refines`] or [`refines_draws`].
     ///
     /// # Errors
-    /// As theirs; the kinds differ.
+    /// As for these functions, and if the kinds differ.
     pub fn refined_by(&self, after: &Runnable, settings: &Settings, progress: impl FnMut(&Summary)) -> Result<Summary, Mismatch> {
         match (self, after) {
             (Runnable::Dispatch(b), Runnable::Dispatch(a)) => refines(b, a, settings, progress),
@@ -107,9 +108,9 @@ impl Runnable {
     }
 }
 
-/// What is compared of a module, one after the other: each compute entry point, a vertex and a
-/// fragment entry point together where there is one of each and nothing else, and otherwise each
-/// alone. None stands for what [`Runnable::new`] takes without a name.
+/// The names for [`Runnable::new`] by which all of a module is compared. If a module has one entry
+/// point, or one vertex and one fragment entry point and nothing else, the only name is `None`.
+/// Otherwise each entry point is compared alone.
 pub fn entries(module: &Module) -> Vec<Option<String>> {
     let points = module.entry_points();
     let count = |model: ExecutionModel| points.iter().filter(|point| point.model == model).count();

@@ -1,4 +1,5 @@
-//! Small inputs: fewer workgroups, shorter buffers, and zeros, while AFTER differs in the same way.
+//! Makes an input small: fewer workgroups, shorter buffers, and zeros, while AFTER differs in the
+//! same way.
 
 use smallstep_semantics::spirv::types::Type;
 
@@ -8,7 +9,7 @@ use super::{Earlier, Input, Settings, Shape, Side};
 
 /// The most inputs that are tried.
 const QUESTIONS: u32 = 1_500;
-/// How many earlier places are tried for a value.
+/// The most earlier places that are tried for a value.
 const PLACES: usize = 8;
 
 /// Judges one input.
@@ -23,13 +24,13 @@ struct Shrinking<'a> {
     left: u32,
 }
 
-/// The smallest input found on which AFTER still differs in the same way; the input itself if it
-/// does not disagree.
+/// The smallest input found on which AFTER still differs in the same way. If AFTER does not differ,
+/// the input itself.
 pub fn minimal(before: &Side, after: &Side, shape: &Shape<'_>, input: Input, settings: &Settings) -> Input {
     minimal_by(&|input| judge(before, after, input, settings, &Earlier::default()), shape, input, settings)
 }
 
-/// The same by what judges an input.
+/// As [`minimal`], with another judge of inputs.
 pub(super) fn minimal_by(judge: Judge<'_>, shape: &Shape<'_>, input: Input, settings: &Settings) -> Input {
     let Judged::Disagree(difference) = judge(&input) else { return input };
     let mut shrinking = Shrinking { judge, shape, settings, best: input, kind: difference.how.kind(), left: QUESTIONS };
@@ -55,7 +56,7 @@ pub(super) fn minimal_by(judge: Judge<'_>, shape: &Shape<'_>, input: Input, sett
 }
 
 impl Shrinking<'_> {
-    /// Takes an input on if AFTER differs on it in the same way.
+    /// Accepts an input if AFTER differs on it in the same way.
     fn takes(&mut self, mut input: Input) -> bool {
         if let Some(place) = self.shape.moved {
             input.move_push_constants(place);
@@ -76,7 +77,7 @@ impl Shrinking<'_> {
             return;
         }
         for axis in 0..3 {
-            // Inputs have a few on each axis.
+            // Inputs have few workgroups on each axis, so all counts are tried.
             for fewer in 1..self.best.groups[axis] {
                 let mut input = self.best.clone();
                 input.groups[axis] = fewer;
@@ -87,7 +88,7 @@ impl Shrinking<'_> {
         }
     }
 
-    /// Fewer elements of a runtime array.
+    /// Tries fewer elements of a runtime array.
     fn shorten(&mut self, at: usize) {
         let Slot { least, stride: Some(stride), .. } = self.shape.slots[at] else { return };
         let mut step = (self.best.buffers[at].bytes.len() as u64).saturating_sub(least) / stride;
@@ -105,8 +106,8 @@ impl Shrinking<'_> {
         }
     }
 
-    /// Zeros instead of values, in ever smaller stretches; then, for single scalars, 1 and half of
-    /// the value.
+    /// Tries zeros in place of values, in ever smaller stretches. Then it tries 1 and half of the
+    /// value for single integers.
     fn zero(&mut self, at: usize) {
         let slot = &self.shape.slots[at];
         let cells = self.shape.cells(slot, self.best.buffers[at].bytes.len() as u64);
@@ -141,7 +142,7 @@ impl Shrinking<'_> {
         }
     }
 
-    /// Values at the beginning, where fewer workgroups and a shorter buffer reach them.
+    /// Moves values to earlier places, which fewer workgroups and a shorter buffer still reach.
     fn earlier(&mut self, at: usize) {
         let slot = &self.shape.slots[at];
         let cells = self.shape.cells(slot, self.best.buffers[at].bytes.len() as u64);
@@ -165,21 +166,21 @@ impl Shrinking<'_> {
         }
     }
 
-    /// Images of zeros.
+    /// Tries images of zeros.
     fn zero_images(&mut self) {
         for at in 0..self.best.images.len() {
             let mut input = self.best.clone();
             let image = &mut input.images[at].image;
             for level in 0..image.levels() {
                 let bytes = vec![0; image.bytes(level).map_or(0, <[u8]>::len)];
-                // As many bytes as there are.
+                // The number of bytes is right, so this cannot fail.
                 let _ = image.fill(level, &bytes);
             }
             self.takes(input);
         }
     }
 
-    /// Attributes of zeros, as a whole and word by word.
+    /// Tries attributes of zeros, as a whole and word by word.
     fn zero_attributes(&mut self) {
         for at in 0..self.best.attributes.len() {
             let mut input = self.best.clone();

@@ -1,4 +1,4 @@
-//! A module that is compared, ready to run.
+//! One of the two compared modules, ready to run.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +14,11 @@ use crate::compute::told::AssemblyLines;
 
 /// BEFORE or AFTER.
 pub struct Side {
-    /// How messages name it: a file.
+    /// The name in messages: a file.
     pub name: String,
     /// The module and its entry point.
     pub module: ComputeModule,
-    /// Where its instructions stand in its text, if it has one.
+    /// The places of its instructions in its text, if it has one.
     pub assembly: Option<AssemblyLines>,
     program: Result<lockstep::Program, String>,
     order_may_show: bool,
@@ -26,7 +26,7 @@ pub struct Side {
 }
 
 impl Side {
-    /// A module, compiled for the machine as far as that goes.
+    /// A module, compiled for the machine if possible.
     pub fn new(name: impl Into<String>, module: ComputeModule, assembly: Option<AssemblyLines>) -> Side {
         let program = lockstep::Program::compile(&module.module, &module.entry).map_err(|e| match e {
             LoadError::Unsupported { what, .. } => what,
@@ -37,14 +37,14 @@ impl Side {
         Side { name: name.into(), module, assembly, program, order_may_show, in_subgroups }
     }
 
-    /// Whether what it shows may depend on the order of its invocations. Where nothing is atomic it
-    /// does not: without a race every load sees the one store that happens before it. Nor does it
-    /// where all atomics commute and nobody uses their results, as those of a histogram.
+    /// Whether its results may depend on the order of its invocations. Without atomics they do not:
+    /// without a race, every load sees the one store that happens before it. They do not either if
+    /// all atomics commute and their results are not used, as in a histogram.
     pub fn depends_on_schedule(&self) -> bool {
         self.order_may_show
     }
 
-    /// A dispatch of it.
+    /// The dispatch of an input.
     pub(super) fn dispatch<'d>(&'d self, input: &'d Input, settings: &Settings, fuel: u64) -> Dispatch<'d> {
         Dispatch {
             entry: &self.module.entry,
@@ -63,9 +63,9 @@ impl Side {
         }
     }
 
-    /// Runs it in the order that its engine has by itself, for so many instructions. The machine
-    /// knows nothing of doubts, nor of who is for certain together in a subgroup. Adds the labels
-    /// of the blocks that an invocation came to, to where they are wanted.
+    /// Runs it in the default order of its engine, for so many instructions. The machine records no
+    /// doubts, and not which invocations are certainly together in a subgroup. The labels of all
+    /// blocks that an invocation reached are added to `blocks`, if given.
     pub fn run(&self, input: &Input, settings: &Settings, fuel: u64, blocks: Option<&mut BTreeSet<u32>>) -> Outcome<Observation> {
         let on_machine = match settings.engine {
             Engine::Any => !self.order_may_show && !self.in_subgroups,
@@ -75,8 +75,8 @@ impl Side {
         self.run_by(on_machine, input, settings, fuel, blocks)
     }
 
-    /// The labels of the blocks that it comes to in one order of its invocations, and how many
-    /// instructions it executes; none where it ends without an observation.
+    /// The labels of the blocks that it reaches in one order of its invocations, and the number of
+    /// instructions. Empty and 0 if it ends without an observation.
     pub(super) fn blocks(&self, input: &Input, settings: &Settings, fuel: u64) -> (BTreeSet<u32>, u64) {
         let mut blocks = BTreeSet::new();
         let on_machine = match settings.engine {
@@ -98,7 +98,7 @@ impl Side {
         if machine {
             match &self.program {
                 Ok(program) => match on_the_machine(program, &self.dispatch(input, settings, fuel), blocks.as_deref_mut()) {
-                    // What is bound may be what the machine has not, as images are.
+                    // The machine may not support the bound resources, such as images.
                     Outcome::Unsupported(_) if settings.engine == Engine::Any => {}
                     outcome => return outcome,
                 },
@@ -116,8 +116,8 @@ impl Side {
         }
     }
 
-    /// Runs it on the machine in the order that is asked for, whether or not the order may show,
-    /// and notes what it did; nothing if the machine cannot run it.
+    /// Runs it on the machine in the requested order, whether or not the order matters, and records
+    /// what it did. `None` if the machine cannot run it.
     pub(super) fn on_machine(
         &self,
         input: &Input,
@@ -138,7 +138,7 @@ impl Side {
         }
         let dispatch = self.dispatch(input, settings, fuel);
         let ran = grid::report(&self.module.module, &dispatch, schedule, &Relation::default(), false, sink);
-        // The entry point was found when the side was made.
+        // The entry point was checked when the side was made.
         ran.unwrap_or_else(|e| Report::ended(Outcome::Unsupported(e.to_string()), Vec::new()))
     }
 }

@@ -1,4 +1,4 @@
-//! Modules whose stages are drawn: a vertex and a fragment stage, or one of them behind or before a
+//! Modules whose stages are drawn: a vertex and a fragment stage, or one of them together with a
 //! stage that is made for it ([`passing`]).
 
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
@@ -21,12 +21,12 @@ use crate::dispatch::resources::{self, Needs};
 use crate::dispatch::{DepthAttachment, DrawDispatch, Geometry, Malformed, Stage};
 use crate::generate::Random;
 
-/// Width and height of what is drawn, in pixels.
+/// The width and height of draws, in pixels.
 const SIZE: [u32; 2] = [5, 4];
-/// Vertices: two triangles, of which the first covers everything.
+/// The number of vertices: two triangles, of which the first covers everything.
 pub(super) const VERTICES: u32 = 6;
 
-/// An entry point, and what it uses.
+/// An entry point and the resources that it uses.
 struct Entry {
     name: String,
     needs: Needs,
@@ -39,9 +39,9 @@ impl Entry {
     }
 }
 
-/// A module with the stages that are drawn.
+/// A module with its stages for draws.
 pub struct StageModule {
-    /// How messages name it: a file.
+    /// The name in messages: a file.
     pub name: String,
     /// The module.
     pub module: Module,
@@ -50,11 +50,11 @@ pub struct StageModule {
 }
 
 impl StageModule {
-    /// Its vertex and its fragment entry point, where there is one of each or of one of them; with
-    /// a name, the entry point of that name alone.
+    /// Its vertex and its fragment entry point. Each may be missing, but not both. If a name is
+    /// given, only the entry point with that name is taken.
     ///
     /// # Errors
-    /// There is no such entry point, or several to choose from: a sentence.
+    /// There is no such entry point, or there are several for one stage. The message is a sentence.
     pub fn new(name: impl Into<String>, module: Module, entry: Option<&str>) -> Result<StageModule, InvalidInput> {
         let of = |model: ExecutionModel| {
             let all: Vec<&str> = (module.entry_points().iter())
@@ -85,10 +85,11 @@ impl StageModule {
         Ok(StageModule { name: name.into(), module, vertex, fragment })
     }
 
-    /// Its vertex and its fragment entry point of these names; without a name, without that stage.
+    /// Its vertex and its fragment entry point with these names. Without a name, the stage is
+    /// left out.
     ///
     /// # Errors
-    /// There is no such entry point: a sentence.
+    /// There is no such entry point. The message is a sentence.
     pub fn with_entries(name: impl Into<String>, module: Module, entries: [Option<&str>; 2]) -> Result<StageModule, InvalidInput> {
         let of = |model: ExecutionModel, entry: Option<&str>| {
             let Some(entry) = entry else { return Ok(None) };
@@ -104,17 +105,18 @@ impl StageModule {
         Ok(StageModule { name: name.into(), module, vertex, fragment })
     }
 
-    /// What its stages use.
+    /// What each of its stages uses.
     pub fn uses(&self) -> Vec<Uses<'_>> {
         [&self.vertex, &self.fragment].into_iter().flatten().map(|entry| Uses::new(&self.module, &entry.needs)).collect()
     }
 
-    /// The names of its entry points, the vertex stage first.
+    /// The names of its vertex and of its fragment entry point.
     pub fn entries(&self) -> [Option<&str>; 2] {
         [&self.vertex, &self.fragment].map(|entry| entry.as_ref().map(|entry| entry.name.as_str()))
     }
 
-    /// What its first stage is given by location: attributes, or what a vertex stage hands on.
+    /// The inputs of its first stage by location: attributes, or for a fragment stage alone the
+    /// outputs of a vertex stage.
     pub(super) fn given(&self) -> Result<Vec<Port>, Mismatch> {
         self.vertex.as_ref().or(self.fragment.as_ref()).map_or(Ok(Vec::new()), |entry| self.ports(entry, StorageClass::Input))
     }
@@ -127,22 +129,23 @@ impl StageModule {
     }
 }
 
-/// What is the same in all draws of a module.
+/// The parts that all draws of a module share.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// The stages that are made: for a fragment stage alone, and for a vertex stage alone.
+    /// The stages that are made: the vertex stage for a lone fragment stage, and the fragment stage
+    /// for a lone vertex stage.
     made: [Option<Arc<[u32]>>; 2],
-    /// The attributes.
+    /// The ports of the vertex attributes.
     attributes: Vec<Port>,
-    /// The colour attachments.
+    /// The colour attachments: location and format.
     targets: Vec<(u32, Format)>,
 }
 
 impl Scene {
-    /// Of BEFORE.
+    /// The scene for BEFORE.
     ///
     /// # Errors
-    /// An interface that no draw has: a sentence.
+    /// No draw has this interface. The message is a sentence.
     pub(super) fn of(before: &StageModule) -> Result<Scene, Mismatch> {
         let words = |text: &str| {
             let words = assemble(text, Options::default());
@@ -198,7 +201,8 @@ impl Scene {
         Ok(scene)
     }
 
-    /// The attributes of six vertices: a triangle over everything, and one that is anywhere.
+    /// The attributes of six vertices: a triangle that covers everything, and one at a
+    /// random place.
     pub(super) fn attributes(&self, level: u32, numbers: &Numbers, random: &mut Random) -> Vec<Attribute> {
         let mut all = Vec::new();
         for port in &self.attributes {
@@ -208,9 +212,9 @@ impl Scene {
                 Type::Int { .. } => [Format::R32Uint, Format::Rg32Uint, Format::Rgb32Uint, Format::Rgba32Uint],
                 _ => [Format::R32Sfloat, Format::Rg32Sfloat, Format::Rgb32Sfloat, Format::Rgba32Sfloat],
             };
-            // What is placed like a position mostly is one.
+            // A float vector at location 0, or often at another location, is taken for a position.
             let placed = float_ && port.rows >= 2 && (port.location == 0 || random.percent(if level == 0 { 80 } else { 40 }));
-            // The same at all vertices, a value is exact in every fragment.
+            // A value that is the same at all vertices is exact in every fragment.
             let constant = level <= 1 && port.location > 0 && random.percent(60);
             let mut bytes: Vec<u8> = Vec::new();
             for vertex in 0..VERTICES as usize {
@@ -240,10 +244,10 @@ impl Scene {
         all
     }
 
-    /// The draw of an input by the stages of a module.
+    /// The draw of an input with the stages of a module.
     ///
     /// # Errors
-    /// It describes no draw.
+    /// The input describes no valid draw.
     pub fn dispatch(&self, side: &StageModule, input: &Input) -> Result<DrawDispatch, Malformed> {
         let uses = side.uses();
         let given = Given {
@@ -285,7 +289,8 @@ impl Scene {
     }
 }
 
-/// Whether a module has a vertex or a fragment entry point, and none for compute of that name.
+/// Whether a module has a vertex or a fragment entry point with this name, and no compute entry
+/// point with it.
 pub fn has_stages(module: &Module, entry: Option<&str>) -> bool {
     let named = |name: &str| entry.is_none_or(|entry| entry == name);
     let of = |model: ExecutionModel| module.entry_points().iter().any(|e| e.model == model && named(&e.name));

@@ -1,4 +1,4 @@
-//! Texels that differ: component by component.
+//! Differing texels, component by component.
 
 use smallstep_semantics::image::{Format, Numeric, unpack};
 use smallstep_semantics::number::integer::mask;
@@ -9,25 +9,25 @@ use super::observe::{How, Texels};
 use super::{Planted, Settings};
 use crate::compute::given::Place;
 
-/// A component of a texel in which AFTER shows what BEFORE does not.
+/// A component of a texel in which AFTER differs from BEFORE.
 #[derive(Clone, Debug)]
 pub(super) struct Differing {
     pub(super) of: Texels,
     pub(super) format: Format,
-    /// Which of BEFORE's images; nothing of attachments.
+    /// The index of BEFORE's image. Unused for attachments.
     pub(super) image: usize,
-    /// The texel: row after row, slice after slice.
+    /// The index of the texel: row after row, slice after slice.
     pub(super) texel: u64,
     pub(super) at: [u32; 3],
     pub(super) component: u8,
     pub(super) before: u64,
-    /// None for any value.
+    /// The code in AFTER. `None` if it is undefined.
     pub(super) after: Option<u64>,
 }
 
 impl Differing {
-    /// Whether it is certain in BEFORE: not if devices may hold another value there, and of floats
-    /// not for NaN, of which there are many.
+    /// Whether the difference is certain. It is not if devices may have another value in BEFORE. A
+    /// NaN in BEFORE is not certain either, since its bits are not specified.
     pub(super) fn is_wrong(&self, doubtful: &[DoubtfulTexels]) -> bool {
         let doubted = |d: &DoubtfulTexels| (d.image, d.component) == (self.image, self.component) && (d.start..d.end).contains(&self.texel);
         !self.is_nan() && !doubtful.iter().any(doubted)
@@ -50,7 +50,7 @@ impl Differing {
         }
     }
 
-    /// As a difference, one of so many.
+    /// The difference as one of `components` differing components.
     pub(super) fn how(&self, components: u64) -> How {
         How::Texel {
             of: self.of,
@@ -71,8 +71,8 @@ pub(super) fn code(format: Format, component: usize, texel: &[u8]) -> u64 {
     (texel >> channel.offset) as u64 & mask(channel.width)
 }
 
-/// The components of texels of storage images in which AFTER shows what BEFORE does not. An image
-/// that AFTER does not name holds what was given.
+/// The components of storage images' texels in which AFTER differs from BEFORE. An image that AFTER
+/// does not use keeps its initial contents.
 pub(super) fn differing(before: &Observation, after: &Observation, given: &[BoundImage], settings: &Settings) -> Vec<Differing> {
     let mut found = Vec::new();
     let images = if settings.does(Planted::Images) { &[] } else { &before.images[..] };

@@ -1,27 +1,28 @@
-//! Whether a module may show what no interleaving of its invocations shows.
+//! Whether a module may show something that no interleaving of its invocations shows.
 //!
 //! The relation interleaves: each of its runs is sequentially consistent. The Vulkan memory model
-//! allows more, since a device may let relaxed atomics at different locations take effect in
-//! another order. An execution that is no interleaving has a cycle (Shasha and Snir, "Efficient and
-//! Correct Execution of Parallel Programs that Share Memory", 1988): through two or more
-//! invocations and as many locations, each invocation with a *pair* of accesses at different
-//! locations in program order, each location with a *hop* from the second access of a pair to the
-//! first of the next invocation's, in the order in which accesses take effect there. The memory
-//! model forbids such a cycle if all of its hops, but one at most, are happens-before: each
-//! location by itself is coherent, and nothing else is asked. So a cycle needs two hops that
-//! nothing orders.
+//! allows more: a device may let relaxed atomics at different locations take effect in another
+//! order. An execution that is no interleaving has a cycle (Shasha and Snir, "Efficient and Correct
+//! Execution of Parallel Programs that Share Memory", 1988). The cycle goes through two or more
+//! invocations and as many locations. In each invocation it has a *pair* of accesses at different
+//! locations, in program order. At each location it has a *hop*, from the second access of one pair
+//! to the first access of the next invocation's pair. A hop follows the order in which accesses
+//! take effect at its location. The memory model forbids a cycle if all of its hops, except at most
+//! one, are happens-before. The reason is that each location by itself is coherent. The model
+//! requires nothing else. So a cycle needs two hops that nothing orders.
 //!
-//! An execution departs from the interleavings at some first access, and the cycle that it closes
-//! there is of accesses that an interleaving has too. So it is enough to look for cycles among the
-//! accesses of each interleaving. Plain accesses are in none: those that nothing orders race, which
-//! is undefined behaviour.
+//! An execution departs from the interleavings at some first access. The cycle that it closes there
+//! consists of accesses that an interleaving has too. So it is enough to look for cycles among the
+//! accesses of each interleaving. Plain accesses are in no cycle: if nothing orders them, they
+//! race, which is undefined behaviour.
 //!
-//! What orders a hop: a control barrier between its accesses, or a release and an acquire that
-//! synchronize if the second access reads what the first has written. Atomics that commute and
-//! whose results nobody uses, as those of a histogram, show the same in every order.
+//! A hop is ordered by a control barrier between its accesses. It is also ordered by a release and
+//! an acquire that synchronize if the second access reads what the first has written. Atomics that
+//! commute and whose results are not used, as in a histogram, show the same in every order.
 //!
-//! What is not seen here counts as not ordered: then the executions of the memory model are
-//! enumerated ([`executions`]), as far as the budget goes, and what is left is undecided.
+//! An order that is not seen here counts as absent. Then the executions of the memory model
+//! are enumerated ([`executions`]) within the budget. Executions beyond the budget make the
+//! input undecided.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
@@ -43,28 +44,28 @@ use smallstep_semantics::spirv::{Event, Relation, lockstep};
 use super::{Earlier, Input, Settings, Side};
 use crate::compute::told;
 
-/// The most contended accesses of one run among which cycles are looked for; more
-/// count as having one.
+/// The most contended accesses of one run that are searched for cycles. A run with more counts as
+/// having a cycle.
 const ACCESSES: usize = 1 << 12;
-/// The most accesses that the search for one cycle looks at as the next of a path; more count as
-/// having found one.
+/// The most steps of the search for a cycle in one run. Each step looks at one access as the next
+/// of a path. A longer search counts as having found a cycle.
 const LOOKED_AT: u32 = 1 << 20;
 
 /// What a module shows in the executions that the memory model allows.
 pub(super) struct Executions {
-    /// Each outcome, with what the atomics read.
+    /// Each outcome, with the writes that the atomics read.
     pub(super) shown: Vec<grid::Shown>,
-    /// Whether there are no others.
+    /// Whether these are all outcomes.
     pub(super) complete: bool,
 }
 
-/// How many inputs of a comparison may be too large for a search. What is too large for some is too
-/// large for most, so after so many no other input is searched.
+/// The most inputs of a comparison whose search may exceed its budget. If some inputs exceed it,
+/// most do. So after this number no other input is searched.
 pub(super) const MOST_TOO_LARGE: u32 = 8;
-/// The same of the search through the orders of the invocations.
+/// The same bound for the search through the orders of the invocations.
 pub(super) const MOST_ORDERS: u32 = 4;
 
-/// All executions that the memory model allows of a module, if the budget suffices.
+/// All executions of a module that the memory model allows, if the budget suffices.
 pub(super) fn executions(side: &Side, input: &Input, settings: &Settings, fuel: u64, earlier: &Earlier) -> Executions {
     if earlier.too_large.get() >= MOST_TOO_LARGE {
         return Executions { shown: Vec::new(), complete: false };
@@ -76,18 +77,18 @@ pub(super) fn executions(side: &Side, input: &Input, settings: &Settings, fuel: 
     Executions { shown, complete: done.complete }
 }
 
-/// How a module ends without an observation in one of its executions, if it does.
+/// The ending of an execution without an observation, if there is one.
 pub(super) fn ended(shown: &[grid::Shown]) -> Option<String> {
     shown.iter().find(|(outcome, _)| outcome.observed().is_none()).map(|(outcome, _)| super::observe::ending(outcome))
 }
 
-/// Why something stays undecided.
+/// The reason for an undecided verdict if the executions exceed the budget.
 pub(super) fn too_large(why: &str, settings: &Settings) -> String {
     format!("{why}; of their executions more than {} choices are not tried", settings.executions.steps)
 }
 
-/// What atomics read in an execution that is no interleaving: a line for each, and for each which
-/// write.
+/// Describes an execution that is no interleaving: a line for each atomic, with the write that
+/// it reads.
 pub(super) fn told(side: &Side, reads: &[Read]) -> String {
     let module = &side.module.module;
     let who = |id: InvocationId| format!("invocation {} of workgroup {}", id.local, id.workgroup);
@@ -102,7 +103,7 @@ pub(super) fn told(side: &Side, reads: &[Read]) -> String {
     lines
 }
 
-/// What a release, an acquire or both order, in which scope.
+/// The scope and the memory semantics of a release, an acquire or both.
 #[derive(Clone, Copy)]
 struct Ordered {
     scope: Scope,
@@ -126,20 +127,20 @@ impl Ordered {
 /// An atomic access.
 struct Access {
     by: InvocationId,
-    /// Its place among the atomics and fences of its invocation.
+    /// Its index among the atomics and fences of its invocation.
     at: usize,
     instruction: u32,
     location: (ObjectId, u64),
     class: Class,
     op: AtomicOp,
     ordered: Ordered,
-    /// For an atomic whose result nobody uses: with which others it commutes.
+    /// For an atomic whose result is not used: the kind of operations with which it commutes.
     blind: Option<Op>,
-    /// How many control barriers its invocation had passed.
+    /// The number of control barriers that its invocation passed before.
     passed: usize,
 }
 
-/// A schedule that was tried, and what its run's atomics did, once somebody asks.
+/// A schedule that was tried, and the atomics of its run, which are computed on first use.
 pub(super) struct Tried {
     schedule: Schedule,
     run: OnceCell<Run>,
@@ -151,7 +152,7 @@ impl Tried {
         Tried { schedule, run: OnceCell::new() }
     }
 
-    /// Runs a side under a schedule and watches it: how it ends, too.
+    /// Runs a side under a schedule and watches it. The outcome is returned as well.
     pub(super) fn watched(side: &Side, input: &Input, settings: &Settings, fuel: u64, schedule: Schedule) -> (Outcome<Observation>, Tried) {
         let (outcome, run) = Run::of(side, input, settings, fuel, &schedule);
         (outcome, Tried { schedule, run: run.into() })
@@ -161,27 +162,28 @@ impl Tried {
         self.run.get_or_init(|| Run::of(side, input, settings, fuel, &self.schedule).1)
     }
 
-    /// Whether a module shows the same under every schedule: under this one, atomics of different
-    /// invocations meet only where a control barrier orders them, or where they commute and nobody
-    /// uses their results. Then every invocation reads under any schedule what it reads under this
-    /// one. Nothing may synchronize, for what does so may hide a race from one schedule only.
+    /// Whether a module shows the same under every schedule. It does if two atomics of different
+    /// invocations at one location, of which one writes, are ordered by a control barrier under
+    /// this schedule, or commute with unused results. Then every invocation reads the same under
+    /// any schedule. Also no atomic may synchronize, since synchronization may hide a race under
+    /// one schedule only.
     pub(super) fn is_independent(&self, side: &Side, input: &Input, settings: &Settings, fuel: u64) -> bool {
         self.run(side, input, settings, fuel).is_independent()
     }
 }
 
-/// What a run of the machine says of the orders of a module's invocations.
+/// What a run of the lockstep machine says of the orders of a module's invocations.
 pub(super) enum Orders {
     /// All of them show the same.
     Alike,
-    /// They may differ. In a sentence, which atomics may take effect in an order that no schedule
-    /// shows, if there are some.
+    /// They may show different outcomes. The sentence, if there is one, names atomics that may take
+    /// effect in an order that no schedule shows.
     MayDiffer(Option<String>),
-    /// Nothing: it has fences, whose places are not noted.
+    /// Unknown: the module has fences, and the machine does not record their places.
     Unknown,
 }
 
-/// The same of a run of the machine.
+/// What a run of the machine says of the orders of a module's invocations.
 pub(super) fn orders(side: &Side, watched: &lockstep::Watched) -> Orders {
     if !side.depends_on_schedule() {
         return Orders::Alike;
@@ -193,7 +195,7 @@ pub(super) fn orders(side: &Side, watched: &lockstep::Watched) -> Orders {
     }
 }
 
-/// That a device may let these atomics take effect in another order.
+/// A sentence: a device may let these atomics take effect in another order.
 fn another_order(side: &Side, found: [u32; 2]) -> String {
     let [first, second] = found.map(|instruction| told::instruction(&side.module.module, instruction));
     format!("a device may let {first} and {second} of {} take effect in another order", side.name)
@@ -203,7 +205,8 @@ fn another_order(side: &Side, found: [u32; 2]) -> String {
 #[derive(Default)]
 struct Run {
     accesses: Vec<Access>,
-    /// By invocation: place, and what the fence orders.
+    /// By invocation: the place of each fence among its atomics and fences, and what the
+    /// fence orders.
     fences: FxHashMap<InvocationId, Vec<(usize, Ordered)>>,
     /// The control barriers of each workgroup.
     barriers: FxHashMap<u32, Vec<Ordered>>,
@@ -216,8 +219,8 @@ struct Pair<'r> {
     second: &'r Access,
 }
 
-/// In a sentence, which atomics of a module may take effect in an order that none of these
-/// schedules shows; nothing if there are none.
+/// A sentence that names atomics of a module that may take effect in an order that none of these
+/// schedules shows. `None` if there are none.
 pub(super) fn reordered(side: &Side, input: &Input, settings: &Settings, fuel: u64, tried: &[Tried]) -> Option<String> {
     if !side.depends_on_schedule() {
         return None;
@@ -225,9 +228,9 @@ pub(super) fn reordered(side: &Side, input: &Input, settings: &Settings, fuel: u
     tried.iter().find_map(|tried| tried.run(side, input, settings, fuel).cycle()).map(|found| another_order(side, found))
 }
 
-/// Whether the order of invocations may show in a module, whatever its inputs are. It does not if
-/// every atomic commutes with all others of its memory, nobody uses its result, and nothing
-/// synchronizes: then every invocation does the same under each schedule.
+/// Whether the order of invocations may affect what a module shows, for any input. It has no effect
+/// if every atomic commutes with all others of its memory, its result is not used, and nothing
+/// synchronizes. Then every invocation does the same under each schedule.
 pub(super) fn order_may_show(module: &Module) -> bool {
     let is_atomic = |op: Op| Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32;
     let atomics: Vec<&Instruction> = module.instructions().iter().filter(|i| is_atomic(i.op)).collect();
@@ -247,7 +250,7 @@ pub(super) fn order_may_show(module: &Module) -> bool {
     module.instructions().iter().any(|i| i.is(Op::MemoryBarrier)) || !atomics.iter().all(commutes)
 }
 
-/// Memory that no other names.
+/// A piece of memory. Different values stand for different memory.
 #[derive(PartialEq, Eq, Hash)]
 enum Memory {
     Descriptor {
@@ -259,7 +262,7 @@ enum Memory {
     Blocks,
 }
 
-/// The memory that a pointer is to, where that is plain.
+/// The memory of a pointer, if the pointer's instructions name it directly.
 fn memory(module: &Module, pointer: u32) -> Option<Memory> {
     let mut id = pointer;
     loop {
@@ -281,15 +284,15 @@ fn memory(module: &Module, pointer: u32) -> Option<Memory> {
     }
 }
 
-/// The ids of atomics' results that nothing in a function uses.
+/// The result ids that no instruction in a function uses.
 fn unused(module: &Module) -> FxHashSet<u32> {
     let inside = || module.instructions().iter().skip_while(|i| !i.is(Op::Function));
-    // A literal that equals an id counts as a use.
+    // A literal that equals an id is taken for a use, which is safe.
     let used: FxHashSet<u32> = inside().flat_map(|i| i.operands(module.words())).copied().collect();
     inside().map(|i| i.result).filter(|result| *result != 0 && !used.contains(result)).collect()
 }
 
-/// Integer operations that commute, by one of each kind.
+/// Integer operations that commute. Operations of one kind share a representative.
 fn commutes(op: Op) -> Option<Op> {
     match op {
         Op::AtomicIAdd | Op::AtomicISub | Op::AtomicIIncrement | Op::AtomicIDecrement => Some(Op::AtomicIAdd),
@@ -307,8 +310,8 @@ impl Run {
         let report = side.report(input, settings, fuel, schedule, &mut |event: &Event<'_, '_>| {
             let (at, passed) = counts.entry(event.invocation).or_default();
             let workgroup = event.invocation.workgroup;
-            // The arrival of an invocation; that all of them leave is a rule of its own, without a
-            // value of its own.
+            // This counts arrivals at the barrier. The departure of all invocations is
+            // another rule.
             if event.instruction.is(Op::ControlBarrier) && event.rule == Rule::SpirvControlBarrier {
                 let barriers = run.barriers.entry(workgroup).or_default();
                 if *passed == barriers.len() {
@@ -344,7 +347,8 @@ impl Run {
         (report.outcome, run)
     }
 
-    /// What a run of the machine noted; nothing where it has a fence, whose place it does not note.
+    /// A run as the machine recorded it. `None` if it has a fence, whose place the machine does
+    /// not record.
     fn noted(module: &Module, noted: &lockstep::Atomics) -> Option<Run> {
         if noted.fenced {
             return None;
@@ -398,13 +402,13 @@ impl Run {
         })
     }
 
-    /// The instructions of a pair in a cycle that may be.
+    /// The instructions of a pair in a possible cycle.
     fn cycle(&self) -> Option<[u32; 2]> {
         let mut at: FxHashMap<(ObjectId, u64), Vec<&Access>> = FxHashMap::default();
         for access in &self.accesses {
             at.entry(access.location).or_default().push(access);
         }
-        // Only what another invocation may see, or be seen by, is in a cycle.
+        // A cycle has only accesses that may affect another invocation, or be affected by one.
         at.retain(|_, all| all.iter().any(|a| a.op.writes()) && all.iter().any(|a| a.by != all[0].by));
         let loose: FxHashSet<(InvocationId, usize)> =
             at.values().flatten().filter(|a| self.is_loose(a, &at[&a.location])).map(|a| (a.by, a.at)).collect();
@@ -426,36 +430,36 @@ impl Run {
         Class::ALL.into_iter().filter(|class| self.accesses.iter().any(|a| a.class == *class)).collect()
     }
 
-    /// Whether the order of an access and all others that may come before or
-    /// after it shows nowhere.
+    /// Whether the order of an access, relative to all accesses that may come before or after it,
+    /// has no effect.
     fn is_loose(&self, access: &Access, there: &[&Access]) -> bool {
         let class = Classes::of(&[access.class]);
         let fixed = |other: &Access| self.is_fixed(access, other, class) || self.is_fixed(other, access, class);
         access.blind.is_some() && there.iter().all(|other| other.blind == access.blind || other.by == access.by || fixed(other))
     }
 
-    /// Whether a control barrier has the one access happen before the other, of another invocation,
-    /// in these classes.
+    /// Whether a control barrier makes one access happen before the other, for memory of
+    /// these classes.
     fn is_fixed(&self, one: &Access, other: &Access, classes: Classes) -> bool {
         let orders = |b: &Ordered| b.releases(classes, Scope::Workgroup) && b.acquires(classes, Scope::Workgroup);
         let barriers = self.barriers.get(&one.by.workgroup).and_then(|barriers| barriers.get(one.passed..other.passed));
         one.by.workgroup == other.by.workgroup && barriers.is_some_and(|between| between.iter().any(orders))
     }
 
-    /// Whether a fence of an invocation between these places of it satisfies a condition.
+    /// Whether an invocation has a fence between two of its places that satisfies a condition.
     fn fenced(&self, by: InvocationId, between: (usize, usize), is: impl Fn(&Ordered) -> bool) -> bool {
         let fences = self.fences.get(&by).into_iter().flatten();
         fences.filter(|(at, _)| between.0 < *at && *at < between.1).any(|(_, ordered)| is(ordered))
     }
 }
 
-/// What an OpControlBarrier orders, by its operands.
+/// What an OpControlBarrier orders, from its operands.
 fn barrier(module: &Module, operands: &[u32]) -> Ordered {
     let constant = |k: usize| operands.get(k).and_then(|&id| module.constant_value(id)).and_then(|value| u32::try_from(value).ok());
     let (scope, semantics) = (constant(1).map(Scope::decode), constant(2).map(Semantics::decode));
     match (scope, semantics) {
         (Some(Ok(scope)), Some(Ok(semantics))) => Ordered { scope, semantics },
-        // The loader lets none through.
+        // The loader accepts no such barrier.
         _ => Ordered { scope: Scope::Invocation, semantics: Semantics::RELAXED },
     }
 }
@@ -470,21 +474,21 @@ struct Search<'r> {
 }
 
 impl<'r> Search<'r> {
-    /// The pairs that begin with an access.
+    /// The pairs whose first access is this one.
     fn pairs(&self, first: &'r Access) -> impl Iterator<Item = Pair<'r>> {
         let own = self.of.get(&first.by).into_iter().flatten();
         own.filter(|second| first.at < second.at && first.location != second.location).map(|second| Pair { first, second })
     }
 
-    /// Whether the search may look at one more access.
+    /// Whether the search may look at one more access. Counts that access.
     fn goes_on(&self) -> bool {
         let left = self.left.get();
         self.left.set(left.saturating_sub(1));
         left > 0
     }
 
-    /// Whether a path of pairs, with so many hops that nothing orders, can be closed to a cycle
-    /// with two of them.
+    /// Whether a path of pairs can be closed to a cycle with at least two hops that nothing orders.
+    /// `open` is the number of such hops in the path.
     fn closes(&self, path: &mut Vec<Pair<'r>>, open: u32) -> bool {
         let (Some(&start), Some(&last)) = (path.first(), path.last()) else { return false };
         if last.second.location == start.first.location {
@@ -501,7 +505,7 @@ impl<'r> Search<'r> {
                 if !self.goes_on() {
                     return true;
                 }
-                // Each location has one hop of a shortest cycle.
+                // A shortest cycle has one hop at each location.
                 if path.iter().any(|other| other.second.location == pair.second.location) {
                     continue;
                 }
@@ -516,7 +520,8 @@ impl<'r> Search<'r> {
         false
     }
 
-    /// Whether one access may take effect before another at its location so that somebody can tell.
+    /// Whether one access may take effect before another at its location, with an effect on what
+    /// is read.
     fn hops(&self, one: &Access, other: &Access) -> bool {
         let class = Classes::of(&[one.class]);
         let fixed = |a: &Access, b: &Access| self.run.is_fixed(a, b, class);
@@ -524,7 +529,7 @@ impl<'r> Search<'r> {
         one.by != other.by && !fixed(other, one) && (one.op.writes() || other.op.writes() || self.at[&one.location].iter().any(between))
     }
 
-    /// Whether the hop between two pairs is happens-before if it is taken.
+    /// Whether the hop between two pairs, once taken, is happens-before.
     fn synchronizes(&self, one: Pair<'_>, other: Pair<'_>) -> bool {
         let (run, classes) = (self.run, self.classes);
         let (from, to) = (one.second, other.first);
@@ -537,8 +542,8 @@ impl<'r> Search<'r> {
         let mutual = from.ordered.scope >= scope && to.ordered.scope >= scope;
         let releases = release(&from.ordered) || run.fenced(from.by, (one.first.at, from.at), release);
         let acquires = acquire(&to.ordered) || run.fenced(to.by, (to.at, other.second.at), acquire);
-        // A store in between ends the release sequence; what reads and writes goes on with it. The
-        // hop from a later store of the same invocation is looked at by itself.
+        // A store in between ends the release sequence. A read-modify-write continues it. The hop
+        // from a later store of the same invocation is searched separately.
         let ends = |g: &&&Access| {
             let others = g.by != from.by && g.by != to.by;
             g.op == AtomicOp::Store && others && !run.is_fixed(g, from, classes) && !run.is_fixed(to, g, classes)
@@ -555,8 +560,8 @@ mod tests {
     use crate::theorem::refine::Shape;
     use crate::theorem::refine::input::DRAFTS;
 
-    /// The machine notes the atomics and barriers that the relation watches, of generated modules
-    /// whose order shows and of others.
+    /// The machine records the same atomics and barriers as the relation, for generated modules
+    /// with and without dependence on the order.
     #[test]
     fn the_machine_notes_what_the_relation_watches() {
         let settings = Settings { groups: Some([2, 1, 1]), ..Settings::default() };

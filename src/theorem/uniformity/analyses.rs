@@ -1,5 +1,5 @@
-//! The analyses that a campaign can judge, by name. Some need no thought: they are there to
-//! compare others with, and to see that the oracle says no.
+//! The analyses that a campaign can judge, by name. Some are trivial. They serve for comparison,
+//! and to test that the oracle reports unsound analyses.
 
 use super::{Analysis, Answer, Rejected};
 use smallstep_semantics::spirv::Module;
@@ -9,7 +9,7 @@ use smallstep_semantics::wsl::library::Meaning;
 use smallstep_semantics::wsl::meaning::Derivative;
 use smallstep_semantics::wsl::typing::program::{ExprId, Form, Program, StmtForm, StmtId};
 
-/// An analysis by its name.
+/// An analysis with its name.
 pub type Named<P> = (&'static str, Analysis<'static, P>);
 
 /// The analyses of WSL.
@@ -40,31 +40,31 @@ pub fn seed(program: &Program) -> Answer {
     verdict(&uniformity::seed::analyse(program))
 }
 
-/// What an analysis comes to. Its cause is where the first explanation ends: what differs, with
-/// names left out.
+/// The answer of an analysis. The cause is the last step of the first explanation: what differs,
+/// without names.
 fn verdict<F, P>(analysis: &uniformity::Analysis<F, P>) -> Answer {
     if analysis.accepts() {
         return Ok(());
     }
     let Some(first) = analysis.rejections.first() else { return Err(Rejected::new("a rule is missing")) };
     let last = first.steps.last().map_or("", |step| &step.text);
-    // What stands between accents is a name or other text of the program.
+    // Text between accents is a name or other text of the program.
     let unnamed: String = last.split('`').enumerate().map(|(i, text)| if i % 2 == 0 { text } else { "`…`" }).collect();
     Err(Rejected::new(format!("{}: {unnamed}", first.need.noun())))
 }
 
-/// Accepts every program: as precise as can be, and unsound.
+/// Accepts every program: as precise as possible, and unsound.
 pub fn accept_all<P>(_: &P) -> Answer {
     Ok(())
 }
 
-/// Rejects every program: sound, and as imprecise as can be.
+/// Rejects every program: sound, and as imprecise as possible.
 pub fn reject_all<P>(_: &P) -> Answer {
     Err(Rejected::new("everything is rejected"))
 }
 
-/// Rejects a program in which threads may meet somewhere, if anything in it branches: sound, and
-/// nearly as imprecise.
+/// Rejects a program in which threads may meet and anything branches: sound, and nearly as
+/// imprecise as [`reject_all`].
 pub fn branches(program: &Program) -> Answer {
     let meets = (0..program.exprs.len() as u32).any(|e| program.callees(ExprId(e)).iter().any(is_meeting));
     let branches = |s: u32| match program.stmt(StmtId(s)).form {

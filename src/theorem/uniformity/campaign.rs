@@ -1,4 +1,4 @@
-//! Generated programs, each judged by an analysis and by executions.
+//! Campaigns of generated programs, each judged by an analysis and by executions.
 
 use super::execution::{Executions, Observed};
 use super::{Analysis, Language, Rejected};
@@ -8,23 +8,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The most cases of a kind that are kept and shrunk.
 pub const MAX_CASES: usize = 5;
-/// The most trees that are tried while one is shrunk.
+/// The most trees that are tried while a case is shrunk.
 const MAX_TREES: usize = 20_000;
 
-/// What a campaign does.
+/// The settings of a campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The seed of the first program; program i has the seed `seed + i`.
+    /// The seed of the first program. Program i has the seed `seed + i`.
     pub seed: u64,
-    /// How many programs.
+    /// The number of programs.
     pub count: u64,
-    /// On so many threads; at least one.
+    /// The number of threads. 0 counts as 1.
     pub threads: usize,
-    /// How each program is run.
+    /// The executions of each program.
     pub executions: Executions,
-    /// Of one program in so many the reference interpreter is asked too; 0: of none.
+    /// One program in so many also runs on the reference interpreter. 0: none.
     pub references: u64,
-    /// Of so many causes, the most frequent first, an example is shrunk.
+    /// The number of causes, the most frequent first, with a shrunk example.
     pub examples: usize,
 }
 
@@ -34,71 +34,73 @@ impl Default for Plan {
     }
 }
 
-/// A program that shows something.
+/// A program that shows a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     /// Its seed.
     pub seed: u64,
-    /// Its text, made as small as shows the same.
+    /// Its text, shrunk.
     pub text: String,
-    /// What it shows.
+    /// The result, in words.
     pub what: String,
 }
 
-/// Programs that no run shows apart, and that are rejected for one reason.
+/// Programs that are rejected for the same reason although no run shows their threads apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// The reason.
+    /// The reason of the rejection.
     pub cause: String,
-    /// How many.
+    /// The number of programs.
     pub count: u64,
-    /// The one with the least seed.
+    /// The least seed of these programs.
     pub seed: u64,
-    /// That one, shrunk, if the plan asks for so many.
+    /// The program of that seed, shrunk, if the plan asks for an example.
     pub example: Option<Case>,
 }
 
-/// What a campaign found.
+/// The results of a campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Programs that were judged.
+    /// The number of judged programs.
     pub programs: u64,
-    /// Of these: those whose threads are apart in some run.
+    /// The number of programs whose threads are apart in some run.
     pub apart: u64,
-    /// Those that the analysis accepts.
+    /// The number of programs that the analysis accepts.
     pub accepted: u64,
-    /// Those whose threads meet together at least once, and are never apart.
+    /// The number of programs whose threads meet at least once, and are never apart.
     pub met: u64,
-    /// Those that no run shows apart and that are accepted.
+    /// The number of accepted programs that no run shows apart.
     pub accepted_together: u64,
-    /// Those with a thread that did not end.
+    /// The number of programs that no run shows apart, with a thread that did not end.
     pub cut: u64,
-    /// Those that are accepted and whose threads are apart: there must be none.
+    /// The number of accepted programs whose threads are apart. It must be 0.
     pub unsound: u64,
-    /// The first of them, shrunk.
+    /// The unsound cases with the least seeds, shrunk.
     pub unsound_cases: Vec<Case>,
-    /// Those that no run shows apart and that are rejected, by cause, the most frequent first.
+    /// The programs that no run shows apart and that are rejected, by cause, the most
+    /// frequent first.
     pub causes: Vec<Cause>,
-    /// Programs that were not judged, as invalid or unsupported ones: there must be none.
+    /// The number of programs that were not judged, for example as invalid or unsupported, or on
+    /// which the interpreters disagree. It must be 0.
     pub failures: u64,
-    /// The first of them.
+    /// The failures with the least seeds.
     pub failure_cases: Vec<Case>,
-    /// How many programs the reference interpreter was asked about.
+    /// The number of programs that ran on the reference interpreter.
     pub references: u64,
 }
 
 impl Found {
-    /// Those that no run shows apart.
+    /// The number of programs that no run shows apart.
     pub fn together(&self) -> u64 {
         self.programs - self.apart
     }
 
-    /// Of a hundred programs that no run shows apart, how many are accepted.
+    /// The percentage of accepted programs among those that no run shows apart.
     pub fn precision(&self) -> f64 {
         100.0 * self.accepted_together as f64 / self.together().max(1) as f64
     }
 
-    /// Of a hundred programs, how many have threads that are apart in some run.
+    /// The percentage of programs whose threads are apart in some run.
     pub fn apart_percent(&self) -> f64 {
         100.0 * self.apart as f64 / self.programs.max(1) as f64
     }
@@ -123,18 +125,18 @@ impl Found {
     }
 }
 
-/// Keeps those with the least seeds.
+/// Keeps the cases with the least seeds.
 fn keep(cases: &mut Vec<Case>, case: Case) {
     cases.push(case);
     cases.sort_by_key(|case| case.seed);
     cases.truncate(MAX_CASES);
 }
 
-/// What one worker counted.
+/// The results of one worker.
 #[derive(Default)]
 struct Counted {
     found: Found,
-    /// How many are rejected for a reason, and the least seed.
+    /// By reason: the number of rejected programs, and the least seed.
     causes: BTreeMap<String, (u64, u64)>,
 }
 
@@ -184,7 +186,7 @@ impl Counted {
     }
 }
 
-/// Judges the programs of a plan. `progress` is told of each program that is done.
+/// Judges the programs of a plan. `progress` is called after each program.
 pub fn campaign<L: Language>(plan: &Plan, analysis: Analysis<L::Program>, progress: &(dyn Fn() + Sync)) -> Found {
     let next = AtomicU64::new(0);
     let all = Mutex::new(Counted::default());
@@ -238,10 +240,10 @@ fn unsound<L: Language>(plan: &Plan, seed: u64, analysis: Analysis<L::Program>) 
     Case { seed, text: L::text(&small), what: apart(&small).unwrap_or_default() }
 }
 
-/// A program that is rejected for a reason and that no run shows apart, shrunk. Its threads go on
-/// meeting, and ending, if they do.
+/// A program that is rejected for a reason and that no run shows apart, shrunk. If its threads
+/// meet, or end, the shrunk program's threads do so too.
 fn imprecise<L: Language>(plan: &Plan, cause: &Cause, analysis: Analysis<L::Program>) -> Case {
-    // Whether threads meet, and whether all of them end.
+    // Whether the threads meet, and whether all of them end.
     let shown = |tree: &L::Tree| -> Option<(bool, bool)> {
         let typed = L::program(tree).ok()?;
         if analysis(&typed) != Err(Rejected::new(&cause.cause)) {

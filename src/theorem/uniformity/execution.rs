@@ -1,8 +1,8 @@
-//! Whether the threads of a program stay together, by running it.
+//! Runs a program to see whether its threads stay together.
 //!
-//! Every run has other contents of the constant buffer `c` and of the device buffer `data`. In
-//! every second run the last thread of a group runs first, so that what threads see of one
-//! another's stores differs. What is unspecified is chosen as its first value.
+//! Every run has different contents of the constant buffer `c` and of the device buffer `data`. In
+//! every second run the last thread of a group runs first, so that threads see different stores of
+//! other threads. An unspecified value is chosen as its first possible value.
 
 use crate::generate::uniformity::contents;
 use smallstep_semantics::outcome::InvalidInput;
@@ -14,12 +14,12 @@ use smallstep_semantics::wsl::machine::{Traced, Waiting};
 use smallstep_semantics::wsl::traces::{How, Traces};
 use smallstep_semantics::wsl::typing::program::Program;
 
-/// How a program is run.
+/// The settings of a program's runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Executions {
-    /// How often, each time with other contents of buffers.
+    /// The number of runs, each with different contents of buffers.
     pub runs: u32,
-    /// Iterations and calls of each thread.
+    /// The most iterations and calls of each thread.
     pub fuel: u64,
 }
 
@@ -29,32 +29,33 @@ impl Default for Executions {
     }
 }
 
-/// What executions show of a program.
+/// The results of a program's runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observed {
-    /// In this run two threads of a group are apart.
+    /// In one run two threads of a group are apart.
     Apart {
-        /// The run, counted from 0.
+        /// The index of the run, from 0.
         run: u32,
-        /// Where one waits, and where the other one is.
+        /// The place where one thread waits, and the place of the other.
         what: String,
     },
-    /// No run shows threads apart.
+    /// In no run threads are apart.
     Together {
-        /// How many barriers, derivatives and samples they passed together, over all runs.
+        /// The number of barriers, derivatives and samples that threads passed together, over
+        /// all runs.
         met: u64,
         /// Whether some thread did not end.
         cut: bool,
     },
-    /// It was not run to where that could be seen.
+    /// The runs ended too early to decide, for this reason.
     Unjudged(String),
 }
 
-/// The resources of an entry point in a run: the first two buffers are filled, `c` and `data` by
-/// name, any other as `data`.
+/// The resources of an entry point in a run. The buffers `c` and `data` are filled by name. All
+/// other resources are filled like `data`.
 ///
 /// # Errors
-/// If the entry point takes what dispatches do not bind.
+/// The entry point needs a resource that dispatches do not bind.
 pub(super) fn resources(program: &Program, entry: &EntryPoint, seed: u64, run: u32) -> Result<Vec<Resource>, InvalidInput> {
     let [c, data] = contents(seed, run);
     let mut resources = Resource::of(program, entry)?;
@@ -64,13 +65,13 @@ pub(super) fn resources(program: &Program, entry: &EntryPoint, seed: u64, run: u
     Ok(resources)
 }
 
-/// How threads run in that run.
+/// The strategy, fuel and thread order of a run.
 pub(super) fn how(executions: &Executions, run: u32) -> How {
     How { strategy: Strategy::First, fuel: executions.fuel, reversed: run % 2 == 1 }
 }
 
-/// Runs a program's only entry point over these groups, with the contents of the seed. The text is
-/// for places.
+/// Runs a program's only entry point over these groups. `seed` determines the contents of buffers.
+/// `text` is used for places in messages.
 pub fn observe(text: &str, program: &Program, groups: [u32; 3], seed: u64, executions: &Executions) -> Observed {
     let [entry] = &program.entry_points[..] else { return Observed::Unjudged("it has not one entry point".into()) };
     let traces = match Traces::new(program, entry) {
@@ -93,7 +94,7 @@ pub fn observe(text: &str, program: &Program, groups: [u32; 3], seed: u64, execu
     Observed::Together { met: all, cut: any_cut }
 }
 
-/// Where two threads are, for people.
+/// The places of two threads, in words.
 fn shown(text: &str, threads: [Waiting; 2]) -> String {
     let of = |w: Waiting| match w.place {
         None => format!("thread {} has ended", w.thread),

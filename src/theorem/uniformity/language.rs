@@ -1,4 +1,4 @@
-//! What a campaign asks of a language.
+//! What a campaign needs from a language.
 
 use super::execution::{Executions, Observed, observe};
 use super::relation;
@@ -7,33 +7,33 @@ use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 
-/// A language with generated programs, whose threads meet.
+/// A language with generated programs whose threads meet.
 pub trait Language {
-    /// A program as it is generated and shrunk.
+    /// A program in the form that is generated and shrunk.
     type Tree;
-    /// A valid program, which analyses judge.
+    /// A valid program, the input of analyses.
     type Program;
 
-    /// The tree of a seed.
+    /// Generates the tree of a seed.
     fn generated(seed: u64) -> Self::Tree;
 
-    /// The tree as text.
+    /// The text of a tree.
     fn text(tree: &Self::Tree) -> String;
 
     /// The program of a tree.
     ///
     /// # Errors
-    /// Why it is not valid.
+    /// Why the tree is not valid.
     fn program(tree: &Self::Tree) -> Result<Self::Program, InvalidInput>;
 
-    /// What executions show, with the contents of the seed.
+    /// The results of executions. `seed` determines the contents of buffers.
     fn observed(tree: &Self::Tree, program: &Self::Program, seed: u64, executions: &Executions) -> Observed;
 
-    /// What the reference interpreter says against that, if it does.
+    /// The difference of the reference interpreter from these executions, if there is one.
     fn disagreement(tree: &Self::Tree, program: &Self::Program, seed: u64, executions: &Executions) -> Option<String>;
 
-    /// A small tree that `keeps` holds of, if it holds of this one. It is asked about at most
-    /// `most` trees.
+    /// A small tree for which `keeps` holds. It must hold for this tree. `keeps` is called at most
+    /// `most` times.
     fn shrunk(tree: &Self::Tree, most: usize, keeps: &mut dyn FnMut(&Self::Tree) -> bool) -> Self::Tree;
 }
 

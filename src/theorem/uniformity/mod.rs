@@ -1,11 +1,11 @@
-//! The analysis of uniformity against executions (seed 001).
+//! Analyses of uniformity compared with executions (seed 001).
 //!
-//! To this room an analysis is a function from a valid program to a [`Answer`]. It is *sound* if
-//! no program that it accepts has an execution in which threads are apart at a barrier, a
-//! derivative or a sample. It is *precise* as far as it accepts the others. [`execution`] runs a
-//! program and says whether its threads stay together; [`campaign()`] does so for the generated
-//! programs of a [`Language`] and counts; [`relation`] asks the reference interpreter the same.
-//! [`Wsl`] and [`Spirv`] are the languages.
+//! Here an analysis is a function from a valid program to an [`Answer`]. It is *sound* if no
+//! program that it accepts has an execution in which threads are apart at a barrier, a derivative
+//! or a sample. It is the more *precise* the more of the other programs it accepts. [`execution`]
+//! runs a program and observes whether its threads stay together. [`campaign()`] does so for the
+//! generated programs of a [`Language`] and counts the results. [`relation`] runs the reference
+//! interpreter on the same question. [`Wsl`] and [`Spirv`] are the languages.
 
 mod analyses;
 mod campaign;
@@ -20,21 +20,21 @@ pub use execution::{Executions, Observed};
 pub use language::{Language, Wsl};
 pub use spirv::Spirv;
 
-/// What an analysis says of a program: it accepts it, since threads stay together in every
-/// execution, or why they may not. Programs are counted by the reason, so it names a kind of reason
-/// and no place.
+/// The answer of an analysis for a program. It accepts the program if threads stay together in
+/// every execution. Otherwise the answer is the reason why they may not. Programs are counted by
+/// reason, so a reason names its kind and no place.
 pub type Answer = Result<(), Rejected>;
 
-/// Why an analysis does not accept a program.
+/// The reason why an analysis rejects a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rejected {
-    /// The kind of reason.
+    /// The kind of reason, in words.
     pub why: String,
 }
 
 impl Rejected {
-    /// For this kind of reason.
+    /// A rejection for this kind of reason.
     pub fn new(why: impl Into<String>) -> Rejected {
         Rejected { why: why.into() }
     }
@@ -48,5 +48,5 @@ impl std::fmt::Display for Rejected {
 
 impl std::error::Error for Rejected {}
 
-/// An analysis of programs, once they are valid.
+/// An analysis of valid programs.
 pub type Analysis<'a, P> = &'a (dyn Fn(&P) -> Answer + Sync);

@@ -1,5 +1,5 @@
-//! The same question to the reference interpreter, which shares no rule of execution with the
-//! machine: whether threads are apart in a run.
+//! Checks by the reference interpreter whether threads are apart in a run. The interpreter shares
+//! no rule of execution with the machine.
 
 use super::execution::{Executions, how, resources};
 use smallstep_semantics::wsl::choice::Strategy;
@@ -12,17 +12,17 @@ use smallstep_semantics::wsl::traces::Traces;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::{Ending, Settings};
 
-/// Steps that the reference interpreter makes at most.
+/// The most steps of the reference interpreter.
 const STEPS: u64 = 2_000_000;
 
-/// Whether both interpreters agree that threads are apart, or are not, in the runs in which the
-/// first thread runs first. What the reference says against the machine, if it does; none also
-/// where one of them was not done.
+/// The difference between the interpreters: one finds threads apart in a run, and the other does
+/// not. Only runs in which the first thread runs first are compared. `None` if they agree, or one
+/// of them did not finish.
 pub fn disagreement(text: &str, program: &Program, groups: [u32; 3], seed: u64, executions: &Executions) -> Option<String> {
     disagreement_with(text, program, groups, seed, executions, Planted::default())
 }
 
-/// [`disagreement`] with a reference interpreter that has a bug, to see it caught.
+/// As [`disagreement`], with a planted mistake in the reference interpreter that must be caught.
 pub fn disagreement_with(
     text: &str,
     program: &Program,

@@ -1,8 +1,8 @@
 //! SPIR-V compute modules whose invocations meet at control barriers.
 //!
 //! A module runs on the lockstep machine, which reports the first barrier that is divergent by its
-//! dynamic instance ([`Ub::DivergentBarrier`]). Every run has other contents of the input buffer.
-//! The relation is asked the same.
+//! dynamic instance ([`Ub::DivergentBarrier`]). Every run has different contents in the input
+//! buffer. The relation runs on the same inputs as a check.
 
 use super::execution::{Executions, Observed};
 use super::language::Language;
@@ -19,7 +19,7 @@ use smallstep_semantics::undefined::Ub;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spirv;
 
-/// What a run shows of barriers.
+/// The result of a run, with respect to barriers.
 enum Run {
     Together,
     Apart(String),
@@ -51,7 +51,7 @@ fn dispatched<T>(case: &ComputeCase, seed: u64, run: u32, go: impl FnOnce(&Dispa
     go(&Dispatch { entry: &case.entry, groups: case.groups, resources, limits: Limits::default() })
 }
 
-/// Runs a module's case, with the contents of the seed.
+/// Runs the case of a module. `seed` determines the contents of its buffers.
 pub fn observe(case: &ComputeCase, module: &Module, seed: u64, executions: &Executions) -> Observed {
     let program = match lockstep::Program::compile(module, &case.entry) {
         Ok(program) => program,
@@ -70,7 +70,7 @@ pub fn observe(case: &ComputeCase, module: &Module, seed: u64, executions: &Exec
     Observed::Together { met: all, cut: any_cut }
 }
 
-/// What the relation says against the machine, if it does.
+/// The difference between the relation and the machine, if there is one.
 pub fn disagreement(case: &ComputeCase, module: &Module, seed: u64, executions: &Executions, relation: &Relation) -> Option<String> {
     let program = lockstep::Program::compile(module, &case.entry).ok()?;
     for run in 0..executions.runs {

@@ -1,6 +1,6 @@
-//! SPIR-V's relation beside its lockstep machine, on modules with images: what the machine samples,
-//! reads and writes is held against the relation on those programs that WSL's relation is asked for
-//! anyway.
+//! Compares SPIR-V's relation with its lockstep machine on modules with images. The comparison
+//! covers what the machine samples, reads and writes. It runs for programs on which WSL's relation
+//! also runs.
 
 use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::Why;
@@ -10,14 +10,14 @@ use smallstep_semantics::spirv::environment::{Dispatch, Draw, Observation};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::{LoadError, Module, Relation, grid};
 
-/// Whether what a module shows may depend on the order of its invocations.
+/// Whether the results of a module may depend on the order of its invocations.
 fn depends_on_order(module: &Module) -> bool {
     let is_atomic = |op: Op| Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32;
     module.instructions().iter().any(|i| is_atomic(i.op))
 }
 
-/// In what the relation shows something else of a dispatch than the machine did; nothing where it
-/// does not end within its fuel, and of atomics.
+/// The difference between the relation and the machine on a dispatch, if any. `None` also if the
+/// relation does not end within its fuel, or if there are atomics.
 pub(super) fn dispatch_differs(module: &Module, dispatch: &Dispatch, shown: &Observation) -> Result<Option<String>, LoadError> {
     if dispatch.resources.images.is_empty() || depends_on_order(module) {
         return Ok(None);
@@ -34,7 +34,8 @@ fn differs(by_relation: Outcome<Observation>, shown: &Observation) -> Option<Str
     }
 }
 
-/// The same of a draw. Where a device may have a triangle anywhere, the relation draws it nowhere.
+/// The difference between the relation and the machine on a draw, if any. The relation does not
+/// draw a triangle that a device may place anywhere.
 pub(super) fn draw_differs(vertex: &Module, fragment: &Module, draw: &Draw, shown: &Picture) -> Result<Option<String>, LoadError> {
     if draw.resources.images.is_empty() || depends_on_order(vertex) || depends_on_order(fragment) {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! What the target is bound to: the buffers, images and samplers that a module of the compiler
-//! takes for what is bound to a program.
+//! The bindings of the target: the buffers, images and samplers of a compiled module, made from the
+//! resources of a program.
 
 use crate::compile::wsl::{Binding, BindingKind};
 use crate::dispatch::{BufferBinding, BufferKind, ImageBinding, ImageKind};
@@ -9,7 +9,7 @@ use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Resource
 use smallstep_semantics::wsl::group::{Held, Resource, Textured};
 use smallstep_semantics::wsl::texture::Texture;
 
-/// What is bound to a module.
+/// The resources that are bound to a module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bound {
     pub buffers: Vec<Buffer>,
@@ -17,7 +17,7 @@ pub(super) struct Bound {
     pub samplers: Vec<BoundSampler>,
 }
 
-/// The formats of textures that are bound, by register.
+/// The formats of bound textures, by register.
 pub(super) fn formats(resources: &[Resource]) -> Vec<(String, Format)> {
     let format = |r: &Resource| Some((r.register.clone(), r.texture()?.0.image.format()));
     resources.iter().filter_map(format).collect()
@@ -28,7 +28,8 @@ fn kind_at(bindings: &[Binding], set: u32, binding: u32) -> Option<BindingKind> 
 }
 
 impl Bound {
-    /// For the bindings of a module; a sentence if nothing fits.
+    /// The resources for the bindings of a module. The error is a sentence if a resource does
+    /// not fit.
     pub(super) fn of(bindings: &[Binding], resources: &[Resource]) -> Result<Bound, String> {
         let mut bound = Bound::default();
         for &Binding { ref register, set, binding, kind, .. } in bindings {
@@ -61,7 +62,7 @@ impl Bound {
         Ok(bound)
     }
 
-    /// The buffers as a device takes them.
+    /// The buffers for a device.
     pub(super) fn buffer_bindings(&self, bindings: &[Binding]) -> Vec<BufferBinding> {
         let buffer = |buffer: &Buffer| {
             let kind = match kind_at(bindings, buffer.set, buffer.binding) {
@@ -73,7 +74,7 @@ impl Bound {
         self.buffers.iter().map(buffer).collect()
     }
 
-    /// The images as a device takes them.
+    /// The images for a device.
     pub(super) fn image_bindings(&self, bindings: &[Binding]) -> Vec<ImageBinding> {
         let image = |image: &BoundImage| {
             let kind = match kind_at(bindings, image.set, image.binding) {
@@ -85,14 +86,14 @@ impl Bound {
         self.images.iter().map(image).collect()
     }
 
-    /// As the interpreters take it.
+    /// The resources for the interpreters.
     pub(super) fn resources(&self) -> Resources<'_> {
         Resources { buffers: &self.buffers, images: &self.images, samplers: &self.samplers, ..Resources::default() }
     }
 }
 
-/// The image of a texture in a shape of as many texels, and a format with the same codes. What is
-/// undefined is 0 there, which is among what a program may see.
+/// The image of a texture, in a shape with as many texels and a format with the same codes.
+/// Undefined texels become 0, which is one of the values that a program may see.
 fn image_of(texture: &Texture, shape: Shape, format: Format) -> Result<Image, String> {
     let from = &texture.image;
     let sides = from.sides(0).unwrap_or_default();
@@ -111,9 +112,9 @@ mod tests {
     use crate::generate::wsl::typed::Restriction;
     use smallstep_semantics::image::{AddressMode, Filter, Sampler};
 
-    /// A device checks all but few of the generated programs with textures: beside images of
-    /// integers samplers rarely filter, or clamp to their borders. Without the restrictions more
-    /// would.
+    /// A device can check nearly all generated programs with textures. The restrictions of
+    /// the generator make it rare that samplers beside integer images filter, or clamp to
+    /// their borders.
     #[test]
     fn few_textured_programs_have_samplers_that_no_device_has() {
         let clamps = |sampler: &Sampler| sampler.address.contains(&AddressMode::ClampToBorder);

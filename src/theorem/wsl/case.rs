@@ -1,4 +1,4 @@
-//! What the theorem is about, once: something that is computed, or a draw.
+//! A case of the theorem: a computation or a draw.
 
 use super::compare::Compared;
 use super::draw;
@@ -13,7 +13,7 @@ use smallstep_semantics::wsl::draw::Draw;
 use smallstep_semantics::wsl::group::Resource;
 use smallstep_semantics::wsl::typing::program::Program;
 
-/// What runs on both sides.
+/// A computation or a draw that runs on both sides.
 pub(super) enum Case<'s, 'p> {
     /// A dispatch or a function.
     Computed(Subject<'s, 'p>),
@@ -27,14 +27,14 @@ impl<'s, 'p> From<Subject<'s, 'p>> for Case<'s, 'p> {
     }
 }
 
-/// What the target was given, and what it showed.
+/// The translation with its inputs, after it ran. A computation also has its results.
 pub(super) enum Ran {
     Computed(Box<Given>),
     Drawn(Box<draw::Given>),
 }
 
 impl Ran {
-    /// What the compiler made.
+    /// The compiled modules.
     pub(super) fn modules(&self) -> &[Module] {
         match self {
             Ran::Computed(given) => std::slice::from_ref(given.module()),
@@ -50,8 +50,8 @@ impl Ran {
         }
     }
 
-    /// The buffers and images of what was computed: what a device shows bit for bit needs no other
-    /// judgement. Of draws nothing is kept, for devices interpolate otherwise.
+    /// The shown buffers and images of a computation. A device that shows the same bits needs no
+    /// other judgement. For draws nothing is kept, since devices interpolate differently.
     pub(super) fn into_shown(self) -> Vec<Buffer> {
         match self {
             Ran::Computed(given) => given.shown,
@@ -61,7 +61,7 @@ impl Ran {
 }
 
 impl Case<'_, '_> {
-    /// The program that it is of.
+    /// The program of the case.
     pub(super) fn program(&self) -> &Program {
         match self {
             Case::Computed(subject) => subject.program(),
@@ -69,7 +69,7 @@ impl Case<'_, '_> {
         }
     }
 
-    /// What is bound to its entry points.
+    /// The resources that are bound to its entry points.
     pub(super) fn resources(&self) -> &[Resource] {
         match self {
             Case::Computed(Subject::Dispatch(dispatch)) => &dispatch.resources,
@@ -78,8 +78,8 @@ impl Case<'_, '_> {
         }
     }
 
-    /// What the program is translated to, with what it is given, unless that is refused or cannot
-    /// be.
+    /// The translated dispatch with its inputs. The error is the verdict if the translation refuses
+    /// the program or cannot be made.
     pub(super) fn translated(&self, options: &Options) -> Result<Dispatch, Verdict> {
         match self {
             Case::Computed(subject) => Ok(subject.given(options)?.dispatch().into()),
@@ -87,8 +87,8 @@ impl Case<'_, '_> {
         }
     }
 
-    /// The verdict of both interpreters, what was compared, and what the target was given if it
-    /// ran. `relation`: when WSL's relation runs.
+    /// The verdict on both interpreters, the counts of what was compared, and the translation if it
+    /// ran. `relation` says when WSL's relation runs.
     pub(super) fn judged(&self, options: &Options, relation: Asks) -> (Verdict, Compared, Option<Ran>) {
         match self {
             Case::Computed(subject) => {
@@ -102,7 +102,8 @@ impl Case<'_, '_> {
         }
     }
 
-    /// The verdict of what a device shows: floats are judged by the profile. `device` names it.
+    /// The verdict on a device's result. Floats are judged by the profile. `device` names
+    /// the device.
     pub(super) fn on_device(&self, outcome: &DeviceOutcome, options: &Options, device: &str, route: Route) -> (Verdict, Compared) {
         match self {
             Case::Computed(subject) => subject.on_device(outcome, options, device, route),

@@ -1,4 +1,4 @@
-//! What the target shows, held against what the source allows.
+//! Compares what the target shows with what the source allows.
 
 use super::subject::Bytes;
 use crate::compile::wsl::Binding;
@@ -12,22 +12,22 @@ use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 use smallstep_semantics::wsl::typing::program::Program;
 use std::rc::Rc;
 
-/// How much of what the target shows was compared, and with what.
+/// The numbers of compared scalars, and how the source was run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compared {
-    /// The scalars that were held against what the source allows, and those of which it allows any
-    /// value.
+    /// The numbers of scalars that were compared, and of scalars for which the source allows
+    /// any value.
     pub lanes: Lanes,
-    /// Of those held against something: those of which the source allows several values.
+    /// The number of compared scalars for which the source allows several values.
     pub sets: u64,
-    /// Whether the source met something unspecified.
+    /// Whether the source reached an unspecified value.
     pub open: bool,
     /// Whether the relation ran.
     pub by_relation: bool,
 }
 
 impl Compared {
-    /// Counts a scalar of which the source allows this.
+    /// Counts a scalar by the values that the source allows.
     pub(super) fn count(&mut self, possible: &Possible) {
         match possible {
             Possible::Any => self.lanes.undecided += 1,
@@ -52,12 +52,12 @@ impl std::ops::AddAssign for Compared {
     }
 }
 
-/// What the target shows and the source does not allow.
+/// A value of the target that the source does not allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wrong {
-    /// One sentence.
+    /// The difference, as one sentence.
     pub(super) what: String,
-    /// Of a float: bits that the source allows, and those shown.
+    /// For a float: allowed bits and shown bits.
     pub(super) bits: Option<(u32, u32)>,
 }
 
@@ -68,7 +68,7 @@ impl From<&str> for Wrong {
 }
 
 impl Wrong {
-    /// A scalar at a place.
+    /// A wrong scalar at a place.
     pub(super) fn at(place: &str, possible: &Possible, of: Scalar, word: u32) -> Wrong {
         let bits = match (of, possible) {
             (Scalar::Float, Possible::Values(values)) => values.first().map(|&value| (value, word)),
@@ -79,7 +79,7 @@ impl Wrong {
     }
 }
 
-/// A scalar as WSL means it; a float with its bits.
+/// The text of a scalar by its WSL type. A float has its bits too.
 fn text(of: Scalar, word: u32) -> String {
     match of {
         Scalar::Bool => (word != 0).to_string(),
@@ -89,7 +89,7 @@ fn text(of: Scalar, word: u32) -> String {
     }
 }
 
-/// The most values that a message names.
+/// The most allowed values in a message.
 const MAX_NAMED: usize = 8;
 
 fn allowed_text(possible: &Possible, of: Scalar) -> String {
@@ -104,12 +104,12 @@ fn allowed_text(possible: &Possible, of: Scalar) -> String {
     }
 }
 
-/// The scalars of a result; none of `void`.
+/// The scalars of a result. Empty for `void`.
 pub(super) fn result_leaves(program: &Program, layouts: &mut Layouts, ty: TypeId) -> Option<Vec<(usize, Scalar)>> {
     if ty == TypeId::VOID { Some(Vec::new()) } else { leaves(program, layouts, ty) }
 }
 
-/// The scalars of a type: in which word each is. None if it is too large.
+/// The scalars of a type, each with the index of its word. `None` if the type is too large.
 pub fn leaves(program: &Program, layouts: &mut Layouts, ty: TypeId) -> Option<Vec<(usize, Scalar)>> {
     let mut out = Vec::new();
     add_leaves(program, layouts, ty, 0, &mut out)?;
@@ -142,7 +142,7 @@ fn add_leaves(program: &Program, layouts: &mut Layouts, ty: TypeId, at: usize, o
     Some(())
 }
 
-/// Whether a scalar is among what the source allows.
+/// Whether the source allows a scalar.
 pub fn is_allowed(possible: &Possible, of: Scalar, shown: u32) -> bool {
     let float = f32::from_bits(shown);
     match possible {
@@ -157,8 +157,8 @@ pub fn is_allowed(possible: &Possible, of: Scalar, shown: u32) -> bool {
     }
 }
 
-/// Every component of every texel of a texture that is written. One that the module does not name
-/// keeps what it holds.
+/// Compares every component of every texel of a writable texture. A texture that the module does
+/// not use keeps its contents.
 fn compare_texels<'b>(
     name: &str,
     texture: &Texture,
@@ -183,7 +183,7 @@ fn compare_texels<'b>(
                 return Err(format!("{name} has another size").as_str().into());
             };
             let Some(bits) = bits else {
-                // Nothing is stored in an undefined texel that is not shown.
+                // Such a texel has no stored value to compare.
                 compared.count(&Possible::Any);
                 continue;
             };
@@ -198,7 +198,8 @@ fn compare_texels<'b>(
     Ok(())
 }
 
-/// Every scalar of every buffer and texture: how many there are, or the first that is not allowed.
+/// Compares every scalar of every buffer and texture. Returns the counts, or the first value that
+/// is not allowed.
 pub(super) fn compare(
     program: &Program,
     resources: &[Resource],
@@ -221,7 +222,7 @@ pub(super) fn compare(
         for element in 0..buffer.words.len() / stride {
             for &(leaf, of) in &leaves {
                 let at = element * stride + leaf;
-                // A buffer that the module does not name keeps what it holds.
+                // A buffer that the module does not use keeps its contents.
                 let word = match observed {
                     Some(bytes) => bytes.get(4 * at..4 * at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])),
                     None => buffer.words.get(at).copied(),

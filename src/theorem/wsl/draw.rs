@@ -1,11 +1,11 @@
-//! Draws on both sides: WSL's, on its machine or by its relation, and that of the two modules that
-//! the compiler makes of its stages, on SPIR-V's lockstep machine.
+//! Draws on both sides. WSL's draw runs on its machine or by its relation. The compiler makes two
+//! modules of its stages, and their draw runs on SPIR-V's lockstep machine.
 //!
-//! Every component of every target, every depth and every scalar of every buffer is compared; a
-//! pixel whose fragments were discarded holds what was there before on both sides. The two
-//! interpreters are compared at every pixel, for both rasterise by the same rules. Of a device the
-//! pixels that it may see otherwise are not compared, and counted as undecided: where an edge
-//! passes near a pixel's centre, or a depth test may end otherwise.
+//! Every component of every target, every depth and every scalar of every buffer is compared. A
+//! pixel whose fragments were discarded keeps its initial value on both sides. Both interpreters
+//! rasterise by the same rules, so they are compared at every pixel. A device may differ at some
+//! pixels: an edge passes near the pixel's centre, or a depth test is not certain. These pixels are
+//! not compared with a device, and count as undecided.
 
 use super::beside::draw_differs;
 use super::blame;
@@ -41,7 +41,7 @@ use smallstep_semantics::wsl::syntax::BuiltinSemantic;
 use smallstep_semantics::wsl::types::{Scalar, Type};
 use smallstep_semantics::wsl::typing::program::Program;
 
-/// What the target is given.
+/// The translated draw with its inputs.
 pub(super) struct Given {
     /// The vertex stage, and the fragment stage.
     pub(super) modules: [Module; 2],
@@ -55,42 +55,44 @@ impl Given {
         &self.dispatch
     }
 
-    /// The draw as a device takes it, and where its bindings are there.
+    /// The draw as a device takes it, and the places of its bindings there.
     ///
     /// # Errors
-    /// That it cannot be adapted.
+    /// The verdict, if the draw cannot be adapted.
     fn adapted(&self) -> Result<(DrawDispatch, Places), Verdict> {
         draw_for_wgpu(&self.dispatch).map_err(|e| unchecked(e.to_string()))
     }
 
-    /// The draw for a device; as it is if it cannot be adapted, for the device to refuse.
+    /// The draw for a device. If it cannot be adapted, it stays as it is, and the device
+    /// refuses it.
     pub(super) fn for_device(&self) -> DrawDispatch {
         self.adapted().map_or_else(|_| self.dispatch.clone(), |(adapted, _)| adapted)
     }
 }
 
-/// What a target shows: bits of texels and depths, row after row from the top.
+/// The result of the target: bits of texels and depths, row after row from the top.
 struct Seen {
-    /// By location.
+    /// The words of each target, by location.
     targets: Vec<(u32, Vec<u32>)>,
     depth: Option<Vec<f32>>,
     /// Buffers and storage images.
     buffers: Vec<Buffer>,
 }
 
-/// How what is shown is judged.
+/// The rules by which a result is judged.
 struct Judge<'j> {
     precision: Option<Profile>,
     engine: Engine,
-    /// Whether pixels are left out that devices may see otherwise.
+    /// Whether pixels are skipped at which devices may differ.
     on_device: bool,
-    /// When the relation runs.
+    /// When WSL's relation runs.
     relation: Asks,
     draw: &'j Draw<'j>,
     given: &'j Given,
 }
 
-/// The verdict of both interpreters, what was compared, and what the target was given if it ran.
+/// The verdict on both interpreters, the counts of what was compared, and the translated draw if
+/// there is one.
 pub(super) fn judged(draw: &Draw, options: &Options, relation: Asks) -> (Verdict, Compared, Option<Given>) {
     match given(draw, options) {
         Ok(given) => {
@@ -104,7 +106,7 @@ pub(super) fn judged(draw: &Draw, options: &Options, relation: Asks) -> (Verdict
     }
 }
 
-/// The verdict of what a device shows. `device` names it.
+/// The verdict on a device's result. `device` names it.
 pub(super) fn on_device(draw: &Draw, outcome: &DeviceOutcome, options: &Options, device: &str, route: Route) -> (Verdict, Compared) {
     let none = Compared::default();
     let given = match given(draw, options).and_then(|given| Ok((given.adapted()?, given))) {
@@ -142,12 +144,14 @@ fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
 }
 
-/// The draw of the translation, unless that is refused or cannot be.
+/// The translated draw. The error is the verdict if the translation refuses the program or the draw
+/// cannot be made.
 pub(super) fn translated(draw: &Draw, options: &Options) -> Result<DrawDispatch, Verdict> {
     Ok(given(draw, options)?.dispatch)
 }
 
-/// The translation and what it is given, unless that is refused or cannot be.
+/// The translation with its inputs. The error is the verdict if the translation refuses the program
+/// or the draw cannot be made.
 pub(super) fn given(draw: &Draw, options: &Options) -> Result<Given, Verdict> {
     let formats = formats(&draw.resources);
     let options = Options { formats: &formats, ..*options };
@@ -171,7 +175,7 @@ pub(super) fn given(draw: &Draw, options: &Options) -> Result<Given, Verdict> {
         Some(compare) => Some(DepthAttachment { image: image(Format::D32Sfloat, &1f32.to_le_bytes())?, compare, writes: true }),
     };
     let is_constant = |item: &Item| matches!(item.semantic, Some((Semantic::Specialized, _)));
-    // A specialization constant has its place among the inputs as its SpecId.
+    // The SpecId of a specialization constant is its index among the inputs.
     let stage = |module: &Module, entry: Option<&EntryPoint>| {
         let words = match entry.filter(|entry| entry.inputs.iter().any(is_constant)) {
             None => module.words.clone(),
@@ -201,7 +205,7 @@ pub(super) fn given(draw: &Draw, options: &Options) -> Result<Given, Verdict> {
     Ok(Given { modules: [modules.vertex, modules.fragment], bindings: modules.bindings, dispatch })
 }
 
-/// The columns of a stage variable: their scalar and how many elements each has.
+/// The scalar type of a stage variable, and the number of elements in each of its columns.
 fn shape(program: &Program, variable: &StageVariable) -> Option<(Scalar, usize)> {
     match program.env.types.get(variable.ty) {
         Type::Scalar(s) => Some((s, 1)),
@@ -210,7 +214,8 @@ fn shape(program: &Program, variable: &StageVariable) -> Option<(Scalar, usize)>
     }
 }
 
-/// The vertices: of a screen, the corners of the triangle over it, with their places on the screen.
+/// The vertices. For a screen they are the corners of the triangle that covers it, with their
+/// screen positions.
 fn geometry(draw: &Draw, taken: &[StageVariable]) -> Result<Geometry, String> {
     let (count, instances) = match &draw.vertices {
         Vertices::Shaded { count, instances, .. } => (*count, *instances),
@@ -278,7 +283,8 @@ fn shown(shown: Shown) -> Source<Shown> {
 }
 
 impl Judge<'_> {
-    /// Everything that is shown: how much was compared, or the first that is not allowed.
+    /// Compares the whole result. Returns the counts of what was compared, or the first value that
+    /// is not allowed.
     fn compared(&self, shown: &Shown, seen: &Seen) -> Result<Compared, Wrong> {
         let mut compared = Compared { open: shown.unspecified, ..Compared::default() };
         let width = self.draw.size[0].max(1) as usize;
@@ -287,7 +293,7 @@ impl Judge<'_> {
             let doubt = if doubted(pixel) { ", which devices may see otherwise," } else { "" };
             format!("pixel ({}, {}){doubt}", pixel % width, pixel / width)
         };
-        // Whether a fragment is there is unspecified where its coverage is.
+        // If a fragment's coverage is unspecified, its presence is too.
         let covers = |item: &Item| matches!(item.semantic, Some((Semantic::Builtin(BuiltinSemantic::Coverage), _)));
         let may_differ = self.on_device || shown.moved || shown.unspecified && self.draw.fragment.outputs.iter().any(covers);
         for target in &shown.targets {
@@ -332,7 +338,7 @@ impl Judge<'_> {
         }
         let bytes = |set, binding| seen.buffers.iter().find(|b| (b.set, b.binding) == (set, binding)).map(|b| b.bytes.as_slice());
         if (self.on_device || shown.moved) && shown.doubted {
-            // A fragment that may not be there stores in them.
+            // A fragment whose presence is uncertain stores in the buffers.
             compared.lanes.undecided += seen.buffers.iter().map(|b| b.bytes.len() as u64 / 4).sum::<u64>();
             return Ok(compared);
         }
@@ -408,14 +414,14 @@ fn judged_of(draw: &Draw, given: &Given, options: &Options, by_relation: Asks) -
         }
         seen.buffers.push(Buffer { set: image.set, binding: image.binding, bytes: image.bytes });
     }
-    // By the profile only if the modules approximate what WSL's definite results are.
+    // The profile counts only if the modules approximate results that are definite in WSL.
     let approximates = given.modules.iter().any(|m| m.rules.iter().any(|(row, _)| *row == Rule::CodegenApproximate));
     let precision = approximates.then_some(options.profile);
     Judge { precision, engine, on_device: false, relation: by_relation, draw, given }.allows(source, &seen)
 }
 
-/// The verdict where the modules show an undefined value: only that of a derivative that not all
-/// threads of a quad come to is excused, if the source reports it too.
+/// The verdict if the modules show an undefined value. It is excused only for a derivative that not
+/// all threads of a quad reach, and only if the source reports that too.
 fn shows_undefined(draw: &Draw, kind: &str, wrong: impl FnOnce(String) -> Verdict) -> Verdict {
     let what = format!("the modules show an undefined value: {kind}");
     if kind != Unspecified::DivergentDerivative.id() {

@@ -1,17 +1,17 @@
-//! Quirks: WSL programs on which a device is known to be wrong, and which findings are one of them.
+//! Quirks of WSL: programs on which a device is known to be wrong. A finding may be one of them.
 //!
-//! A quirk is a program in a file, with `//@ quirk KEY: VALUE` lines: `adapter`, `driver`, `route`,
-//! `seen` and `says` as of every quirk; `from`, the kind and seed of the generated program
-//! whose resources or arguments it is given, as `dispatches 7163`; and where there is one,
-//! `without`, a word that the fault needs.
+//! A quirk is a program in a file, with `//@ quirk KEY: VALUE` lines. `adapter`, `driver`, `route`,
+//! `seen` and `says` are as in every quirk. `from` is the kind and seed of the generated program
+//! whose resources or arguments it uses, such as `dispatches 7163`. `without` is optional: a word
+//! that the fault needs.
 //!
-//! A finding is known if, made minimal, it is wrong in the same way as a quirk that the device
-//! still shows, in a program of the same shape: the same tokens, whatever the generated names and
-//! the numbers. Of a program in a file, which is run with other resources, what the quirk's program
-//! comes to when it is made minimal with those will do as well.
+//! A finding is known if its minimal program is wrong in the same way as a quirk that the device
+//! still shows, and has the same shape. The shape consists of the tokens, with generated names and
+//! numbers ignored. A program in a file runs with other resources. For such a program the quirk's
+//! program is also made minimal with these resources, and its shape then counts too.
 //!
-//! A finding is known too if the device agrees on the same program without that word. This shows
-//! that the fault needs the word, not that it is the same fault: reports say so.
+//! A finding is also known if the device agrees on the same program without the word of `without`.
+//! This shows that the fault needs the word, but not that it is the same fault. Reports say so.
 
 use super::campaign::Plan;
 use super::programs::{Generated, Programs, generated};
@@ -27,7 +27,7 @@ use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use smallstep_semantics::wsl::lex::lex;
 use std::path::{Path, PathBuf};
 
-/// How the lines of a quirk begin.
+/// The beginning of a quirk's lines.
 const SIGN: &str = "//@";
 
 /// A known disagreement of a device.
@@ -35,11 +35,11 @@ const SIGN: &str = "//@";
 pub struct Quirk {
     /// The file's name without its ending.
     pub name: String,
-    /// Where it was read.
+    /// The path of the file.
     pub path: PathBuf,
-    /// The program.
+    /// The text of the program.
     pub text: String,
-    /// Where and when it was seen, and how.
+    /// The devices on which it was seen, the day, and its sentence.
     pub seen: Seen,
     from: (Programs, u64),
     /// A word of the program without which the device agrees.
@@ -50,17 +50,17 @@ impl Quirk {
     /// Reads a quirk.
     ///
     /// # Errors
-    /// The file cannot be read, or a key is unknown, missing, twice there or has no such value.
+    /// The file cannot be read, or a key is unknown, missing, repeated or has an invalid value.
     pub fn read(path: &Path) -> Result<Quirk, InvalidInput> {
         let wrong = |what: String| InvalidInput::new(InputFault::Text, format!("{}: {what}", path.display()));
         let text = text_of(path)?;
         Quirk::parse(&stem(path), path, text).map_err(wrong)
     }
 
-    /// The quirks of a folder.
+    /// All quirks of a folder (its `.wsl` files).
     ///
     /// # Errors
-    /// As [`Quirk::read`], and if there is none.
+    /// As for [`Quirk::read`], and if the folder has no such file.
     pub fn read_folder(folder: &Path) -> Result<Vec<Quirk>, InvalidInput> {
         files_of(folder, "wsl")?.iter().map(|path| Quirk::read(path)).collect()
     }
@@ -81,17 +81,18 @@ impl Quirk {
         Ok(Quirk { name: name.into(), path: path.into(), text, seen, from, without })
     }
 
-    /// Whether it was seen on such a device, by its route.
+    /// Whether it was seen on this device, by its route.
     pub fn is_of(&self, device: &Device) -> bool {
         self.seen.is_of(&device.adapter().name, &device.adapter().driver, device.route())
     }
 
-    /// The verdict on its program now, on a device or between the interpreters.
+    /// The present verdict on its program, on a device or between the interpreters.
     pub fn judged(&self, device: Option<&mut Device>) -> Verdict {
         self.judged_as(&self.text, device)
     }
 
-    /// The verdict on its program without the word that the fault needs; none if it names none.
+    /// The verdict on its program without the word that the fault needs. `None` if the quirk has no
+    /// such word.
     pub fn judged_without(&self, device: Option<&mut Device>) -> Option<Verdict> {
         let text = text_without(&self.text, self.without.as_ref()?)?;
         Some(self.judged_as(&text, device))
@@ -104,10 +105,10 @@ impl Quirk {
         plan.verdict(programs, seed, text, made.as_ref(), device)
     }
 
-    /// Whether a verdict is the one recorded.
+    /// Checks that a verdict is the recorded disagreement.
     ///
     /// # Errors
-    /// What it is instead.
+    /// The difference from the recorded disagreement.
     pub fn is_recorded(&self, verdict: &Verdict) -> Result<(), Unexpected> {
         match verdict {
             Verdict::Disagree(difference) if difference.to_string().contains(&self.seen.says) => Ok(()),
@@ -116,13 +117,13 @@ impl Quirk {
     }
 }
 
-/// By what a program is judged alone.
+/// The settings by which a single program is judged.
 fn alone(profile: Profile) -> Plan<'static> {
     let extent = Extent { seed: 0, count: None, time: None, shard: (0, 1), threads: 1 };
     Plan { extent, mix: &[], references: 1, profile, planted: None, via: None }
 }
 
-/// A quirk as a device shows it.
+/// A quirk that a device shows.
 #[derive(Debug)]
 struct ShownQuirk {
     name: String,
@@ -130,8 +131,8 @@ struct ShownQuirk {
     fault: String,
     shape: Vec<String>,
     without: Option<String>,
-    /// The faults and shapes that its program comes to, run as a program alone; none before that
-    /// was asked for.
+    /// The faults and shapes of the minimal programs, if its program runs as a program in a file.
+    /// Computed on first use.
     minimal: Option<Vec<(String, Vec<String>)>>,
 }
 
@@ -144,13 +145,13 @@ fn shapes_of(all: &[Minimal]) -> Vec<(String, Vec<String>)> {
 #[derive(Debug, Default)]
 pub struct Known {
     shown: Vec<ShownQuirk>,
-    /// Quirks that are recorded of this device and that it does not show so, each with a sentence.
-    /// They explain nothing.
+    /// Quirks that are recorded for this device and that it no longer shows: the name and a
+    /// sentence. They explain nothing.
     pub gone: Vec<(String, String)>,
 }
 
 impl Known {
-    /// Runs the quirks that are recorded of this device.
+    /// Runs the quirks that are recorded for this device.
     pub fn on(device: &mut Device, quirks: &[Quirk]) -> Known {
         let mut known = Known::default();
         for quirk in quirks.iter().filter(|quirk| quirk.is_of(device)).collect::<Vec<_>>() {
@@ -167,10 +168,11 @@ impl Known {
         known
     }
 
-    /// In how many ways a device is wrong about a program, as
-    /// [`check_program`](super::check_program) runs one of that number: for each a minimal program,
-    /// and the quirk that it is, if it is one. Modules declare the float controls of the profile.
-    /// A quirk counts as its program comes to when it is made minimal so, too.
+    /// The ways in which a device is wrong about a program. The program runs as in
+    /// [`check_program`](super::check_program), with this number as seed. Each way has a minimal
+    /// program, and the name of the quirk that explains it, if any. Modules declare the float
+    /// controls of the profile. For the comparison, the program of a quirk is made minimal in the
+    /// same way too.
     pub fn explain(&mut self, text: &str, seed: u64, profile: Profile, device: &mut Device) -> Vec<(Minimal, Option<String>)> {
         let plan = alone(profile);
         let kinds = [Programs::EntryPoints, Programs::Stages, Programs::Functions];
@@ -195,8 +197,9 @@ impl Known {
         explained
     }
 
-    /// The quirk whose word the program of a seed has, or a text in its place, if the device agrees
-    /// on that without the word; and how that is known.
+    /// A quirk with a word that the program of a seed contains, if the device agrees on the
+    /// program without the word. `text` replaces the generated program. The result also says how
+    /// it is known.
     pub fn remedied(&self, plan: &Plan, (programs, seed): (Programs, u64), text: Option<&str>, device: &mut Device) -> Option<String> {
         let Generated { text: whole, made, .. } = generated(programs, seed);
         self.shown.iter().find_map(|quirk| {
@@ -207,7 +210,7 @@ impl Known {
         })
     }
 
-    /// The quirk that a minimal program is, if it is one.
+    /// The quirk with the same fault and shape as a minimal program.
     pub fn name_of(&self, minimal: &Minimal) -> Option<&str> {
         let (fault, shape) = (fault(&minimal.verdict)?, shape(&minimal.text));
         let is = |quirk: &&ShownQuirk| quirk.fault == fault && quirk.shape == shape;
@@ -215,7 +218,7 @@ impl Known {
     }
 }
 
-/// A program without a word, wherever it stands; none if it stands nowhere.
+/// A program without all occurrences of a word. `None` if there is none.
 fn text_without(text: &str, word: &str) -> Option<String> {
     let (tokens, _) = lex(text);
     let (mut rest, mut from) = (String::new(), 0);
@@ -230,8 +233,8 @@ fn text_without(text: &str, word: &str) -> Option<String> {
     (from > 0).then_some(rest)
 }
 
-/// The tokens of a program: of numbers only that they are some, of generated names (those with
-/// digits, but for types) which one it is.
+/// The tokens of a program. A number becomes `#`. A generated name, which contains digits and is no
+/// type, becomes its index.
 fn shape(text: &str) -> Vec<String> {
     let (tokens, _) = lex(text);
     let mut names: Vec<&str> = Vec::new();

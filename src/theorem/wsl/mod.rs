@@ -1,22 +1,22 @@
-//! The theorem for WSL: what the translated module shows is among what the program allows.
+//! The theorem for WSL: the translated module shows only what the program allows.
 //!
-//! A dispatch runs on WSL's machine, or by WSL's relation where something is unspecified, and the
-//! module that the compiler makes of it on SPIR-V's lockstep machine, over the same buffers. Every
-//! scalar of every buffer is compared by the type of the elements: the source allows a set, and the
-//! target must be in it. Padding is not compared, for no program sees it; neither are the bits of a
-//! `bool` beyond whether it is true, nor those of a NaN beyond that it is one.
+//! A dispatch runs on WSL's machine, or by WSL's relation if a value is unspecified. The compiled
+//! module runs on SPIR-V's lockstep machine, over the same buffers. Every scalar of every buffer is
+//! compared by the type of the elements: the source allows a set, and the target's value must be in
+//! it. Padding is not compared, since no program sees it. Of a `bool`, only its truth is compared,
+//! and not its bits. The bits of a NaN are not compared either.
 //!
-//! The module must have no undefined behaviour and show no undefined value. Only a race or a
-//! divergent barrier that WSL's relation reports too is excused, and has a verdict of its own. A
-//! program with a race is never one that agrees: of one in ten programs, and of all that are open,
-//! the relation looks for races, whatever the module shows.
+//! The module must have no undefined behaviour and show no undefined value. The only exceptions are
+//! a race or a divergent barrier that WSL's relation reports too. They have their own verdict. A
+//! program with a race never agrees. The relation looks for races in one of ten programs, and in
+//! all programs with unspecified values, whatever the module shows.
 //!
-//! `subject` is what is computed on both sides, `draw` what is drawn, `case` either; `bound` is
-//! what the target is bound to, `beside` SPIR-V's relation beside its machine, `source` what the
-//! program allows, `compare` holds one against the other, `programs` are the generated programs of
-//! a seed, `campaign` many of them, `tally` what they come to, `blame` names the first expression
-//! that the module computes differently, `reduce` makes one that is wrong smaller, `known` finds it
-//! among quirks.
+//! `subject` compares dispatches and calls, `draw` compares draws, and `case` is either. `bound`
+//! makes the bindings of the target. `beside` runs SPIR-V's relation beside its machine. `source`
+//! runs the program, and `compare` compares the target's result with the source's. `programs` are
+//! the generated programs of a seed, `campaign` judges many of them, and `tally` counts the
+//! results. `blame` finds the first expression that the module computes differently. `reduce` makes
+//! a wrong program smaller. `known` compares it with the quirks.
 
 mod beside;
 mod blame;
@@ -51,12 +51,12 @@ use smallstep_semantics::wsl::typing::program::Program;
 use source::Asks;
 use subject::Subject;
 
-/// Runs both sides of a dispatch and compares them, by WSL's relation too.
+/// The verdict on a dispatch: both sides run and are compared, also by WSL's relation.
 pub fn check(dispatch: &Dispatch, options: &Options) -> Verdict {
     Subject::Dispatch(dispatch).judged(options, Asks::EveryWay).0
 }
 
-/// A dispatch on both sides, and if they agree what a device shows of it.
+/// The verdict on a dispatch on both sides, and if they agree, on a device.
 pub fn check_on(dispatch: &Dispatch, device: &mut Device, options: &Options) -> Verdict {
     let subject = Subject::Dispatch(dispatch);
     match subject.judged(options, Asks::EveryWay) {
@@ -68,16 +68,16 @@ pub fn check_on(dispatch: &Dispatch, device: &mut Device, options: &Options) -> 
     }
 }
 
-/// Draws on both sides and compares what is shown, by WSL's relation too.
+/// The verdict on a draw: both sides run and are compared, also by WSL's relation.
 pub fn check_draw(draw: &Draw, options: &Options) -> Verdict {
     draw::judged(draw, options, Asks::EveryWay).0
 }
 
-/// The first expression that a device reached by a route computes differently in a draw, of which
-/// it shows something that it may not. `run` draws on that device.
+/// The first expression that a device computes differently in a draw that shows a wrong value
+/// there. `route` is the device's route, and `run` draws on it.
 ///
 /// # Errors
-/// Why none is named.
+/// Why no expression was found.
 pub fn blame_draw(
     draw: &Draw,
     options: &Options,
@@ -87,18 +87,18 @@ pub fn blame_draw(
     blame::on_device(&case::Case::Drawn(draw), options, route, run)
 }
 
-/// A function called with the words of its arguments, on both sides.
+/// The verdict on a call of a function on both sides. `arguments` has the words of each argument.
 pub fn call_both((program, text): (&Program, &str), f: FunctionId, arguments: &[Vec<u32>], options: &Options) -> Verdict {
     Subject::Call { program, text, f, arguments: arguments.to_vec() }.judged(options, Asks::Open).0
 }
 
-/// What an engine gave up on.
+/// The verdict if an engine gave up.
 fn unchecked(why: String) -> Verdict {
     Verdict::Limit(why)
 }
 
-/// What the compiler refuses, by construct: whatever its elements are. What is not among the
-/// constructs that it refuses, it was to translate.
+/// The verdict if the compiler refuses a program, by construct, without the types of its elements.
+/// A refusal without a construct is a mistake: the compiler should translate the program.
 fn refused(refusal: Refusal) -> Verdict {
     if refusal.construct.is_none() {
         return disagree(Engine::Typing, Engine::Translation, refusal.to_string());

@@ -1,4 +1,4 @@
-//! The generated programs of a seed, and how each is run.
+//! The generated program of a seed, and the subjects that are run from it.
 
 use super::case::Case;
 use super::subject::Subject;
@@ -16,32 +16,32 @@ use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 use std::collections::BTreeSet;
 
-/// The most threads of a group of a typed program that are run.
+/// The most threads of a group for which a typed program's entry point runs.
 const MAX_THREADS: u32 = 512;
-/// The most threads of a group of which there are two.
+/// The most threads of a group for which two groups run.
 const MAX_OF_TWO: u32 = 32;
-/// The most words of an element of a buffer.
+/// The most words in an element of a buffer.
 const MAX_WORDS: u32 = 2048;
-/// Width and height of what is drawn, in pixels.
+/// The width and height of draws, in pixels.
 const SIDES: [u32; 2] = [6, 5];
-/// The most draws of a program.
+/// The most draws from one program.
 const MAX_DRAWS: usize = 64;
 
-/// Which programs are generated.
+/// The kind of generated programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Programs {
     /// Dispatches with barriers, threadgroup memory and atomics ([`dispatch::dispatch`]).
     Dispatches,
     /// The compute entry points of typed programs ([`executed`]).
     EntryPoints,
-    /// The functions of typed programs, with arguments drawn.
+    /// The functions of typed programs, with random arguments.
     Functions,
     /// Dispatches in which a race is planted ([`dispatch::racy`]).
     Racy,
-    /// Draws of a vertex and a fragment stage that show much ([`pipelines::program`]).
+    /// Draws of a vertex and a fragment stage that use many features ([`pipelines::program`]).
     Draws,
-    /// The fragment entry points of typed programs, over the screen and behind each vertex entry
-    /// point that fits.
+    /// The fragment entry points of typed programs. Each runs over the screen, and after each
+    /// vertex entry point with a matching interface.
     Stages,
     /// [`Programs::Dispatches`] of about 30 statements.
     ShortDispatches,
@@ -53,9 +53,9 @@ pub enum Programs {
     ShortRacy,
     /// [`Programs::Stages`] of about 30 statements.
     ShortStages,
-    /// [`Programs::EntryPoints`] with a texture or two in each.
+    /// [`Programs::EntryPoints`] with one or two textures each.
     TexturedEntryPoints,
-    /// [`Programs::Stages`] with a texture or two in each.
+    /// [`Programs::Stages`] with one or two textures each.
     TexturedStages,
 }
 
@@ -77,7 +77,7 @@ impl Programs {
         Programs::TexturedStages,
     ];
 
-    /// The word that reports use.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Programs::Dispatches => "dispatches",
@@ -96,12 +96,12 @@ impl Programs {
         }
     }
 
-    /// Whether a race is planted in each.
+    /// Whether each program has a planted race.
     pub fn race(self) -> bool {
         self.run_as() == Programs::Racy
     }
 
-    /// The kind of about 30 statements that is run alike.
+    /// The kind with about 30 statements that runs in the same way.
     pub(super) fn short(self) -> Programs {
         match self.run_as() {
             Programs::Dispatches => Programs::ShortDispatches,
@@ -109,12 +109,12 @@ impl Programs {
             Programs::Functions => Programs::ShortFunctions,
             Programs::Racy => Programs::ShortRacy,
             Programs::Stages => Programs::ShortStages,
-            // These have about 30.
+            // Draws have about 30 statements anyway.
             other => other,
         }
     }
 
-    /// The kind without "short" or "textured", which is run alike.
+    /// The kind without "short" or "textured", which runs in the same way.
     pub(super) fn run_as(self) -> Programs {
         match self {
             Programs::ShortDispatches => Programs::Dispatches,
@@ -127,10 +127,10 @@ impl Programs {
     }
 }
 
-/// What a program of a seed is run as: to each subject with its number, or to why there is none.
+/// Called for each subject with its number, the text, and the case or the verdict that replaces it.
 pub(super) type Each<'e> = &'e mut dyn FnMut(u32, &str, Result<Case<'_, '_>, Verdict>);
 
-/// A generated program that the validation refuses.
+/// The verdict on a generated program that the validation refuses.
 fn invalid() -> Verdict {
     disagree(Engine::Generator, Engine::Typing, "a program that is valid by construction is refused".into())
 }
@@ -139,13 +139,13 @@ fn invalid() -> Verdict {
 pub(super) struct Generated {
     /// Its text.
     pub(super) text: String,
-    /// What gives a dispatch its buffers.
+    /// The generated dispatch, which has the buffers. `None` for other kinds.
     pub(super) made: Option<dispatch::Dispatch>,
-    /// The restrictions of the generator that changed it.
+    /// The restrictions of the generator that had an effect.
     pub(super) restricted: Vec<Restriction>,
 }
 
-/// The program of a seed.
+/// Generates the program of a seed.
 pub(super) fn generated(programs: Programs, seed: u64) -> Generated {
     let made = |made: dispatch::Dispatch| Generated { text: made.text.clone(), made: Some(made), restricted: Vec::new() };
     let typed = |program: Executed| Generated { text: program.text, made: None, restricted: program.restricted };
@@ -166,8 +166,8 @@ pub(super) fn generated(programs: Programs, seed: u64) -> Generated {
     }
 }
 
-/// The subjects of the program of a seed, and how the generator was restricted; why it has none
-/// that shows anything, if so. Then none of them is given.
+/// Calls `each` for the subjects of a seed's program, and returns the restrictions of the
+/// generator. If no subject can show anything, the error says why, and `each` is not called.
 pub(super) fn subjects(programs: Programs, seed: u64, each: Each) -> Result<Vec<Restriction>, &'static str> {
     let Generated { text, made, mut restricted } = generated(programs, seed);
     let Some(program) = validate(&text).program else {
@@ -185,10 +185,10 @@ pub(super) fn subjects(programs: Programs, seed: u64, each: Each) -> Result<Vec<
     Ok(restricted)
 }
 
-/// Whether something shows that is run of a typed program.
+/// Checks that a typed program has something to run whose result shows.
 ///
 /// # Errors
-/// Why nothing does.
+/// Why nothing shows.
 fn shows(programs: Programs, program: &Program) -> Result<(), &'static str> {
     match programs.run_as() {
         Programs::Stages => match program.entry_points.iter().any(|e| e.stage == Stage::Fragment) {
@@ -220,14 +220,15 @@ fn shows(programs: Programs, program: &Program) -> Result<(), &'static str> {
     }
 }
 
-/// The threads of a group of a compute entry point, if there are not too many.
+/// The number of threads in a group of a compute entry point. `None` if there are more
+/// than [`MAX_THREADS`].
 fn threads(entry: &EntryPoint) -> Option<u32> {
     let Stage::Compute(size) = entry.stage else { return None };
     size.iter().try_fold(1u32, |all, &n| all.checked_mul(n)).filter(|&n| n <= MAX_THREADS)
 }
 
-/// The subjects of a valid program of that kind and seed. `made`: what gives a dispatch its
-/// buffers.
+/// Calls `each` for the subjects of a valid program of this kind and seed. `made` is the generated
+/// dispatch, which has the buffers.
 pub(super) fn subjects_of(programs: Programs, (program, text): (&Program, &str), seed: u64, made: Option<&dispatch::Dispatch>, each: Each) {
     match (programs.run_as(), made) {
         (Programs::Dispatches | Programs::Racy, Some(made)) => {
@@ -246,8 +247,8 @@ pub(super) fn subjects_of(programs: Programs, (program, text): (&Program, &str),
     }
 }
 
-/// The compute entry points of a program, each over one group or two with resources drawn by a
-/// seed. A thread that is its whole group is alone, and buffers have an element for each thread.
+/// The compute entry points of a program. Each runs over one or two groups, with resources drawn by
+/// a seed. A group of one thread runs alone. Buffers have at least one element for each thread.
 pub(super) fn entry_points(program: &Program, text: &str, seed: u64, each: Each) {
     for (number, entry) in (0..).zip(&program.entry_points) {
         if !matches!(entry.stage, Stage::Compute(_)) {
@@ -274,7 +275,7 @@ pub(super) fn entry_points(program: &Program, text: &str, seed: u64, each: Each)
 }
 
 /// The functions of a program that are no entry points, each called with arguments drawn by a seed.
-/// Those whose arguments are not drawn are left out.
+/// Functions with parameters for which no argument can be drawn are skipped.
 pub(super) fn functions(program: &Program, text: &str, seed: u64, each: Each) {
     let mut layouts = Layouts::default();
     for (number, function) in (0..).zip(&program.env.functions) {
@@ -286,9 +287,9 @@ pub(super) fn functions(program: &Program, text: &str, seed: u64, each: Each) {
     }
 }
 
-/// The draws of a program, with resources and attributes drawn by a seed: each fragment entry point
-/// over the screen, and behind each vertex entry point that it fits. One without targets is drawn
-/// with depths, for there must be something to draw to.
+/// The draws of a program, with resources and attributes drawn by a seed. Each fragment entry point
+/// runs over the screen, and after each matching vertex entry point. A draw needs an attachment, so
+/// a draw without targets gets a depth attachment.
 pub(super) fn draws(program: &Program, text: &str, seed: u64, each: Each) {
     for (number, mut draw) in (0..).zip(bound::draws(program, text, MAX_WORDS, seed).take(MAX_DRAWS)) {
         if draw.fits().is_err() {

@@ -1,4 +1,4 @@
-//! A program of a finding, made smaller while it shows the same.
+//! Makes the program of a finding smaller while it shows the same fault.
 
 use super::campaign::Plan;
 use super::programs::{Generated, Programs, generated};
@@ -6,7 +6,7 @@ use crate::generate::wsl::shrink;
 use crate::gpu::Device;
 use crate::theorem::{Engine, Verdict};
 
-/// The most programs that are tried to make one finding smaller.
+/// The most programs that are tried while a finding is made smaller.
 const QUESTIONS: u32 = 3_000;
 
 /// A program that shows a finding.
@@ -14,11 +14,12 @@ const QUESTIONS: u32 = 3_000;
 pub struct Minimal {
     /// Its text.
     pub text: String,
-    /// What is wrong with it.
+    /// The verdict on it.
     pub verdict: Verdict,
 }
 
-/// What a verdict says that must stay: its kind, the engines, and how what is shown differs.
+/// The part of a verdict that must stay while a program shrinks: its kind, the engines, and the way
+/// in which results differ. `None` if it is neither a disagreement nor a failure.
 pub(super) fn fault(verdict: &Verdict) -> Option<String> {
     match verdict {
         Verdict::Disagree(difference) => Some(difference.group()),
@@ -27,9 +28,9 @@ pub(super) fn fault(verdict: &Verdict) -> Option<String> {
     }
 }
 
-/// The smallest program found that is wrong as the program of a seed is, by the same engines and in
-/// the same way: between the interpreters, or on the device if one is given. None if the program of
-/// the seed is not wrong when it is judged alone.
+/// The smallest program found with the fault of a seed's program, by the same engines and in the
+/// same way. It is judged on the device if one is given, otherwise between the interpreters. `None`
+/// if the program of the seed has no fault when it is judged alone.
 pub fn minimal(plan: &Plan, (programs, seed): (Programs, u64), mut device: Option<&mut Device>) -> Option<Minimal> {
     let Generated { text, made, .. } = generated(programs, seed);
     let mut judged = |text: &str| plan.verdict(programs, seed, text, made.as_ref(), device.as_deref_mut());
@@ -39,7 +40,7 @@ pub fn minimal(plan: &Plan, (programs, seed): (Programs, u64), mut device: Optio
     Some(smaller(Minimal { text, verdict: first }, &mut |text| Some(judged(text)).filter(shows)))
 }
 
-/// A program made smaller while a verdict says that it shows the same.
+/// Makes a program smaller while `shows` returns a verdict with the same fault.
 fn smaller(first: Minimal, shows: &mut dyn FnMut(&str) -> Option<Verdict>) -> Minimal {
     let (text, mut best) = (first.text.clone(), first);
     let mut fails = |text: &str| {
@@ -52,8 +53,8 @@ fn smaller(first: Minimal, shows: &mut dyn FnMut(&str) -> Option<Verdict>) -> Mi
     best
 }
 
-/// In how many ways a device is wrong about what is run of a text, as programs of a kind and seed
-/// are run: for each a minimal program.
+/// The ways in which a device is wrong about a text, which runs as the program of a kind and seed.
+/// Each has a minimal program.
 pub(super) fn faults_of(plan: &Plan, (programs, seed): (Programs, u64), text: &str, device: &mut Device) -> Vec<Minimal> {
     let mut found: Vec<(String, Minimal)> = Vec::new();
     for verdict in plan.wrong(programs, seed, text, device) {
@@ -66,8 +67,8 @@ pub(super) fn faults_of(plan: &Plan, (programs, seed): (Programs, u64), text: &s
     found.into_iter().map(|(_, minimal)| minimal).collect()
 }
 
-/// Searches a device for the first expression that it computes differently, if that is what the
-/// verdict of a minimal program says.
+/// Searches a device for the first expression that it computes differently, if the verdict of the
+/// minimal program is a disagreement with a device.
 pub fn blame(plan: &Plan, (programs, seed): (Programs, u64), minimal: &mut Minimal, device: &mut Device) {
     let Generated { made, .. } = generated(programs, seed);
     let Verdict::Disagree(difference) = &mut minimal.verdict else { return };

@@ -1,4 +1,4 @@
-//! What a program allows: by its machine where everything is definite, else by its relation.
+//! What a WSL program allows: by its machine if all values are definite, otherwise by its relation.
 
 use super::compare::{Compared, Wrong};
 use super::{disagree, unchecked};
@@ -16,27 +16,27 @@ use smallstep_semantics::wsl::{self, Settings};
 pub(super) const FUEL: (u64, u64, u64) = (1 << 16, 1 << 18, 1 << 20);
 /// The fuel of WSL's relation on all ways of a dispatch or call.
 pub(super) const ALL_WAYS: u64 = 1 << 21;
-/// The fuel of SPIR-V's machine where the source ends.
+/// The fuel of SPIR-V's machine if the source ends.
 pub(super) const MUCH: u64 = 1 << 28;
-/// The most ways of the relation.
+/// The most ways that the relation follows.
 pub(super) const WAYS: usize = 64;
-/// The ways that are followed first, and one more if there are more: what the target shows is
-/// nearly always among what these allow.
+/// The number of ways that are tried first. The target's result is nearly always among the results
+/// of these ways.
 const FEW_WAYS: usize = 2;
 
 /// When WSL's relation runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asks {
-    /// Where the machine shows no definite values, or others than the target.
+    /// If the machine shows unspecified values, or differs from the target.
     Open,
-    /// Always: it looks for races of definite programs too.
+    /// Always, so that races of programs with definite values are found too.
     Always,
-    /// Likewise, along every way at once, so that it sees what races on any of them.
+    /// Always, along all ways at once, so that a race on any way is found.
     EveryWay,
 }
 
-/// Under which precision, and along how many ways, the relation is asked, in turn: what some ways
-/// allow is allowed, so that the others are followed only where it matters.
+/// The precisions and numbers of ways for which the relation runs, in turn. Whatever some ways
+/// allow is allowed, so all ways are followed only if necessary.
 pub(super) fn asked(precision: Option<Profile>, asks: Asks) -> impl Iterator<Item = (Option<Profile>, usize)> {
     let few = if asks == Asks::EveryWay { None } else { Some((None, FEW_WAYS)) };
     few.into_iter().chain([(None, WAYS)]).chain(precision.map(|precision| (Some(precision), WAYS)))
@@ -58,7 +58,7 @@ pub(super) enum Source<S> {
     Diverged,
     /// It does not end within its fuel.
     Endless,
-    /// It shows nothing: the verdict, if nothing else says what it allows.
+    /// It shows nothing. The verdict counts unless another engine decides.
     Unknown(Verdict),
 }
 
@@ -70,7 +70,7 @@ pub(super) type Words = Vec<Vec<Possible>>;
 pub(super) fn shows_nothing<O>(ended: Outcome<O>, engine: Engine) -> Verdict {
     match ended {
         Outcome::Stuck(Stuck { why, at }) => disagree(Engine::Typing, engine, format!("the program is stuck at {at}: {why}")),
-        // Without the place, so that a campaign counts one reason.
+        // The place is removed, so that a campaign counts one reason.
         Outcome::Unsupported(what) => {
             let what = what.split_once(" (at ").map_or(what.as_str(), |(what, _)| what);
             unchecked(format!("{engine}: unsupported: {what}"))
@@ -79,7 +79,7 @@ pub(super) fn shows_nothing<O>(ended: Outcome<O>, engine: Engine) -> Verdict {
     }
 }
 
-/// Likewise of a machine that stopped; its `place` is one of `text`.
+/// The verdict if the machine stopped. The place of `ending` is in `text`.
 pub(super) fn stopped(ending: &Ending, text: &str) -> Verdict {
     match ending {
         Ending::Stuck { why, place } => {

@@ -1,4 +1,4 @@
-//! What a campaign's WSL programs came to.
+//! The results of a campaign's WSL programs.
 
 use super::case::Case;
 use super::compare::Compared;
@@ -12,56 +12,56 @@ use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::group::Held;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Of a hundred programs, so many may be vacuous, undecided, unchecked, refused or undefined where
-/// no race was planted.
+/// The largest fraction of programs that may be vacuous, undecided, unchecked, refused or
+/// undefined. Undefined programs with a planted race do not count.
 pub const CEILING_EXCLUDED: f64 = 0.05;
-/// So many programs of each reason are named by their index: the first ones.
+/// The most programs that are named by their index for each reason: the first ones.
 pub const MAX_NAMED: usize = 8;
-/// The most letters of a reason that programs are counted by.
+/// The most letters of a reason by which programs are counted.
 const MAX_REASON: usize = 80;
 
-/// What a number of programs came to.
+/// The results of some programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// The interpreters, by kind of program.
+    /// The comparison between the interpreters, by kind of program.
     pub semantics: BTreeMap<Programs, Counts>,
-    /// The device.
+    /// The comparison with the device, by kind of program.
     pub device: BTreeMap<Programs, Counts>,
-    /// Of the lanes that the interpreters compared: those of which the source allows several
-    /// values.
+    /// The number of lanes that the interpreters compared and for which the source allows
+    /// several values.
     pub sets: u64,
-    /// Programs that met something unspecified.
+    /// The number of programs that reached an unspecified value.
     pub open: u64,
-    /// Programs that WSL's relation ran.
+    /// The number of programs that WSL's relation ran.
     pub referenced: u64,
-    /// Dispatches and calls.
+    /// The number of subjects: dispatches, calls and draws.
     pub subjects: u64,
-    /// Of these, the vacuous ones by why. A program is vacuous if all that is run of it is.
+    /// The number of vacuous subjects, by reason. A program is vacuous if all of its subjects are.
     pub vacuous: BTreeMap<String, u64>,
-    /// Seeds that were passed over, by why: their programs have nothing that is run.
+    /// The number of seeds that were skipped, by reason: their programs have nothing to run.
     pub passed: BTreeMap<String, u64>,
-    /// Programs that the generator was restricted in, by how.
+    /// The number of programs for which the generator was restricted, by restriction.
     pub restricted: BTreeMap<String, u64>,
-    /// Statements of the programs.
+    /// The number of statements of the programs.
     pub statements: u64,
-    /// Programs by the construct that the compiler refuses.
+    /// The number of programs that the compiler refuses, by construct.
     pub refused: BTreeMap<String, u64>,
-    /// Programs by why they were not compared.
+    /// The number of programs that were not compared, by reason.
     pub unchecked: BTreeMap<String, u64>,
-    /// The first programs that were refused or not compared, at most [`MAX_NAMED`], by the same
-    /// reasons.
+    /// The indices of the first programs that were refused or not compared, at most [`MAX_NAMED`]
+    /// for each reason.
     pub named: BTreeMap<String, BTreeSet<u64>>,
     /// How many programs used each rule of the mapping.
     pub rows: BTreeMap<Rule, u64>,
-    /// How many programs were given a texture of each type.
+    /// How many programs had a texture of each type.
     pub textures: BTreeMap<String, u64>,
     /// How many programs ran as each stage.
     pub stages: BTreeMap<String, u64>,
-    /// What is not as it must be.
+    /// The findings.
     pub findings: Vec<Finding>,
 }
 
-/// What one program comes to while its subjects are judged.
+/// The result of one program while its subjects are judged.
 #[derive(Default)]
 pub(super) struct OfOne {
     pub(super) verdict: Option<Verdict>,
@@ -88,7 +88,7 @@ impl OfOne {
         });
     }
 
-    /// Notes what a subject that ran has used.
+    /// Records the features of a subject that ran.
     pub(super) fn covers(&mut self, case: &Case, modules: &[Module]) {
         self.rows.extend(modules.iter().flat_map(|module| &module.rules).map(|(row, _)| (*row, 1)));
         let (stages, resources) = match case {
@@ -105,7 +105,7 @@ impl OfOne {
         }
     }
 
-    /// The verdict on the whole: the worst of those that are not vacuous.
+    /// The verdict on the program: the worst verdict that is not vacuous.
     pub(super) fn verdict(&self) -> Verdict {
         match &self.verdict {
             None => Verdict::Vacuous(self.vacuous.keys().next().cloned().unwrap_or_else(|| "it has nothing that is run".into())),
@@ -122,7 +122,7 @@ fn add_all<K: Ord>(to: &mut BTreeMap<K, u64>, from: BTreeMap<K, u64>) {
 }
 
 impl Tally {
-    /// Adds what a program came to between the interpreters.
+    /// Adds the result of a program between the interpreters.
     pub(super) fn count(&mut self, programs: Programs, index: u64, one: OfOne) -> Verdict {
         let verdict = one.verdict();
         self.semantics.entry(programs).or_default().count(&verdict, one.compared.lanes);
@@ -138,7 +138,7 @@ impl Tally {
         verdict
     }
 
-    /// Adds what a device made of a program.
+    /// Adds the result of a program on a device.
     pub(super) fn count_device(&mut self, programs: Programs, index: u64, one: OfOne) {
         let verdict = one.verdict();
         self.device.entry(programs).or_default().count(&verdict, one.compared.lanes);
@@ -156,7 +156,7 @@ impl Tally {
         self.name(why, [index]);
     }
 
-    /// Names programs by a reason, if they are among the first.
+    /// Adds programs to the named ones of a reason. Only the first ones stay.
     fn name(&mut self, reason: String, programs: impl IntoIterator<Item = u64>) {
         let named = self.named.entry(reason).or_default();
         named.extend(programs);
@@ -165,17 +165,17 @@ impl Tally {
         }
     }
 
-    /// The interpreters' verdicts on programs of all kinds.
+    /// The counts between the interpreters, for all kinds together.
     pub fn all(&self) -> Counts {
         sum(&self.semantics)
     }
 
-    /// The device's.
+    /// The counts on the device, for all kinds together.
     pub fn all_device(&self) -> Counts {
         sum(&self.device)
     }
 
-    /// Which floors a campaign stays under, each as a sentence.
+    /// The ceilings that the campaign exceeds, each as a sentence.
     pub fn missed_floors(&self, with_device: bool) -> Vec<String> {
         let of_device = self.device.iter().map(|(programs, counts)| (programs, counts, "on the device, "));
         let of_both = self.semantics.iter().map(|(programs, counts)| (programs, counts, ""));
@@ -299,8 +299,8 @@ impl Totals for Tally {
 mod tests {
     use super::*;
 
-    /// Programs that were not compared are named, the first of each reason, whichever thread or
-    /// shard has judged them.
+    /// For each reason, the first programs that were not compared are named, whichever thread or
+    /// shard judged them.
     #[test]
     fn the_first_programs_of_each_reason_are_named() {
         let tally = |programs: &mut dyn Iterator<Item = u64>| {

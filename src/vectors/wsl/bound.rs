@@ -1,7 +1,7 @@
-//! Images and samplers of a dispatch, as a case has them: FORMAT.md, "WSL".
+//! The images and samplers of a dispatch in a case: FORMAT.md, "WSL".
 //!
-//! An image that a line has is made only if the line has a code for each of its components, so that
-//! no size that a file says is believed.
+//! An image is allocated only if the line has a code for each of its components. So a file cannot
+//! demand memory by claiming a size.
 
 use super::format::{Bits, Lane};
 use crate::vectors::format::{bits_from_text, short};
@@ -9,10 +9,10 @@ use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize, Serializer};
 use smallstep_semantics::image::{self, AddressMode, Border, Compare, Filter, Format, Shape};
 
-/// The most components that the texels of all images of a case have together.
+/// The most components of the texels of all images of a case together.
 pub const MAX_COMPONENTS: u64 = 1 << 20;
 
-/// An image behind a texture.
+/// An image that is bound to a texture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "ImageLine", into = "ImageLine")]
 pub struct Image {
@@ -20,15 +20,16 @@ pub struct Image {
     pub name: String,
     /// Its register.
     pub register: String,
-    /// The texture's type.
+    /// The type of the texture.
     pub ty: String,
-    /// The texels before.
+    /// The texels before the dispatch.
     pub image: image::Image,
-    /// What each component of each texel may be after; none of a texture that cannot be written.
+    /// The allowed values of each component of each texel after the dispatch. Empty for a texture
+    /// that cannot be written.
     pub expected: Vec<Lane>,
 }
 
-/// A sampler.
+/// A sampler that is bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "SamplerLine", into = "SamplerLine")]
 pub struct Sampler {
@@ -36,21 +37,21 @@ pub struct Sampler {
     pub name: String,
     /// Its register.
     pub register: String,
-    /// Its settings.
+    /// The settings.
     pub sampler: image::Sampler,
 }
 
-/// How many components the texels of all levels of an image have together.
+/// The number of components of the texels of all levels together.
 pub(super) fn components(image: &image::Image) -> u64 {
     let texels = |level| image.sides(level).map_or(0, |sides| sides.iter().map(|&side| u64::from(side)).product::<u64>());
     (0..image.levels()).map(texels).sum::<u64>() * image.format().channels().len() as u64
 }
 
-/// What stands for a value by its name.
+/// A value that a line contains by its name.
 trait Named: Copy + PartialEq + 'static {
-    /// What it is, for messages.
+    /// The kind of value, for messages.
     const WHAT: &'static str;
-    /// Every one.
+    /// Every value.
     const ALL: &'static [Self];
 
     fn name(self) -> &'static str;
@@ -150,7 +151,7 @@ impl Named for Option<Compare> {
     }
 }
 
-/// A value that a line has by its name.
+/// The name of a value in a line.
 #[derive(Clone, Copy)]
 struct Name<T>(T);
 
@@ -168,7 +169,7 @@ impl<'de, T: Named> Deserialize<'de> for Name<T> {
     }
 }
 
-/// The code of a component; none if it is undefined.
+/// The code of a component. `None` if it is undefined.
 #[derive(Clone, Copy)]
 struct Code(Option<u32>);
 
@@ -195,7 +196,7 @@ impl<'de> Deserialize<'de> for Code {
     }
 }
 
-/// An image as it stands in a line.
+/// The fields of an image in a line.
 #[derive(Serialize, Deserialize)]
 struct ImageLine {
     name: String,
@@ -237,7 +238,7 @@ impl TryFrom<ImageLine> for Image {
     fn try_from(line: ImageLine) -> Result<Image, String> {
         let ImageLine { name, register, ty, format: Name(format), shape: Name(shape), sides, levels, given, expected } = line;
         let first = sides.iter().map(|&side| u128::from(side)).product::<u128>() * format.channels().len() as u128;
-        // All levels together are less than two of the first.
+        // All levels together have less than twice the components of the first level.
         if first > given.len() as u128 {
             return Err(format!("`given` of `{}` has {} components; level 0 alone has {first}", short(&name), given.len()));
         }
@@ -267,7 +268,7 @@ impl TryFrom<ImageLine> for Image {
     }
 }
 
-/// A sampler as it stands in a line. Levels of detail are the bits of floats.
+/// The fields of a sampler in a line. Levels of detail are the bits of floats.
 #[derive(Serialize, Deserialize)]
 struct SamplerLine {
     name: String,

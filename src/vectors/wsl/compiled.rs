@@ -1,5 +1,5 @@
-//! The SPIR-V that a case carries: made by the compiler when the case is recorded, and run as it
-//! stands in the file when the case is replayed.
+//! The SPIR-V in a case. The compiler makes it when the case is recorded. A replay runs the words
+//! of the file.
 
 use super::engines::{Bounds, Scalars, Unfit};
 use crate::compile::wsl::{Binding, Module, Options, translate, translate_function};
@@ -19,7 +19,7 @@ use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::types::{Scalar, TypeId};
 use smallstep_semantics::wsl::typing::program::Program;
 
-/// A compiled module, and where the scalars of the case are in its buffers.
+/// A compiled module, and the offsets of the case's scalars in its buffers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Compiled {
     /// The words, in base64.
@@ -27,20 +27,20 @@ pub struct Compiled {
     words_hash: String,
     /// The name of the entry point.
     entry: String,
-    /// Of a dispatch: of each of its buffers; of a call: of the buffer that gets its value.
+    /// For a dispatch: each of its buffers. For a call: the buffer that gets the result.
     buffers: Vec<Bound>,
 }
 
-/// Where a buffer is bound, and where the scalars of an element are.
+/// The binding of a buffer, and the offsets of the scalars in an element.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bound {
     /// The descriptor set.
     pub set: u32,
     /// The binding.
     pub binding: u32,
-    /// From one element to the next, in bytes.
+    /// The distance in bytes from one element to the next.
     pub stride: u32,
-    /// Where each scalar of an element is, in bytes.
+    /// The offset in bytes of each scalar of an element.
     pub offsets: Vec<u32>,
 }
 
@@ -63,14 +63,14 @@ impl Bound {
     }
 }
 
-/// The most bytes of a buffer.
+/// The most bytes of one buffer.
 const MAX_BYTES: usize = 1 << 26;
 
 fn outside() -> Unfit {
     Unfit::Wrong("an offset of `spirv` lies outside its buffer".into())
 }
 
-/// A buffer that the words run over: where it is, how many elements, its scalars before.
+/// A buffer for the words: its binding, its number of elements, and its initial scalars.
 pub(super) type Given<'g> = (&'g Bound, u32, &'g mut dyn Iterator<Item = u32>);
 
 impl Compiled {
@@ -79,8 +79,8 @@ impl Compiled {
         Compiled { words: words_text(&words), words_hash: hex(words_hash(&words)), entry, buffers }
     }
 
-    /// A dispatch's, if the compiler takes the program. `elements`: of each buffer its register,
-    /// the words of an element, and where its scalars are in it.
+    /// The SPIR-V of a dispatch, if the compiler accepts the program. `elements` has for each
+    /// buffer its register, the words of an element, and the indices of its scalars in these words.
     pub(super) fn of_dispatch(
         program: &Program,
         entry: &EntryPoint,
@@ -97,10 +97,10 @@ impl Compiled {
         Some(Compiled::of(module, buffers))
     }
 
-    /// A call's, if the compiler takes it: a module whose entry point evaluates the expression
-    /// beside its program.
+    /// The SPIR-V of a call, if the compiler accepts it. Its entry point evaluates the expression
+    /// with the functions of the program.
     pub(super) fn of_call(program: &str, expression: &str, profile: Profile) -> Option<Compiled> {
-        // Behind a statement, the expression's value is what its function returns.
+        // After an empty statement, the expression's value becomes the result of a function.
         let prepared = prepare(program, &format!("{{}} {expression}")).ok()?;
         let root = FunctionId(prepared.program.bodies.len().checked_sub(1)? as u32);
         let result = prepared.program.env.function(root).result;
@@ -109,17 +109,17 @@ impl Compiled {
         }
         let scalars = leaves(&prepared.program, &mut Layouts::default(), result)?.len() as u32;
         let module = translate_function(&prepared.program, root, &Options { profile, ..Options::default() }).ok()?;
-        // The table of results has a word more, so that it is never empty.
+        // The buffer of results has one more word, so it is never empty.
         let bound = Bound { set: 0, binding: 1, stride: 4 * (scalars + 1), offsets: (0..scalars).map(|k| 4 * k).collect() };
         Some(Compiled::of(module, vec![bound]))
     }
 
-    /// Of each buffer, where it is bound.
+    /// The bindings of the buffers.
     pub(super) fn buffers(&self) -> &[Bound] {
         &self.buffers
     }
 
-    /// What a call's module shows of these scalars.
+    /// Runs the module of a call. Returns its scalars.
     pub(super) fn call(&self, scalars: &[(usize, Scalar)], bounds: Bounds) -> Result<Scalars, Unfit> {
         let [bound] = &self.buffers[..] else { return Err(Unfit::Wrong("`spirv` of a call has one buffer".into())) };
         let argument = Bound { set: 0, binding: 0, stride: 4, offsets: vec![0] };
@@ -132,7 +132,7 @@ impl Compiled {
         Ok(words.into_iter().zip(scalars).map(|(word, &(_, of))| (word, of)).collect())
     }
 
-    /// Runs the words over these buffers: what each scalar of each is at the end.
+    /// Runs the words over these buffers. Returns the final scalars of each buffer.
     pub(super) fn run(&self, groups: [u32; 3], given: Vec<Given>, bounds: Bounds) -> Result<Vec<Vec<u32>>, Unfit> {
         let words = words_from_text("words", &self.words).map_err(|e| Unfit::Wrong(e.what))?;
         let found = words_hash(&words);
@@ -155,7 +155,7 @@ impl Compiled {
         let scalars = |(bound, elements): (&Bound, u32)| {
             let found = shown.buffers.iter().find(|b| (b.set, b.binding) == (bound.set, bound.binding));
             let held = buffers.iter().find(|b| (b.set, b.binding) == (bound.set, bound.binding));
-            // A buffer that the module does not name keeps what it holds.
+            // A buffer that the module does not use keeps its contents.
             let bytes = found.map(|b| &b.bytes[..]).or(held.map(|b| &b.bytes[..])).unwrap_or_default();
             bound.places(elements).map(|at| word(bytes, at)).collect()
         };
@@ -163,7 +163,8 @@ impl Compiled {
     }
 }
 
-/// What the words show on the lockstep machine, or by the relation where that lacks something.
+/// The observation of the words on the lockstep machine. The relation runs them if the machine
+/// lacks something.
 fn observed(words: &[u32], entry: &str, groups: [u32; 3], buffers: &[spirv::Buffer], bounds: Bounds) -> Result<Observation, Unfit> {
     let refused = |e: LoadError| match e {
         LoadError::Limit(limit) => Unfit::Room(limit.to_string()),
@@ -191,5 +192,5 @@ fn observed(words: &[u32], entry: &str, groups: [u32; 3], buffers: &[spirv::Buff
     }
 }
 
-/// So many instructions may stand for a step of the source.
+/// The number of instructions that one step of the source may take.
 const STEPS: u64 = 16;

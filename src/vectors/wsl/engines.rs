@@ -1,5 +1,5 @@
-//! What a case shows on the relation, with every value that the specification allows, and on the
-//! machine, by one choice of what is unspecified.
+//! The results of a case: on the relation, with every value that the specification allows, and on
+//! the machine, with one choice for each unspecified value.
 
 use super::bound::{Image, MAX_COMPONENTS, Sampler, components};
 use super::compiled::Compiled as Spirv;
@@ -21,34 +21,34 @@ use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::value;
 use std::collections::BTreeSet;
 
-/// How far engines go.
+/// The limits of the engines.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// The most steps of one way by the relation, and iterations and calls by the machine.
+    /// The most steps of one way of the relation, and the most iterations and calls of the machine.
     pub fuel: u64,
-    /// The most ways through what is unspecified.
+    /// The most ways through unspecified values.
     pub ways: usize,
 }
 
-/// Why an engine shows nothing.
+/// The reason why an engine has no result.
 #[derive(Clone, Debug)]
 pub(super) enum Unfit {
     /// It needs more steps, ways or memory: a sentence.
     Room(String),
-    /// The engine does not do it.
+    /// The engine does not support it.
     Unsupported(String),
-    /// It ends as nothing that can be recorded does.
+    /// It ends in a way that cannot be recorded.
     Wrong(String),
 }
 
-/// A scalar and its type.
+/// Scalars by their bits, with their types.
 pub(super) type Scalars = Vec<(u32, Scalar)>;
 
-/// What a call shows on the relation.
+/// The result of a call on the relation.
 pub(super) struct Called {
-    /// How it ends.
+    /// The ending of the thread.
     pub ends: Ends,
-    /// What each scalar may be.
+    /// The allowed values of each scalar.
     pub lanes: Vec<Lane>,
     /// The value as text.
     pub value: String,
@@ -56,7 +56,7 @@ pub(super) struct Called {
     pub rules: BTreeSet<Rule>,
 }
 
-/// The expression beside its program, and the scalars of its value.
+/// An expression with its program, and the scalars of its value.
 pub(super) struct Expression {
     pub prepared: Prepared,
     pub scalars: Vec<(usize, Scalar)>,
@@ -64,7 +64,7 @@ pub(super) struct Expression {
 
 impl Expression {
     /// # Errors
-    /// What is wrong with the program or the expression, or that its value has no scalars.
+    /// The error in the program or the expression, or the value has no scalars.
     pub(super) fn new(program: &str, expression: &str) -> Result<Expression, String> {
         let prepared = prepare(program, expression).map_err(|wrong| {
             let first = wrong.errors.into_iter().next().map(|e| e.message).unwrap_or_default();
@@ -108,7 +108,7 @@ impl Expression {
         Ok(Called { ends, lanes, value, rules })
     }
 
-    /// The scalars of the value; none if the thread is discarded.
+    /// The scalars of the value. `None` if the thread is discarded.
     pub fn by_machine(&self, strategy: Strategy, bounds: Bounds) -> Result<Option<Scalars>, Unfit> {
         let settings = Settings { strategy, fuel: bounds.fuel, ..Settings::default() };
         let unsupported = || Unfit::Unsupported("the machine does not evaluate this".into());
@@ -123,7 +123,7 @@ impl Expression {
     }
 }
 
-/// A run that shows nothing.
+/// The error for a run without a result.
 fn ended<T>(outcome: &Outcome<T>, show: impl Fn(&T) -> String) -> Unfit {
     match outcome {
         Outcome::OutOfFuel => Unfit::Room("out of fuel".into()),
@@ -135,7 +135,7 @@ fn ended<T>(outcome: &Outcome<T>, show: impl Fn(&T) -> String) -> Unfit {
     }
 }
 
-/// What a case says of a resource.
+/// The entry of a case for a resource.
 pub(super) enum Said<'a> {
     Buffer(&'a Buffer),
     Image(&'a Image),
@@ -143,10 +143,10 @@ pub(super) enum Said<'a> {
 }
 
 impl Dispatch {
-    /// What the case says of each of the entry point's resources, in their order.
+    /// The case's entry for each of the entry point's resources, in their order.
     ///
     /// # Errors
-    /// If it says something of more or fewer of a kind.
+    /// If the case has more or fewer entries of a kind than there are resources.
     pub(super) fn said(&self, resources: &[Resource]) -> Result<Vec<Said<'_>>, String> {
         let count = |is: fn(&Held) -> bool| resources.iter().filter(|r| is(&r.held)).count();
         let lists = [
@@ -168,7 +168,7 @@ impl Dispatch {
 }
 
 impl<'a> Said<'a> {
-    /// What is expected of its lanes.
+    /// The expected lanes.
     pub fn expected(&self) -> &'a [Lane] {
         match self {
             Said::Buffer(buffer) => &buffer.expected,
@@ -177,7 +177,7 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// Where a lane stands.
+    /// A description of the place of a lane.
     pub fn place(&self, lane: usize) -> String {
         match self {
             Said::Buffer(buffer) => {
@@ -195,10 +195,10 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// Gives a resource what the case says.
+    /// Sets a resource to the contents in the case.
     ///
     /// # Errors
-    /// If it says it of another resource, or more or less than there is room for.
+    /// If the entry is for another resource, or its contents have another size.
     fn give(&self, program: &Program, resource: &mut Resource) -> Result<(), String> {
         let (what, name, register, ty) = match self {
             Said::Buffer(of) => ("buffer", &of.name, &of.register, of.ty.as_str()),
@@ -248,7 +248,7 @@ impl<'a> Said<'a> {
     }
 }
 
-/// The type of what a resource holds, as a case has it; of a sampler none.
+/// The type of a resource's contents in a case. Empty for a sampler.
 pub(super) fn type_name(program: &Program, held: &Held) -> String {
     match held {
         Held::Buffer(buffer) => program.env.type_name(buffer.element),
@@ -263,8 +263,8 @@ fn scalars_of(program: &Program, name: &str, element: TypeId) -> Result<Vec<(usi
     found.ok_or_else(|| format!("the elements of `{name}` are no numbers, or too many"))
 }
 
-/// The scalars among the words of a resource: in so many words, those of an element of a buffer, or
-/// the components of a texel of a texture that can be written.
+/// The scalars among the words of a resource: for every `stride` words, the scalars of a buffer's
+/// element, or the components of a texel of a writable texture.
 struct Parts {
     stride: usize,
     scalars: Vec<(usize, Scalar)>,
@@ -285,23 +285,23 @@ impl Parts {
     }
 }
 
-/// A dispatch beside its program.
+/// A dispatch with its program.
 pub(super) struct Grid<'a> {
     text: &'a str,
     program: &'a Program,
     entry: &'a EntryPoint,
     groups: [u32; 3],
     resources: Vec<Resource>,
-    /// Of each resource.
+    /// The scalars of each resource.
     parts: Vec<Parts>,
 }
 
 impl<'a> Grid<'a> {
-    /// With resources that are bound.
+    /// A dispatch with bound resources.
     ///
     /// # Errors
-    /// If there is no such entry point, one of its buffers has elements without numbers, or its
-    /// images are too large.
+    /// If there is no such entry point, if a buffer has elements without numbers, or if the images
+    /// are too large.
     pub fn of(
         text: &'a str,
         program: &'a Program,
@@ -319,7 +319,7 @@ impl<'a> Grid<'a> {
         Ok(Grid { text, program, entry, groups, resources, parts })
     }
 
-    /// As a case has it.
+    /// The dispatch of a case.
     ///
     /// # Errors
     /// If it does not fit the program.
@@ -334,7 +334,7 @@ impl<'a> Grid<'a> {
         })
     }
 
-    /// What is bound.
+    /// The bound resources.
     pub fn resources(&self) -> &[Resource] {
         &self.resources
     }
@@ -345,7 +345,7 @@ impl<'a> Grid<'a> {
         words.chunks_exact(*stride).flat_map(move |e| scalars.iter().map(move |&(at, of)| (&e[at], of)))
     }
 
-    /// The SPIR-V of the dispatch, if the compiler takes it and only buffers are bound.
+    /// The SPIR-V of the dispatch, if the compiler accepts it and only buffers are bound.
     pub fn compiled(&self, profile: Profile) -> Option<Spirv> {
         let element = |(resource, parts): (&'_ Resource, &Parts)| {
             let scalars = parts.scalars.iter().map(|&(at, _)| at).collect();
@@ -356,7 +356,7 @@ impl<'a> Grid<'a> {
         Spirv::of_dispatch(self.program, self.entry, profile, &elements)
     }
 
-    /// What each buffer holds at the end by the SPIR-V that a case carries.
+    /// The final scalars of each buffer by the SPIR-V in the case.
     pub fn by_spirv(&self, of: &Dispatch, compiled: &Spirv, bounds: Bounds) -> Result<Vec<Scalars>, Unfit> {
         if compiled.buffers().len() != of.buffers.len() {
             let (has, needed) = (compiled.buffers().len(), of.buffers.len());
@@ -381,8 +381,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// What each resource that is written may hold, nothing of others, and the
-    /// rules that were applied.
+    /// The allowed values of each resource that is written, and the applied rules. Other resources
+    /// have no lanes.
     pub fn by_relation(&self, profile: Profile, bounds: Bounds) -> Result<(Vec<Vec<Lane>>, Vec<Rule>), Unfit> {
         let settings = Settings { precision: Some(profile), fuel: bounds.fuel, ways: bounds.ways, ..Settings::default() };
         match self.dispatch().run(&settings) {
@@ -402,7 +402,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// What each resource that is written holds by this choice, nothing of others.
+    /// The values of each resource that is written, by these choices. Other resources have
+    /// no values.
     pub fn by_machine(&self, strategy: Strategy, bounds: Bounds) -> Result<Vec<Scalars>, Unfit> {
         let compiled = Compiled::new(self.program, self.entry.function).map_err(|e| Unfit::Unsupported(e.to_string()))?;
         let settings = machine::Settings { strategy, fuel: bounds.fuel, ..machine::Settings::default() };

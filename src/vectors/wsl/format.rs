@@ -1,4 +1,4 @@
-//! The lines of a file of WSL cases: FORMAT.md, "WSL".
+//! The lines of a file with WSL cases: FORMAT.md, "WSL".
 
 use super::bound::{Image, Sampler};
 use super::compiled::Compiled;
@@ -16,19 +16,19 @@ use smallstep_semantics::rule::{Judgement, Rule};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::types::Scalar;
 
-/// The version of the format that files of WSL cases have.
+/// The format version of files with WSL cases.
 pub const SCHEMA: u32 = 3;
-/// The version that they have where a dispatch has images or samplers.
+/// The format version if a dispatch has images or samplers.
 pub const SCHEMA_OF_IMAGES: u32 = 4;
 /// The most scalars of a result, and of all buffers of a dispatch.
 pub const MAX_SCALARS: usize = 1 << 16;
 /// The most values that a lane lists.
 pub const MAX_LISTED: usize = 4096;
 
-/// The first line.
+/// The first line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The version of the format, which no case is above.
+    /// The format version. No case has a higher one.
     pub schema: u32,
     /// The version of smallstep that wrote the file.
     pub version: String,
@@ -36,15 +36,15 @@ pub struct Header {
     pub generator: u32,
     /// The seed of the first program.
     pub seed: u64,
-    /// By which precision floats are judged.
+    /// The precision profile for floats.
     pub profile: Profile,
-    /// How many cases follow.
+    /// The number of cases that follow.
     pub cases: u64,
     /// The command that writes the same file again.
     pub command: String,
 }
 
-/// What a scalar may be.
+/// The allowed values of a scalar.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Lane {
     /// Exactly these bits.
@@ -53,22 +53,23 @@ pub enum Lane {
     Zero,
     /// A NaN.
     Nan,
-    /// One of these, ascending, and a NaN if so.
+    /// One of these bits, in ascending order. If the flag is set, a NaN too.
     OneOf(Vec<u32>, bool),
-    /// A float of this set.
+    /// A float in this set.
     Within(Set),
-    /// The specification leaves it open, or what it allows is too much to say: why.
+    /// Any value, because the specification leaves it open or its set cannot be expressed. With
+    /// the reason.
     Any(Reason),
 }
 
-/// Why nothing is expected of a scalar.
+/// The reason why a scalar may have any value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It is unspecified, or no bound is known.
+    /// It is unspecified, or it has no known bound.
     Unspecified,
-    /// It may be an infinity beside other floats.
+    /// It may be an infinity, among other floats.
     Infinite,
-    /// It may be NaN beside other floats.
+    /// It may be a NaN, among other floats.
     Nan,
 }
 
@@ -81,7 +82,7 @@ fn is_nan(of: Scalar, bits: u32) -> bool {
 }
 
 impl Lane {
-    /// What a word of that type may be.
+    /// The lane for the possible values of a word of that type.
     pub fn of(possible: &Possible, of: Scalar) -> Lane {
         match possible {
             Possible::Values(values) => {
@@ -112,7 +113,7 @@ impl Lane {
         }
     }
 
-    /// Whether a conforming engine may show these bits; none if that is not decided.
+    /// Whether a conforming engine may show these bits. `None` if that is not decided.
     pub fn admits(&self, bits: u32, of: Scalar) -> Option<bool> {
         let bits = if of == Scalar::Bool { u32::from(bits != 0) } else { bits };
         Some(match self {
@@ -125,7 +126,7 @@ impl Lane {
         })
     }
 
-    /// Its text.
+    /// The text of the lane.
     pub fn text(&self) -> String {
         match self {
             Lane::Exactly(bits) => lane_text(Expected::Bits(*bits)),
@@ -143,7 +144,7 @@ impl Lane {
         }
     }
 
-    /// The lane of a text.
+    /// The lane with this text.
     pub fn from_text(text: &str) -> Option<Lane> {
         if let Some(reason) = text.strip_prefix("any:") {
             return Reason::ALL.iter().find(|(_, name)| *name == reason).map(|&(reason, _)| Lane::Any(reason));
@@ -195,7 +196,7 @@ impl<'de> Deserialize<'de> for Lane {
     }
 }
 
-/// How the thread of a call ends.
+/// The ending of a call's thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ends {
@@ -203,26 +204,26 @@ pub enum Ends {
     Returns,
     /// It is discarded.
     Discards,
-    /// Either: that is unspecified.
+    /// Either of them, since the ending is unspecified.
     Either,
 }
 
-/// An expression beside a program.
+/// The evaluation of an expression with a program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
-    /// The expression, as WSL writes it.
+    /// The expression as WSL text.
     pub expression: String,
     /// The type of its value.
     #[serde(rename = "type")]
     pub ty: String,
-    /// How it ends.
+    /// The ending of the thread.
     pub ends: Ends,
-    /// What each scalar of the value may be; none if it only discards.
+    /// The allowed values of each scalar of the result. Empty if the thread only discards.
     pub expected: Vec<Lane>,
-    /// The value as text, for readers.
+    /// The result as text, for human readers.
     #[serde(default)]
     pub value: String,
-    /// The compiled SPIR-V, if the compiler takes it.
+    /// The compiled SPIR-V, if the compiler accepts the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spirv: Option<Compiled>,
 }
@@ -239,11 +240,11 @@ pub struct Buffer {
     /// The type of an element.
     #[serde(rename = "type")]
     pub ty: String,
-    /// How many elements there are.
+    /// The number of elements.
     pub elements: u32,
-    /// The scalars that it holds before.
+    /// The scalars before the dispatch.
     pub given: Vec<Bits>,
-    /// What each may be after; none of a constant buffer.
+    /// The allowed values of each scalar after the dispatch. Empty for a constant buffer.
     #[serde(default)]
     pub expected: Vec<Lane>,
 }
@@ -266,37 +267,37 @@ impl<'de> Deserialize<'de> for Bits {
     }
 }
 
-/// A grid of a compute entry point.
+/// A dispatch of a compute entry point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dispatch {
     /// The entry point's name.
     pub entry: String,
-    /// Threadgroups in each direction.
+    /// The number of threadgroups in each direction.
     pub groups: [u32; 3],
     /// Its buffers, in the order of its arguments.
     pub buffers: Vec<Buffer>,
-    /// The images behind its textures, in the order of its arguments.
+    /// The images for its textures, in the order of its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
     /// Its samplers, in the order of its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samplers: Vec<Sampler>,
-    /// The compiled SPIR-V, if the compiler takes it and there are only buffers.
+    /// The compiled SPIR-V, if the compiler accepts the program and there are only buffers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spirv: Option<Compiled>,
 }
 
-/// What is done with a program.
+/// The checks of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Checks {
-    /// Expressions are evaluated, each by itself.
+    /// The separate evaluation of expressions.
     Calls(Vec<Call>),
-    /// A compute entry point is dispatched.
+    /// The dispatch of a compute entry point.
     Dispatch(Dispatch),
 }
 
 impl Checks {
-    /// What is expected, lane by lane.
+    /// The expected lanes of all results.
     pub fn lanes(&self) -> Box<dyn Iterator<Item = &Lane> + '_> {
         match self {
             Checks::Calls(calls) => Box::new(calls.iter().flat_map(|c| &c.expected)),
@@ -307,7 +308,7 @@ impl Checks {
         }
     }
 
-    /// Whether something of it carries its SPIR-V.
+    /// Whether some check has SPIR-V.
     pub fn has_spirv(&self) -> bool {
         match self {
             Checks::Calls(calls) => calls.iter().any(|call| call.spirv.is_some()),
@@ -315,7 +316,7 @@ impl Checks {
         }
     }
 
-    /// The version of the format that they need.
+    /// The format version that the checks need.
     pub fn schema(&self) -> u32 {
         match self {
             Checks::Dispatch(dispatch) if !dispatch.images.is_empty() || !dispatch.samplers.is_empty() => SCHEMA_OF_IMAGES,
@@ -324,18 +325,18 @@ impl Checks {
     }
 }
 
-/// A program and what it shows.
+/// A program with its expected results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// Its place among the cases, from 0.
+    /// The index of the case, from 0.
     pub index: u64,
     /// The program's text.
     pub program: String,
-    /// What is done with it.
+    /// The checks of the program.
     pub checks: Checks,
-    /// The rules that it uses.
+    /// The rules that the program uses.
     pub rules: Vec<Rule>,
-    /// Where it comes from.
+    /// The origin of the case.
     pub provenance: Provenance,
 }
 
@@ -377,7 +378,7 @@ struct CaseLine {
 }
 
 impl Header {
-    /// The line, with its end.
+    /// The text of the line, with the line end.
     pub fn to_line(&self) -> String {
         json_line(&HeaderLine {
             schema: self.schema,
@@ -395,7 +396,7 @@ impl Header {
 }
 
 impl Case {
-    /// The line, with its end.
+    /// The text of the line, with the line end.
     pub fn to_line(&self) -> String {
         let names = |execution: bool| -> Vec<String> {
             self.rules.iter().filter(|r| is_execution(**r) == execution).map(|r| r.name().into()).collect()
@@ -441,7 +442,7 @@ impl Lines for Case {
         header.cases
     }
 
-    /// Whether the program is one, and has what the case says of it, is for the engines to see.
+    /// Reads a case. The engines find out whether the program is valid and fits the case.
     fn case(text: &str) -> Result<Case, InvalidInput> {
         let line: CaseLine = from_json(text)?;
         if line.kind != "case" || !matches!(line.schema, SCHEMA | SCHEMA_OF_IMAGES) {
@@ -467,7 +468,7 @@ impl Lines for Case {
             ));
         }
         let names = line.rules.validation.iter().chain(&line.rules.execution);
-        // Names that this version does not have are left out, since rules may be added or renamed.
+        // Unknown names are ignored, since other versions may have added or renamed rules.
         let rules = names.filter_map(|name| Rule::from_name(name)).collect();
         Ok(Case { index: line.index, program: line.program, checks, rules, provenance: line.provenance })
     }

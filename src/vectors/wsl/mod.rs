@@ -1,13 +1,12 @@
-//! Vectors of WSL: calls of functions and dispatches of compute entry points, with every result
-//! that the specification allows.
+//! Vectors of WSL: calls of functions and dispatches of compute entry points, with all results that
+//! the specification allows.
 //!
-//! `format` is what stands in a line, `bound` its images and samplers, `compiled` the SPIR-V that
-//! it carries, `engines` what a case shows
-//! on the relation and on the machine, `record` makes a file, `replay` checks
-//! the engines against one.
+//! `format` defines the lines, `bound` their images and samplers, and `compiled` the SPIR-V in
+//! them. `engines` has the results of a case on the relation and on the machine. `record` makes a
+//! file, and `replay` checks the engines against a file.
 //!
-//! Invariant: a case is recorded only if what the machine shows, by several choices of what is
-//! unspecified, is among what the relation shows.
+//! Invariant: a case is recorded only if the relation allows the machine's results, for several
+//! choices of the unspecified values.
 
 pub mod bound;
 pub mod compiled;

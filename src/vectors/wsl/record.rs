@@ -1,5 +1,5 @@
-//! Making a file of WSL cases: from generated programs, or from a program
-//! and expressions beside it.
+//! Makes a file of WSL cases, from generated programs, or from a program with given expressions or
+//! a given dispatch.
 
 use super::bound::{Image, Sampler};
 use super::compiled::Compiled;
@@ -24,36 +24,38 @@ use smallstep_semantics::wsl::validate::validate;
 use std::collections::BTreeSet;
 use std::io::Write;
 
-/// The most steps of one way, and iterations and calls of the machine, of what is generated.
+/// The most steps of one way, and the most iterations and calls of the machine, for
+/// generated calls.
 const FUEL: u64 = 50_000;
-/// The most steps of one way of what is given.
+/// The most steps of one way for given programs.
 const FUEL_GIVEN: u64 = 10_000_000;
-/// The most steps of one way, and iterations and calls of the machine, of a generated dispatch.
+/// The most steps of one way, and the most iterations and calls of the machine, for
+/// generated dispatches.
 const FUEL_DISPATCHED: u64 = 100_000;
-/// The most ways of what is generated.
+/// The most ways for generated programs.
 const FEW_WAYS: usize = 16;
-/// The most calls of a case, and the most of one function.
+/// The most calls in a case, and the most calls of one function.
 const CALLS: usize = 8;
 const DRAWS: u64 = 2;
 
-/// What is recorded of generated programs.
+/// The settings of a recording of generated programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// How many cases.
+    /// The number of cases.
     pub count: u64,
-    /// The seed of the first program; program i has the seed SEED + i. Every fourth is a dispatch,
-    /// the others' functions are called.
+    /// The seed of the first program. Program i has the seed SEED + i. Every fourth program is a
+    /// dispatch. The functions of the others are called.
     pub seed: u64,
-    /// By which precision floats are judged.
+    /// The precision profile for floats.
     pub profile: Profile,
-    /// Whether every lane must be decided; else one decided lane is enough.
+    /// Whether every lane must be decided. Otherwise one decided lane is enough.
     pub decided: bool,
-    /// Threads; what is recorded does not depend on them.
+    /// The number of threads. It has no effect on the recorded cases.
     pub threads: usize,
 }
 
 impl Plan {
-    /// The command that records the same again.
+    /// The command that records the same file.
     pub fn command(&self) -> String {
         let Plan { count, seed, .. } = self;
         let (profile, decided) = (profile_name(self.profile), if self.decided { " --decided" } else { "" });
@@ -65,11 +67,11 @@ fn header(schema: u32, seed: u64, profile: Profile, cases: u64, command: String)
     Header { schema, version: env!("CARGO_PKG_VERSION").into(), generator: dispatch::VERSION, seed, profile, cases, command }
 }
 
-/// Writes the header and the cases of generated programs. `progress` is told how
-/// many cases are there.
+/// Writes the header and the cases of generated programs. `progress` gets the number of cases
+/// so far.
 ///
 /// # Errors
-/// If the file cannot be written, the engines do not agree, or too few programs are fit.
+/// If the file cannot be written, if the engines disagree, or if too few programs are suitable.
 pub fn record(plan: &Plan, to: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<Recorded, RecordError> {
     to.write_all(header(SCHEMA, plan.seed, plan.profile, plan.count, plan.command()).to_line().as_bytes())?;
     fill(plan.count, 64, plan.threads, |number| try_one(plan, number), to, progress)
@@ -82,27 +84,26 @@ impl Recordable for Case {
     }
 }
 
-/// What is done with a program that is given.
+/// The checks of a given program.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Given {
-    /// These expressions are evaluated beside it.
+    /// The evaluation of these expressions with the program.
     Expressions(Vec<String>),
-    /// A compute entry point, the one of that name or the only one, runs over so many groups with
-    /// this bound to its resources.
+    /// A dispatch of the compute entry point with this name, or else of the only one.
     Dispatch {
-        /// Its name.
+        /// The name of the entry point.
         entry: Option<String>,
-        /// Threadgroups.
+        /// The number of threadgroups.
         groups: [u32; 3],
-        /// What is bound, and to which.
+        /// The contents of the resources.
         bound: Vec<(grid::To, grid::Given)>,
     },
 }
 
-/// Writes a file of one case: a program and what is done with it. Files that are bound are read so.
+/// Writes a file with one case: a program and its checks. `read` reads the files of bindings.
 ///
 /// # Errors
-/// As [`record`]; and if an expression or what is bound is wrong, or cannot be recorded.
+/// As [`record`]. Also if an expression or a binding is wrong, or cannot be recorded.
 pub fn record_given(
     program: &str,
     given: &Given,
@@ -140,7 +141,8 @@ pub fn record_given(
             if line.len() > MAX_LINE {
                 return Err(RecordError::Unfit(format!("the case takes {} bytes; a line has at most {MAX_LINE}", line.len())));
             }
-            // A line does not say which components of an image were rounded when they were stored.
+            // A line does not record which components of an image were rounded when they
+            // were stored.
             if Case::case(&line).map_err(|e| RecordError::Unfit(e.what))?.checks != case.checks {
                 return Err(RecordError::Unfit("the case holds what a line does not say".into()));
             }
@@ -161,7 +163,7 @@ fn case(number: u64, seed: u64, program: String, checks: Checks, rules: BTreeSet
     Case { index: 0, program, checks, rules: rules.into_iter().collect(), provenance }
 }
 
-/// The case, if the machine and the SPIR-V that it carries agree with it.
+/// The case, if the machine and the SPIR-V in the case agree with it.
 fn settled(mut case: Case, profile: Profile, fuel: u64) -> Tried<Case> {
     if case.checks.has_spirv() {
         match judge(&case, Ours::Spirv, profile, fuel) {
@@ -186,7 +188,7 @@ fn settled(mut case: Case, profile: Profile, fuel: u64) -> Tried<Case> {
     }
 }
 
-/// A call with what the relation shows. The outer error: the expression is wrong.
+/// A call with the result of the relation. The outer error is that the expression is wrong.
 fn call(
     program: &str,
     expression: &str,
@@ -227,7 +229,7 @@ fn try_calls(plan: &Plan, number: u64, seed: u64) -> Tried<Case> {
         for draw in 0..DRAWS {
             let drawn = arguments::call(&program, FunctionId(f), seed.wrapping_add(draw));
             let Some(expression) = drawn.filter(|e| calls.len() < CALLS && calls.iter().all(|c| c.expression != *e)) else { continue };
-            // What is not a number, or would be another function, is not called.
+            // The call is skipped if its value is no number, or if it would call another function.
             let Ok(prepared) = Expression::new(&text, &expression) else { continue };
             match prepared.by_machine(Strategy::First, bounds) {
                 Err(Unfit::Room(_) | Unfit::Unsupported(_)) => continue,
@@ -268,11 +270,11 @@ fn try_dispatch(plan: &Plan, number: u64, seed: u64) -> Tried<Case> {
     }
 }
 
-/// What binds an entry point's resources.
+/// A function that binds an entry point's resources.
 type Bind<'b> = &'b dyn Fn(&Program, &EntryPoint) -> Result<Vec<group::Resource>, InvalidInput>;
 
-/// A dispatch with what the relation shows, and the rules. The outer error: the program or what is
-/// bound is wrong.
+/// A dispatch with the result of the relation, and the rules. The outer error is that the program
+/// or a binding is wrong.
 fn dispatched(
     text: &str,
     entry: Option<&str>,

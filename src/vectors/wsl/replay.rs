@@ -1,4 +1,4 @@
-//! Checking the relation and the machine against a file of WSL cases.
+//! Checks the engines against a file of WSL cases.
 
 use super::engines::{Bounds, Expression, Grid, Scalars, Unfit};
 use super::format::{Call, Case, Checks, Dispatch, Ends, Lane};
@@ -13,18 +13,17 @@ use std::io::BufRead;
 /// An engine of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ours {
-    /// The relation: it must show what is expected, no more and no less.
+    /// The relation. Its result must be exactly the expected result.
     Reference,
-    /// The machine, by several choices of what is unspecified: what it shows must be
-    /// among what is expected.
+    /// The machine, with several choices of the unspecified values. Its result must be among the
+    /// expected results.
     Machine,
-    /// The SPIR-V machine, on the words that a case carries: what it shows must be among what is
-    /// expected.
+    /// The SPIR-V machine on the words in the case. Its result must be among the expected results.
     Spirv,
 }
 
 impl Ours {
-    /// Those that every case is for.
+    /// The engines that every case is for.
     pub const ALL: [Ours; 2] = [Ours::Reference, Ours::Machine];
 
     fn engine(self) -> Engine {
@@ -36,21 +35,21 @@ impl Ours {
     }
 }
 
-/// The most ways through what is unspecified.
+/// The most ways through unspecified values.
 pub(super) const WAYS: usize = 256;
-/// What the machine chooses.
+/// The choices of the machine.
 const STRATEGIES: [Strategy; 3] = [Strategy::First, Strategy::Random(1), Strategy::Random(2)];
 
-/// Checks every case of a file on each of the engines; the verdict of a case is the worst of
-/// theirs. `each` gets the cases as they are done, and the lines that are no cases. An engine has
-/// so many steps for each check.
+/// Checks every case of a file on each of the engines. The verdict of a case is the worst verdict
+/// of the engines. `each` gets the finished cases, and the errors of lines that are no cases.
+/// `fuel` is the number of steps of an engine for each check.
 pub fn replay<R: BufRead>(reader: &mut Reader<R, Case>, engines: &[Ours], fuel: u64, each: &mut dyn FnMut(Result<Replayed, LineError>)) {
     let profile = reader.header().profile;
     while let Some(next) = reader.next_case() {
         each(next.and_then(|(line, case)| {
             let (mut verdict, mut lanes) = (Verdict::Agree, Lanes::default());
             for &engine in engines {
-                // Beside others, the words are run where there are some.
+                // Together with other engines, the words run only if the case has some.
                 if engine == Ours::Spirv && engines.len() > 1 && !case.checks.has_spirv() {
                     continue;
                 }
@@ -63,15 +62,15 @@ pub fn replay<R: BufRead>(reader: &mut Reader<R, Case>, engines: &[Ours], fuel: 
     }
 }
 
-/// What of a check was compared, and the first that differs.
+/// The comparison of a check: the lanes, and the first difference.
 struct Compared {
     engine: Engine,
     lanes: Lanes,
-    /// A sentence.
+    /// The first difference, as a sentence.
     wrong: Option<String>,
     others: u64,
     open: bool,
-    /// Why something is not compared.
+    /// The reason why something is not compared.
     unfit: Option<Verdict>,
 }
 
@@ -135,7 +134,7 @@ impl Compared {
 /// The verdict of a case on an engine.
 ///
 /// # Errors
-/// If the case is none: its program is not valid, or has not what the case says.
+/// If the case is invalid: its program is not valid, or does not fit the case.
 pub(super) fn judge(case: &Case, engine: Ours, profile: Profile, fuel: u64) -> Result<(Verdict, Lanes), String> {
     let bounds = Bounds { fuel, ways: WAYS };
     let mut compared = Compared::by(engine.engine());
@@ -185,7 +184,7 @@ fn called(program: &str, call: &Call, engine: Ours, profile: Profile, bounds: Bo
             Ok(shown) => compared.lanes_of_relation(&call.expected, &shown.lanes, &place),
         },
         Ours::Spirv => match &call.spirv {
-            // Another call of the case has words.
+            // Only other calls of the case have words.
             None => {}
             Some(compiled) => match compiled.call(&expression.scalars, bounds) {
                 Err(unfit) => compared.unfit(unfit, &format!("`{}`", call.expression)),

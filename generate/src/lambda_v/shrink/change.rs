@@ -1,4 +1,4 @@
-//! One change of a program, and the program that it makes.
+//! A change to a program, and its application.
 
 use super::super::edit::{Binders, Form, Sketch, form, head, items};
 use rustc_hash::FxHashSet;
@@ -9,52 +9,54 @@ use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Tree};
 use smallstep_semantics::lambda_v::types::{Ground, Type};
 use std::sync::Arc;
 
-/// A change; expressions are those of the program that is changed.
+/// A change. Expressions are those of the program before the change.
 #[derive(Clone, Debug)]
 pub(crate) enum Edit {
-    /// The part at the end in the place of the expression, with what is bound on the way put in,
-    /// innermost first.
+    /// Replaces the first expression by the second, which is a part of it. The names that are bound
+    /// in between are substituted, the innermost first.
     Hoist(ExprId, ExprId, Vec<Binders>),
-    /// What a program shows replaced by a part of another type (the last), made into something that
-    /// can be shown.
+    /// Replaces an output of the program by a part of it that has another type, the last item. The
+    /// part is turned into an expression that can be an output.
     Show(ExprId, ExprId, Vec<Binders>, Ground),
-    /// All vectors and matrices of the first size made as if of the second.
+    /// Turns all vectors and matrices of the first size into those of the second.
     Narrow(u8, u8),
-    /// A constant of the type.
+    /// Replaces an expression by a constant of the type. True for ones, false for zeros.
     Constant(ExprId, Type, bool),
-    /// What an expression without free names comes to on the first pixel, if that is a number.
+    /// Replaces an expression without free names by its value on the first pixel, if that is
+    /// a number.
     Value(ExprId),
-    /// A component of the pixel's coordinate, by its name.
+    /// Replaces an expression by a component of the pixel's coordinate.
     Varying(ExprId, &'static str),
-    /// The simplest comparison of numbers that has this value: a condition that is no literal.
+    /// Replaces a condition by the simplest comparison of numbers with this value, which is
+    /// no literal.
     Compare(ExprId, bool),
-    /// A vector that is shown replaced by this component of it; the vectors of as many components;
-    /// whether the pixel's coordinate stays.
+    /// Replaces an output vector by its component of this name. The set has all vectors of the same
+    /// size. The flag says whether the pixel's coordinate stays.
     Project(ExprId, &'static str, Arc<FxHashSet<ExprId>>, bool),
-    /// Whether any of a vector's Booleans is true, for another question about them.
+    /// Replaces an operation on a vector of Booleans by `any-of`.
     AnyOf(ExprId),
-    /// The operands of a commutative operation exchanged.
+    /// Exchanges the operands of a commutative operation.
     Swap(ExprId),
-    /// A number.
+    /// Replaces a number.
     Number(ExprId, f32),
-    /// All numbers without their fractions.
+    /// Removes the fractions of all numbers.
     Whole,
-    /// A let without its binding of this number, whose name is replaced by what it was bound to, or
-    /// by a constant.
+    /// Removes binding `i` of a let. Its name is replaced by the bound expression, or by a constant
+    /// of the type.
     Unbind(ExprId, usize, Option<Type>),
-    /// An application of a func or rec-func without this parameter, whose
-    /// name is replaced likewise.
+    /// Removes parameter `i` of a func or rec-func that is applied where it stands. Its name is
+    /// replaced in the same way.
     Unparam(ExprId, usize, Option<Type>),
-    /// A let whose binding of the first number is a func, without this parameter of it.
+    /// Removes a parameter, the second index, of the func that a let binds at the first index.
     UnparamNamed(ExprId, usize, usize),
-    /// A program without this top-level form.
+    /// Removes a top-level form.
     DropRoot(usize),
-    /// A program of one output as the bare expression.
+    /// Replaces a program with one output by the bare expression.
     Unwrap,
 }
 
 impl Edit {
-    /// The changed tree; `None` if the change does not apply.
+    /// The changed tree. `None` if the change does not apply.
     pub(super) fn apply(&self, tree: &Tree) -> Option<Tree> {
         let mut sketch = Sketch::of(tree);
         match self {
@@ -177,7 +179,7 @@ impl Edit {
     }
 }
 
-/// The most steps for the value of a part of a program.
+/// The most steps to evaluate a part of a program.
 pub(super) const VALUE_FUEL: u64 = 2_000;
 
 fn value(tree: &Tree, id: ExprId) -> Option<f32> {
@@ -199,7 +201,7 @@ fn constant(sketch: &mut Sketch, ty: Type, one: bool) -> Option<Expr> {
     }
 }
 
-/// What a name is replaced by: the value, or a constant of the type.
+/// The expression that replaces a name: the value, or a constant of the type.
 fn instead(sketch: &mut Sketch, value: ExprId, ty: Option<Type>) -> Option<ExprId> {
     match ty {
         None => Some(value),

@@ -1,5 +1,5 @@
-//! A program's part by itself, and the program with a value in the place of that part: what is
-//! wrong with a part alone, and what is wrong without it.
+//! A part of a program alone, and the program with a value instead of that part. They show whether
+//! a fault lies in the part or outside of it.
 
 use super::super::edit::{Binders, Sketch, head, items, parts};
 use super::Keep;
@@ -9,8 +9,8 @@ use smallstep_semantics::lambda_v::step::Setting;
 use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Span, Tree};
 use smallstep_semantics::lambda_v::types::{Elem, Ground, Type, Value};
 
-/// The program that shows only the list that stands at `span`, with what is bound around it put in;
-/// `None` if there is no such list, or nothing around it, or it means nothing alone.
+/// The program that outputs only the list at `span`, with the enclosing bindings substituted.
+/// `None` if there is no such list, if nothing encloses it, or if it has no meaning alone.
 pub fn alone(tree: &Tree, span: Span) -> Option<Tree> {
     let (mut id, binders) = find(tree, span)?;
     let ty = Keep::WellTyped.types(tree).get(&span).copied();
@@ -29,8 +29,8 @@ pub fn alone(tree: &Tree, span: Span) -> Option<Tree> {
     Some(sketch.finish()).filter(|alone| Keep::WellTyped.holds(alone) && !alone.same(tree))
 }
 
-/// The program with the value that `alone` shows on the first pixel in the place of the list that
-/// stands at `span`; `None` if that value cannot be written.
+/// The program in which the list at `span` is replaced by the value that `alone` outputs on the
+/// first pixel. `None` if that value cannot be written as an expression.
 pub fn mended(tree: &Tree, span: Span, alone: &Tree) -> Option<Tree> {
     let (id, _) = find(tree, span)?;
     let program = Program::resolve(alone).ok()?;
@@ -42,7 +42,7 @@ pub fn mended(tree: &Tree, span: Span, alone: &Tree) -> Option<Tree> {
     Some(sketch.finish()).filter(|mended| Keep::WellTyped.holds(mended))
 }
 
-/// A vector of finite numbers as an expression.
+/// An expression for a vector of finite numbers. `None` for other values.
 fn literal(sketch: &mut Sketch, value: &Value) -> Option<Expr> {
     let Ground::Vec(n, Elem::F) = value.ty else { return None };
     let numbers: Option<Vec<Expr>> = value.bits().map(f32::from_bits).map(|x| x.is_finite().then_some(Expr::Num(x))).collect();
@@ -55,7 +55,7 @@ fn literal(sketch: &mut Sketch, value: &Value) -> Option<Expr> {
     }
 }
 
-/// The list at `span`, with what is bound between it and the top, innermost first.
+/// The list at `span`, with the bindings between it and the top, innermost first.
 fn find(tree: &Tree, span: Span) -> Option<(ExprId, Vec<Binders>)> {
     for &root in &tree.roots {
         let shown = match (head(tree, root), items(tree, root)) {

@@ -1,4 +1,4 @@
-//! The changes of a program that may be tried.
+//! The search for the changes of a program.
 
 use super::super::edit::{Binders, COMPONENTS, Form, form, head, items, parts};
 use super::change::Edit;
@@ -8,20 +8,20 @@ use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Span, Symbol, Tree};
 use smallstep_semantics::lambda_v::types::{Elem, Ground, Type};
 use std::sync::Arc;
 
-/// How many parts deep an expression is looked into for one to put in its place.
+/// The depth to which an expression is searched for parts that may replace it.
 const HOIST_DEPTH: u32 = 3;
-/// The same for what a program shows.
+/// The depth for outputs of the program.
 const SHOW_DEPTH: u32 = 6;
 
-/// The changes of a tree, its expressions of these types where they are typed: each with the nodes
-/// that it takes away.
+/// The changes of a tree, each with the number of nodes that it removes. `types` has the types of
+/// the expressions that are typed.
 pub(super) fn changes(tree: &Tree, types: FxHashMap<Span, Type>) -> Vec<(u32, Edit)> {
     let mut search = Search { tree, sizes: sizes(tree), types, changes: Vec::new() };
     search.program();
     search.changes
 }
 
-/// The number of nodes of each expression. Children stand before their list.
+/// The number of nodes of each expression. Items stand before their list.
 fn sizes(tree: &Tree) -> Vec<u32> {
     let mut sizes: Vec<u32> = Vec::with_capacity(tree.nodes.len());
     for node in &tree.nodes {
@@ -34,7 +34,7 @@ fn sizes(tree: &Tree) -> Vec<u32> {
     sizes
 }
 
-/// The search for changes.
+/// A search for the changes of a tree.
 struct Search<'a> {
     tree: &'a Tree,
     sizes: Vec<u32>,
@@ -79,8 +79,8 @@ impl Search<'_> {
         }
     }
 
-    /// The changes to an expression and to those inside it; `output`: what a program shows, which
-    /// may become another type.
+    /// Adds the changes to an expression and the expressions inside it. `output` says whether it is
+    /// an output of the program, which may get another type.
     fn expr(&mut self, root: ExprId, output: bool) {
         let mut todo = vec![(root, output)];
         while let Some((id, output)) = todo.pop() {
@@ -102,7 +102,8 @@ impl Search<'_> {
                     self.rounds(id, &all);
                 }
             }
-            // A body shown as a part of its application comes up again as one of its function.
+            // The body of a function that is applied where it stands is visited as a part of the
+            // application too.
             let direct = match form(self.tree, id) {
                 Form::Call(all) => all.to_vec(),
                 _ => parts(self.tree, id).iter().map(|part| part.id).collect(),
@@ -117,7 +118,8 @@ impl Search<'_> {
             Some(Type::PureRec) => return,
             None => None,
         };
-        // What has no type of its own is a function, a variable, or never typed: a number may do.
+        // An expression without a type is a function, a variable, or never typed. A number may fit
+        // in its place.
         let ty = known.unwrap_or(Type::Ground(Ground::NUM));
         let Type::Ground(ground) = ty else { return };
         let smallest = match ground.components() as u32 {
@@ -135,16 +137,17 @@ impl Search<'_> {
         self.add(other, Edit::Constant(id, ty, true));
     }
 
-    /// What has a value that a compiler does not fold, where a constant would not do.
+    /// Adds expressions whose value a compiler does not fold, for cases where a constant is
+    /// not enough.
     fn opaque(&mut self, id: ExprId) {
         if !matches!(self.tree.expr(id), Expr::List(_)) {
             return;
         }
-        // Both have four nodes.
+        // Both replacements have four nodes.
         let removed = self.size(id).saturating_sub(4);
         match self.ty(id) {
             Some(Type::Ground(Ground::NUM)) => {
-                // Not only 0 and 1 are constants.
+                // Constants other than 0 and 1.
                 self.add(self.size(id) - 1, Edit::Value(id));
                 [-1.0, -0.0].into_iter().for_each(|x| self.add(self.size(id) - 1, Edit::Number(id, x)));
                 ["x", "z"].into_iter().for_each(|name| self.add(removed, Edit::Varying(id, name)));
@@ -165,7 +168,7 @@ impl Search<'_> {
         let Some(Type::Ground(Ground::Vec(n @ 2.., _))) = self.ty(id) else { return };
         let vectors = Arc::new(vectors(self.tree, &self.types, n));
         for name in &COMPONENTS[..usize::from(n)] {
-            // At least a constructor gives way to what it is made of.
+            // At least a constructor is replaced by one of its operands.
             for varying in [true, false] {
                 self.add(u32::from(n), Edit::Project(id, name, vectors.clone(), varying));
             }
@@ -184,7 +187,7 @@ impl Search<'_> {
                 if !part.binders.is_empty() {
                     inner.insert(0, part.binders);
                 }
-                // What is put in has a size too, but often only there.
+                // A substituted expression has a size too, but it often occurs only there.
                 let removed = self.size(id).saturating_sub(self.size(part.id));
                 let fits = match (wanted, self.ty(part.id)) {
                     (Some(Type::Ground(_)), Some(Type::Ground(y))) if output && !y.is_observation() => {
@@ -202,7 +205,7 @@ impl Search<'_> {
         }
     }
 
-    /// What a loop hands to its third round, in place of the loop.
+    /// Replaces a loop by an argument that it passes to its third iteration.
     fn rounds(&mut self, id: ExprId, all: &[ExprId]) {
         let Some(&first) = all.first() else { return };
         let Form::Function { rec: true, params, body } = form(self.tree, first) else { return };

@@ -1,15 +1,15 @@
-//! Selections, switches, loops and jumps, drawn.
+//! The random generation of selections, switches, loops and jumps.
 
 use super::super::compose::cost;
 use super::super::tree::*;
 use super::Draw;
 
-/// What a statement stands in.
+/// A construct that encloses a statement.
 #[derive(Clone, Debug)]
 pub(super) enum Nest {
-    /// A loop with what it carries; whether one may jump out of it.
+    /// A loop with the locals that it carries, and whether jumps out of it are allowed.
     Loop(Vec<Phi>, bool),
-    /// A switch, with the types that its merge takes.
+    /// A switch, with the types of its merge block's phis.
     Switch(Vec<Type>),
 }
 
@@ -18,7 +18,7 @@ impl Draw {
         (0..self.random.pick(&[0, 0, 1, 1, 2])).map(|_| self.mix.value(&mut self.random)).collect()
     }
 
-    /// One way through a selection: its body, the values at its end, and what it costs.
+    /// One branch of a selection with its values, and its cost.
     fn arm(&mut self, budget: f64, depth: u32, types: &[Type], empty: bool) -> (Arm, f64) {
         let outer = self.scope.len();
         let (mut body, mut spent) = if empty { (Vec::new(), 0.0) } else { self.block(budget, depth + 1, true) };
@@ -29,7 +29,8 @@ impl Draw {
         (Arm { body, values }, spent)
     }
 
-    /// Ends a list of statements in a jump, if one may stand there and the dice say so.
+    /// Ends a list of statements with a jump, if a jump is allowed there and the random choice asks
+    /// for it. Returns whether it did.
     pub(super) fn jump(&mut self, body: &mut Vec<Stmt>) -> bool {
         if let Some(result) = self.returns.clone()
             && self.random.percent(self.mix.returns)
@@ -63,8 +64,8 @@ impl Draw {
         true
     }
 
-    /// Leaves by the first jump; or, now and then, by either, so that a merge
-    /// block is never reached.
+    /// Adds the first jump. Or, now and then, a selection between both jumps, so that control never
+    /// reaches a merge block.
     fn leave(&mut self, body: &mut Vec<Stmt>, first: Stmt, second: Stmt) {
         if !self.random.percent(15) {
             return body.push(first);
@@ -92,7 +93,8 @@ impl Draw {
         let uniform = std::mem::replace(&mut self.uniform, false);
         let (first, a) = self.arm(part, depth, &types, false);
         let empty = self.random.percent(45);
-        // One way on is left open.
+        // At most one branch ends in a jump, so that control can reach the code after
+        // the selection.
         let returns = if ends(&first.body) { self.returns.take() } else { None };
         let nest = if ends(&first.body) { std::mem::take(&mut self.nest) } else { Vec::new() };
         let (second, b) = self.arm(part, depth, &types, empty);
@@ -110,7 +112,7 @@ impl Draw {
         let scalar = self.mix.integer(&mut self.random);
         let ty = Type::Scalar(scalar);
         let of = self.expr(&ty, self.mix.fuel.max(1));
-        // Few values, so that the cases are met.
+        // The selector has few values, so that invocations select the cases.
         let mask = Expr::new(ty.clone(), Op::Const(vec![self.random.pick(&[3, 3, 7])]), Vec::new());
         let selector = Expr::new(ty, Op::Binary(Binary::BitwiseAnd), vec![of, mask]);
         let types = self.phis();
@@ -170,8 +172,8 @@ impl Draw {
         self.scope.extend(inside.iter().map(|(local, _)| *local));
         let uniform = std::mem::replace(&mut self.uniform, together);
         self.nest.push(Nest::Loop(inside.clone(), !together));
-        // What several barriers share must not be left early, so nothing returns from there either:
-        // see `entry`.
+        // A loop that contains barriers must not be left early, so nothing returns from there
+        // either: see `entry`.
         let each = (share / turns - 5.0 - firsts.len() as f64).max(3.0);
         let (inner, mut spent) = self.block(each, depth + 1, true);
         let nexts: Vec<Expr> = firsts.iter().map(|first| self.expr(&first.ty, self.mix.fuel.max(1))).collect();
@@ -191,7 +193,7 @@ impl Draw {
     }
 }
 
-/// Whether statements end in a jump.
+/// Whether the statements end in a jump on all paths.
 fn ends(body: &[Stmt]) -> bool {
     match body.last() {
         Some(Stmt::Exit(..) | Stmt::Return(_)) => true,

@@ -1,5 +1,5 @@
-//! Selections, switches and loops, lowered: merge blocks with their phis, and the
-//! jumps that leave them.
+//! The lowering of selections, switches and loops: merge blocks with their phis, and the jumps
+//! to them.
 
 use super::super::emit::literal;
 use super::super::tree::{Arm, Case, Exit, Expr, Local, Loop, Phi, Style, Trip, Type, UINT};
@@ -7,12 +7,12 @@ use super::Lower;
 use rspirv::spirv::{self, LoopControl, SelectionControl};
 use smallstep_semantics::spirv::write::Id;
 
-/// What a jump leaves.
+/// The target of jumps: an enclosing switch or loop.
 pub(super) struct Frame {
     merge: Id,
-    /// The continue target; none for a switch.
+    /// The continue target. `None` for a switch.
     next: Option<Id>,
-    /// The values if a jump names none.
+    /// The values for the phis from a jump that names none.
     values: Vec<Id>,
     breaks: Vec<(Vec<Id>, Id)>,
     continues: Vec<(Vec<Id>, Id)>,
@@ -43,7 +43,7 @@ impl Lower<'_> {
         self.emit.act(spirv::Op::Branch, &[target]);
     }
 
-    /// Begins a merge block and its phis; whether it is ever reached.
+    /// Begins a merge block and its phis. Returns whether any branch reaches it.
     fn merge(&mut self, label: Id, incoming: &[(Vec<Id>, Id)], phis: &[(Local, Type)]) -> bool {
         self.begin(label);
         if incoming.is_empty() {
@@ -109,8 +109,8 @@ impl Lower<'_> {
             }
         }
         self.emit.act(spirv::Op::Switch, &operands);
-        // A jump to the merge that names no values takes zeros: they are declared outside
-        // functions, so they are there everywhere.
+        // A jump to the merge block that names no values takes zeros. Constants are declared
+        // outside of functions, so they may be used in every block.
         let zeros = phis.iter().map(|(_, ty)| self.emit.constant(ty, &vec![0; ty.scalars()])).collect();
         self.frames.push(Frame { merge, next: None, values: zeros, breaks: Vec::new(), continues: Vec::new() });
         let weight = 1.0 / (cases.len() + 1) as f64;
@@ -153,7 +153,7 @@ impl Lower<'_> {
         self.emit.act(spirv::Op::Branch, &[header]);
         self.begin(header);
 
-        // The values from the continue target are not known yet: they are filled in at the end.
+        // The values from the continue target are not known yet. They are filled in after the body.
         let mut patches = Vec::new();
         let mut phi = |lower: &mut Self, ty: Id, first: Id| {
             let id = lower.emit.op(spirv::Op::Phi, ty, &[first, before, 0, next]);
@@ -208,7 +208,7 @@ impl Lower<'_> {
         let Some(frame) = self.frames.pop() else { unreachable!("the loop's own frame") };
         self.begin(next);
         let nexts: Vec<Id> = match frame.continues.as_slice() {
-            // Never reached, but the header has an edge from here.
+            // No path reaches the continue target, but the header has an edge from it.
             [] => inside.clone(),
             [(values, _)] => values.clone(),
             several => (0..inside.len())

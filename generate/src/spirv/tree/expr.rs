@@ -17,8 +17,8 @@ pub enum Builtin {
     Groups(u8),
 }
 
-/// An operation of two operands of the result's type. Lowering guards the divisor, the count and
-/// the sign.
+/// An operation on two operands of the result's type. Lowering guards divisors, shift counts
+/// and signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each is named as its instruction")]
 pub enum Binary {
@@ -46,7 +46,7 @@ pub enum Binary {
     UMax,
 }
 
-/// An operation of one operand of the result's type.
+/// An operation on one operand of the result's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each is named as its instruction")]
 pub enum Unary {
@@ -79,7 +79,7 @@ pub enum Compare {
     SLessThanEqual,
 }
 
-/// An operation on 32-bit integers with a result of two members.
+/// An operation on 32-bit integers whose result is a structure of two members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each is named as its instruction")]
 pub enum Wide {
@@ -89,31 +89,31 @@ pub enum Wide {
     SMulExtended,
 }
 
-/// What an expression does with its operands.
+/// The operation of an expression.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// A constant, by its scalars in order.
+    /// A constant, given by its scalars in order.
     Const(Vec<u64>),
-    /// A value in scope.
+    /// A local in scope.
     Local(Local),
-    /// The contents of a variable; an operand for each [`Step::Index`].
+    /// A load through an access chain. It has an operand for each [`Step::Index`].
     Load(Root, Vec<Step>),
-    /// A word of the input buffer; the operand is its index.
+    /// A word of the input buffer. The operand is its index.
     Input,
-    /// A part of the table buffer, which has [`Module::table`](super::Module::table) as its type;
-    /// an operand for each [`Step::Index`].
+    /// A load of a part of the table buffer, whose type is [`Module::table`](super::Module::table).
+    /// It has an operand for each [`Step::Index`].
     Table(Vec<Step>),
     /// A built-in input.
     Builtin(Builtin),
-    /// Of one operand.
+    /// An operation on one operand.
     Unary(Unary),
-    /// Of two.
+    /// An operation on two operands.
     Binary(Binary),
     /// A comparison.
     Compare(Compare),
-    /// One member of a result of two.
+    /// One member, 0 or 1, of a result with two members.
     Wide(Wide, u32),
-    /// SClamp or UClamp, by the type's signedness, with the smaller limit first.
+    /// SClamp or UClamp, by the type's signedness. Lowering puts the smaller limit first.
     Clamp,
     /// OpBitFieldInsert: base, insert, offset, count.
     BitFieldInsert,
@@ -123,13 +123,13 @@ pub enum Op {
     Any,
     /// OpAll.
     All,
-    /// Condition, if true, if false.
+    /// OpSelect: condition, value if true, value if false.
     Select,
-    /// To the result's scalar type from another, lane by lane.
+    /// A conversion to the result's scalar type, component by component.
     Convert,
     /// OpCompositeConstruct of all parts.
     Construct,
-    /// The same, by insertions into an OpUndef, all of whose parts are replaced.
+    /// The same composite, made by OpCompositeInsert into an OpUndef. All parts are replaced.
     ConstructByInsertion,
     /// OpCompositeExtract.
     Extract(Vec<u32>),
@@ -141,7 +141,8 @@ pub enum Op {
     DynamicExtract,
     /// OpVectorInsertDynamic: vector, component, index.
     DynamicInsert,
-    /// OpFunctionCall: operands for value parameters, in order; the variables for pointers.
+    /// OpFunctionCall. The operands are for the value parameters, in order. The roots are for the
+    /// pointer parameters.
     Call(u32, Vec<Root>),
 }
 
@@ -150,21 +151,21 @@ pub enum Op {
 pub struct Expr {
     /// The type of its value.
     pub ty: Type,
-    /// What it does.
+    /// Its operation.
     pub op: Op,
     /// Its operands.
     pub args: Vec<Expr>,
-    /// Which of two guards lowering uses, where it has two.
+    /// Which of two guards lowering uses, for operations that have two.
     pub guard: bool,
 }
 
 impl Expr {
-    /// An expression with the first guard.
+    /// An expression with the first of the guards.
     pub fn new(ty: Type, op: Op, args: Vec<Expr>) -> Expr {
         Expr { ty, op, args, guard: false }
     }
 
-    /// The constant of the type that is zero in all scalars.
+    /// The constant of this type whose scalars are all zero.
     pub fn zero(ty: Type) -> Expr {
         let scalars = ty.scalars();
         Expr::new(ty, Op::Const(vec![0; scalars]), Vec::new())
@@ -180,7 +181,7 @@ impl Expr {
         Expr::new(ty, Op::Local(local), Vec::new())
     }
 
-    /// How many expressions it consists of.
+    /// The number of expressions in it, itself included.
     pub fn size(&self) -> u32 {
         1 + self.args.iter().map(Expr::size).sum::<u32>()
     }

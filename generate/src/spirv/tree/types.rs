@@ -7,9 +7,9 @@ pub enum Scalar {
     Bool,
     /// OpTypeInt.
     Int {
-        /// Bits: 8, 16, 32 or 64.
+        /// The width in bits: 8, 16, 32 or 64.
         width: u8,
-        /// Its signedness.
+        /// Whether it is signed.
         signed: bool,
     },
 }
@@ -20,7 +20,7 @@ pub const UINT: Scalar = Scalar::Int { width: 32, signed: false };
 pub const INT: Scalar = Scalar::Int { width: 32, signed: true };
 
 impl Scalar {
-    /// Bits of an integer; 1 for a Boolean.
+    /// The width of an integer in bits. 1 for a Boolean.
     pub fn width(self) -> u32 {
         match self {
             Scalar::Bool => 1,
@@ -33,7 +33,7 @@ impl Scalar {
         matches!(self, Scalar::Int { signed: true, .. })
     }
 
-    /// All bits of the type set.
+    /// The mask of all bits of the type.
     pub fn mask(self) -> u64 {
         u64::MAX >> (64 - self.width())
     }
@@ -46,9 +46,9 @@ pub enum Type {
     Scalar(Scalar),
     /// 2 to 4 scalars.
     Vector(Scalar, u8),
-    /// So many of one type.
+    /// An array: element type and length.
     Array(Box<Type>, u32),
-    /// Members in order.
+    /// A structure, by its members in order.
     Struct(Vec<Type>),
 }
 
@@ -63,7 +63,7 @@ impl Type {
         if n == 1 { Type::Scalar(scalar) } else { Type::Vector(scalar, n) }
     }
 
-    /// The scalar that a scalar or vector is of, and how many.
+    /// The scalar type and the number of components of a scalar or vector.
     pub fn scalar(&self) -> Option<(Scalar, u8)> {
         match *self {
             Type::Scalar(scalar) => Some((scalar, 1)),
@@ -72,7 +72,7 @@ impl Type {
         }
     }
 
-    /// How many scalars a value holds.
+    /// The number of scalars in a value.
     pub fn scalars(&self) -> usize {
         match self {
             Type::Scalar(_) => 1,
@@ -82,8 +82,8 @@ impl Type {
         }
     }
 
-    /// The type of a part, if there is one. The index of an array's or vector's
-    /// element does not matter.
+    /// The type of a direct part. `None` if a structure has no such member, or for a scalar. The
+    /// index does not matter for arrays and vectors.
     pub fn part(&self, index: u32) -> Option<Type> {
         match self {
             Type::Scalar(_) => None,
@@ -93,7 +93,7 @@ impl Type {
         }
     }
 
-    /// How many parts a composite has; 0 for a scalar.
+    /// The number of direct parts of a composite. 0 for a scalar.
     pub fn parts(&self) -> u32 {
         match self {
             Type::Scalar(_) => 0,
@@ -103,7 +103,7 @@ impl Type {
         }
     }
 
-    /// The type at the end of a path, if it leads somewhere.
+    /// The type at the end of a path. `None` if the path does not fit the type.
     pub fn at(&self, path: &[Step]) -> Option<Type> {
         path.iter().try_fold(self.clone(), |ty, step| match step {
             Step::Member(i) => ty.part(*i),
@@ -115,8 +115,9 @@ impl Type {
 /// One step of an access chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// A constant index, in bounds.
+    /// A constant index, which is in bounds.
     Member(u32),
-    /// An index computed at run time, a 32-bit unsigned integer that lowering brings into bounds.
+    /// An index that is computed at run time. It is a 32-bit unsigned integer that lowering brings
+    /// into bounds.
     Index,
 }

@@ -1,16 +1,17 @@
-//! Every list of statements of a tree, and every expression.
+//! Visitors of all lists of statements, and of all expressions of a tree.
 
 use super::{Expr, Module, Stmt, Trip};
 
 impl Module {
-    /// Every list of statements, outer before inner, functions before the entry point.
+    /// Visits every list of statements: outer lists before inner ones, functions before the
+    /// entry point.
     pub fn each_block(&mut self, f: &mut dyn FnMut(&mut Vec<Stmt>)) {
         for function in self.functions.iter_mut().chain([&mut self.main]) {
             visit_block(&mut function.body, f);
         }
     }
 
-    /// Every expression, operands after what they are operands of.
+    /// Visits every expression. An expression comes before its operands.
     pub fn each_expr(&mut self, f: &mut dyn FnMut(&mut Expr)) {
         for function in self.functions.iter_mut().chain([&mut self.main]) {
             each_expr_in(&mut function.body, f);
@@ -33,7 +34,7 @@ fn visit_expr(expr: &mut Expr, f: &mut dyn FnMut(&mut Expr)) {
     }
 }
 
-/// Every expression in the statements, operands after what they are operands of.
+/// Visits every expression in the statements. An expression comes before its operands.
 pub fn each_expr_in(block: &mut [Stmt], f: &mut dyn FnMut(&mut Expr)) {
     for stmt in block {
         stmt.each_expr(&mut |e| visit_expr(e, f));
@@ -42,7 +43,7 @@ pub fn each_expr_in(block: &mut [Stmt], f: &mut dyn FnMut(&mut Expr)) {
 }
 
 impl Stmt {
-    /// The statement's own lists of statements.
+    /// Visits the lists of statements that this statement holds directly.
     pub fn each_block(&mut self, f: &mut dyn FnMut(&mut Vec<Stmt>)) {
         match self {
             Stmt::If(_, arms, _) => arms.iter_mut().for_each(|arm| f(&mut arm.body)),
@@ -55,7 +56,7 @@ impl Stmt {
         }
     }
 
-    /// The statement's own expressions, not those in its lists of statements.
+    /// Visits the statement's own expressions, not those in its lists of statements.
     pub fn each_expr(&mut self, f: &mut dyn FnMut(&mut Expr)) {
         match self {
             Stmt::Let(_, e) => f(e),

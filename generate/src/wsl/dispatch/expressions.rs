@@ -1,4 +1,4 @@
-//! Values, conditions, and elements of shared arrays that may be read.
+//! Values, conditions, and readable elements of shared arrays.
 
 use super::{Array, Generator, Kind, Use};
 
@@ -57,7 +57,7 @@ impl Generator {
                 4 => {
                     let (sign, by) = (self.of(&["/", "%"]), 1 + self.below(7));
                     let by = match kind {
-                        // A divisor of a thread's own that may be 0.
+                        // A divisor that only this thread has. It may be 0.
                         _ if self.shape.open && self.one_in(2) => format!("({} & {})", self.value(kind, 0), self.literal_of(kind, 3)),
                         _ => self.literal_of(kind, by),
                     };
@@ -115,8 +115,8 @@ impl Generator {
         format!("{}[{index}]", fit[i as usize])
     }
 
-    /// An index of one of the thread's own arrays of four; where that may be unspecified, one that
-    /// may be too large.
+    /// An index of one of the thread's own arrays of four elements. It may be too large if the
+    /// shape allows unspecified operations.
     pub(super) fn private_index(&mut self, depth: u32) -> String {
         let index = self.value(Kind::Uint, depth.min(1));
         if self.shape.open && self.one_in(3) { index } else { format!("({index} % 4u)") }
@@ -132,7 +132,7 @@ impl Generator {
         Some(format!("{}({a}, {b}, {c})", fit[i as usize]))
     }
 
-    /// A truth value.
+    /// A condition.
     pub(super) fn condition(&mut self, depth: u32) -> String {
         let kind = self.of(&[Kind::Uint, Kind::Uint, Kind::Int, Kind::Float]);
         if depth > 0 && self.one_in(4) {
@@ -143,7 +143,7 @@ impl Generator {
         format!("({a} {sign} {b})")
     }
 
-    /// Whether shared memory may be touched once more.
+    /// Whether shared memory may be accessed once more. If so, counts the access.
     pub(super) fn touches(&mut self) -> bool {
         if !self.sharing || self.accesses <= 0 {
             return false;
@@ -165,7 +165,7 @@ impl Generator {
         Some(format!("{}[{index}]{leaf}", array.name))
     }
 
-    /// The index of an element that every thread, or just this one, may read.
+    /// The index of an element that this thread may read.
     pub(super) fn read_index(&mut self, array: &Array, depth: u32) -> String {
         let size = self.threads() * array.each;
         let from = match array.using {
@@ -185,7 +185,7 @@ impl Generator {
         self.in_part(array, any)
     }
 
-    /// The index of an element that belongs to this thread alone.
+    /// The index of an element that belongs to this thread.
     pub(super) fn own_index(&mut self, array: &Array) -> String {
         let (n, j) = (self.threads(), self.below(array.each));
         let of = match array.using {
@@ -201,7 +201,7 @@ impl Generator {
         self.in_part(array, index)
     }
 
-    /// The index in the group's part of a device buffer.
+    /// The index in a device buffer of an index in the group's part.
     pub(super) fn in_part(&self, array: &Array, index: String) -> String {
         let size = self.threads() * array.each;
         if array.device && self.group_count() > 1 { format!("number * {size}u + {index}") } else { index }

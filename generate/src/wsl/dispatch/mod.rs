@@ -1,17 +1,18 @@
-//! Compute dispatches without races by construction, and the same with a race planted: text, groups
-//! and what buffers hold, from a seed.
+//! Compute dispatches that have no races by construction, and dispatches with one planted race. A
+//! seed determines the text, the groups and the contents of the buffers.
 //!
 //! Threads share arrays: threadgroup variables, and device buffers of which every group has a part
-//! of its own. From one barrier that fences an array to the next, the array has one use, drawn with
-//! the barrier: every thread has elements of its own, or all read, or the threads at the front have
-//! theirs and all read the rest. Elements of atomics are only ever changed by one commuting
-//! operation each, whose old value nobody looks at, or read, or had by one thread each. Barriers
-//! stand in uniform control flow: what decides it comes from a constant buffer, from the group's
-//! place and from counters of loops that are uniform themselves. So every schedule shows the same,
-//! and no barrier is missed.
+//! of its own. An array has one use between two barriers that fence it. The use is drawn with the
+//! barrier. Either every thread has elements of its own, or all threads read all elements, or the
+//! first threads have elements of their own and all threads read the rest. Elements of atomics have
+//! similar uses. Either each is changed only by one commuting operation, whose old value nothing
+//! uses, or all are read, or each belongs to one thread. Barriers stand in uniform control flow.
+//! Their conditions depend on a constant buffer, on the group's position, and on counters of loops
+//! that are uniform themselves. So every schedule shows the same values, and every thread reaches
+//! every barrier.
 //!
-//! Unless a shape asks for it, no operation is unspecified: divisors are not 0, indices are below
-//! lengths, and of floats there are no minima and no conversions.
+//! Operations are unspecified only if the shape asks for it. Otherwise divisors are not 0, indices
+//! are below lengths, and there are no minima and no conversions of floats.
 //!
 //! | file | what it makes |
 //! |---|---|
@@ -30,7 +31,7 @@ use smallstep_semantics::wsl::group::Resource;
 use smallstep_semantics::wsl::typing::program::Program;
 use std::ops::Range;
 
-/// The version of the generator: another one may make another dispatch of a seed.
+/// The version of the generator. Another version may make another dispatch of the same seed.
 pub const VERSION: u32 = 1;
 
 /// A dispatch.
@@ -38,19 +39,19 @@ pub const VERSION: u32 = 1;
 pub struct Dispatch {
     /// The program: one compute entry point, `main`.
     pub text: String,
-    /// How many groups there are.
+    /// The number of groups in each direction.
     pub groups: [u32; 3],
-    /// What each buffer holds, by its name in the program, in words.
+    /// The initial words of each buffer, by its name in the program.
     pub buffers: Vec<(String, Vec<u32>)>,
-    /// Where in the text the accesses stand that race, in bytes; none in a program without races.
+    /// The byte range of the racing accesses in the text. `None` in a program without races.
     pub race: Option<Range<usize>>,
 }
 
 impl Dispatch {
-    /// The buffers of the entry point, holding what the dispatch gives them.
+    /// The buffers of the entry point with the contents of this dispatch.
     ///
     /// # Errors
-    /// If the entry point takes others; that of this dispatch does not.
+    /// If the entry point takes other buffers. The dispatch's own entry point does not.
     pub fn bind(&self, program: &Program, entry: &EntryPoint) -> Result<Vec<Resource>, InvalidInput> {
         let mut resources = Resource::of(program, entry)?;
         for buffer in &mut resources {
@@ -61,42 +62,42 @@ impl Dispatch {
     }
 }
 
-/// How large dispatches are made, and of what.
+/// The size and the features of generated dispatches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// Whether it is for schedules one by one: at most three threads, and few
-    /// accesses of shared memory.
+    /// Whether every schedule is to be tried: at most three threads, and few accesses of
+    /// shared memory.
     pub small: bool,
-    /// Whether the program has about 30 statements, rather than some hundred.
+    /// Whether the program has about 30 statements, rather than some hundreds.
     pub short: bool,
     /// Whether a race is planted.
     pub race: bool,
-    /// Whether operations are unspecified now and then, of one thread's own values.
+    /// Whether some operations on a thread's own values are unspecified.
     pub open: bool,
 }
 
-/// A dispatch of up to some dozen threads. In one of four, operations are unspecified.
+/// A dispatch of up to some dozens of threads. In one of four, operations are unspecified.
 pub fn dispatch(seed: u64) -> Dispatch {
     of(seed, Shape { open: seed % 4 == 3, ..Shape::default() })
 }
 
-/// The same with about 30 statements.
+/// A dispatch like [`dispatch`], with about 30 statements.
 pub fn short(seed: u64) -> Dispatch {
     of(seed, Shape { short: true, open: seed % 4 == 3, ..Shape::default() })
 }
 
-/// A dispatch of two or three threads with few accesses of shared memory, so that every order of
-/// them can be tried.
+/// A dispatch of two or three threads with few accesses of shared memory, so that all orders of the
+/// accesses can be tried.
 pub fn small(seed: u64) -> Dispatch {
     of(seed, Shape { small: true, ..Shape::default() })
 }
 
-/// A dispatch in which accesses race, at a place that every thread reaches.
+/// A dispatch whose accesses race, at a place that every thread reaches.
 pub fn racy(seed: u64) -> Dispatch {
     of(seed, Shape { race: true, ..Shape::default() })
 }
 
-/// The same with about 30 statements.
+/// A dispatch like [`racy`], with about 30 statements.
 pub fn short_racy(seed: u64) -> Dispatch {
     of(seed, Shape { short: true, race: true, ..Shape::default() })
 }
@@ -126,8 +127,8 @@ impl Kind {
     }
 }
 
-/// What an array is made of: its type, its scalars by what follows the element, each with its word,
-/// and how many words it takes.
+/// An element type of an array: its name, its scalars (suffix, kind and index of the word), and its
+/// size in words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Element {
     ty: &'static str,
@@ -145,16 +146,16 @@ const ELEMENTS: [Element; 7] = [
     Element { ty: "Cell", leaves: &[(".count", Kind::Uint, 0), (".at.x", Kind::Float, 2), (".at.y", Kind::Float, 3)], words: 4 },
 ];
 
-/// Which threads touch which elements of an array from one barrier to the next.
+/// The threads that access the elements of an array between two barriers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Use {
-    /// Each thread those of the thread so many places on.
+    /// Each thread has the elements of the thread this number of places further on.
     Shifted(u32),
-    /// Each thread those of the thread as far from the other end.
+    /// Each thread has the elements of the thread at the same distance from the other end.
     Reversed,
-    /// All read all.
+    /// All threads read all elements.
     All,
-    /// So many threads at the front have their own; all read the rest.
+    /// This number of first threads have elements of their own. All threads read the rest.
     Front(u32),
 }
 
@@ -163,32 +164,32 @@ enum Use {
 struct Array {
     name: String,
     element: Element,
-    /// Whether it is in device memory: then each group has a part of it.
+    /// Whether it is in device memory. If so, each group has a part of it.
     device: bool,
-    /// How many elements each thread has.
+    /// The number of elements of each thread.
     each: u32,
     using: Use,
 }
 
-/// An array of atomics that threads share; the use says who changes them.
+/// An array of atomics that threads share. `using` says which threads change them.
 #[derive(Clone, Debug)]
 struct Atomics {
     name: String,
-    /// Whether it is in device memory; then all groups share it, and nobody reads it.
+    /// Whether it is in device memory. If so, all groups share it, and no thread reads it.
     device: bool,
     kind: Kind,
-    /// The operation of each element while all change it.
+    /// The operation of each element while all threads change it.
     operations: Vec<&'static str>,
     using: AtomicUse,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum AtomicUse {
-    /// All change any, each by its operation.
+    /// All threads change any element, by the operation of that element.
     Commuting,
-    /// All read any, by an operation that changes nothing.
+    /// All threads read any element, by an operation that changes nothing.
     Read,
-    /// Each thread has one, as long as there are enough.
+    /// Each thread has one element, as long as there are enough.
     Own,
 }
 
@@ -204,31 +205,32 @@ struct Generator {
     seed: u64,
     drawn: u64,
     shape: Shape,
-    /// Threads of a group in each direction, and groups.
+    /// The threads of a group in each direction, and the groups.
     size: [u32; 3],
     groups: [u32; 3],
     arrays: Vec<Array>,
     atomics: Vec<Atomics>,
-    /// The functions that are there: each takes a `uint`, an `int` and a `float`.
+    /// The functions written so far, by name and result. Each takes a `uint`, an `int` and
+    /// a `float`.
     functions: Vec<(String, Kind)>,
     locals: Vec<Local>,
-    /// The names of arrays of four of a thread's own.
+    /// The thread's own arrays of four elements, by name and element kind.
     own: Vec<(String, Kind)>,
     text: String,
     indent: usize,
     next: u32,
-    /// How many more statements there may be.
+    /// The number of statements that may still be written.
     left: isize,
-    /// How many more accesses of shared memory a thread may make, where that matters.
+    /// The number of accesses of shared memory that a thread may still make, for small shapes.
     accesses: isize,
-    /// Whether shared memory may be touched here.
+    /// Whether shared memory may be accessed here.
     sharing: bool,
     race: Option<Range<usize>>,
 }
 
-/// How many words the constant buffer `given` holds, from which uniform control flow is decided.
+/// The number of words in the constant buffer `given`. Uniform control flow depends on it.
 const GIVEN: u32 = 4;
-/// How many elements of each kind every thread leaves of its variables.
+/// The number of elements of each kind that every thread stores at its end.
 const LEFT: usize = 2;
 
 impl Generator {
@@ -280,7 +282,7 @@ impl Generator {
         self.text.push('\n');
     }
 
-    /// A block after what heads it; its variables end with it.
+    /// A block after a head. Its variables go out of scope at its end.
     fn block(&mut self, head: &str, inside: impl FnOnce(&mut Self)) {
         let (locals, own) = (self.locals.len(), self.own.len());
         self.line(&format!("{head} {{"));
@@ -292,7 +294,7 @@ impl Generator {
         self.own.truncate(own);
     }
 
-    /// The threads of a group.
+    /// The number of threads in a group.
     fn threads(&self) -> u32 {
         self.size.iter().product()
     }
@@ -345,7 +347,7 @@ impl Generator {
         }
     }
 
-    /// What threads share. Threadgroup variables begin with zeros, which nobody stores.
+    /// Draws the shared arrays. Threadgroup variables are initialized with zeros.
     fn shared(&mut self) {
         let count = if self.shape.small { 1 + self.below(2) } else { 2 + self.below(3) };
         for i in 0..count {
@@ -366,7 +368,7 @@ impl Generator {
         }
     }
 
-    /// What the buffers hold.
+    /// The contents of the buffers.
     fn contents(&mut self) -> Vec<(String, Vec<u32>)> {
         let word = |g: &mut Self, kind: Kind| match kind {
             Kind::Uint => g.below(12),

@@ -1,16 +1,16 @@
-//! What a thread does between barriers.
+//! The statements of a thread between barriers.
 
 use super::{AtomicUse, Generator, Kind, Local, Use};
 
 impl Generator {
-    /// Some statements.
+    /// Writes at most `most` statements.
     pub(super) fn statements(&mut self, most: u32, depth: u32) {
         for _ in 0..1 + self.below(most) {
             self.statement(depth);
         }
     }
 
-    /// A statement without barriers, whatever decides that it is reached.
+    /// Writes a statement without barriers. It may stand in any control flow.
     pub(super) fn statement(&mut self, depth: u32) {
         self.left -= 1;
         let simple = depth == 0 || self.left <= 0;
@@ -75,7 +75,8 @@ impl Generator {
         }
     }
 
-    /// A store to an element that belongs to this thread alone, if some array has one.
+    /// Stores to an element that belongs to this thread, if some array has one. Otherwise assigns
+    /// to a variable.
     fn store(&mut self) {
         let fit: Vec<usize> = (0..self.arrays.len()).filter(|&i| self.arrays[i].using != Use::All).collect();
         if fit.is_empty() || !self.touches() {
@@ -85,7 +86,7 @@ impl Generator {
         let array = self.arrays[i].clone();
         let place = format!("{}[{}]", array.name, self.own_index(&array));
         let stored = match self.below(8) {
-            // The whole element, from one that may be read.
+            // Stores a whole element, copied from an element that this thread may read.
             0 if self.touches() => {
                 let from = self.read_index(&array, 1);
                 format!("{place} = {}[{from}];", array.name)
@@ -109,7 +110,7 @@ impl Generator {
         }
     }
 
-    /// An atomic operation, by what the atomics are used for.
+    /// An atomic operation that fits the current use of the atomics.
     fn atomic(&mut self) {
         if self.atomics.is_empty() || !self.touches() {
             return self.assign();
@@ -147,13 +148,14 @@ impl Generator {
                 }
             }
         }
-        // What was there before a commuting operation depends on the schedule.
+        // The old value of a commuting operation depends on the schedule.
         if readable {
             self.locals.push(Local { name: old, kind, writable: true });
         }
     }
 
-    /// Inside a loop the accesses are more than are written.
+    /// Writes the inside of a loop. Small shapes have no shared accesses there, since each would
+    /// run several times.
     pub(super) fn looped(&mut self, inside: impl FnOnce(&mut Self)) {
         let sharing = self.sharing;
         self.sharing &= !self.shape.small;
@@ -193,7 +195,7 @@ impl Generator {
         });
     }
 
-    /// A way out of a loop's round, or of the loop.
+    /// Leaves an iteration of a loop, or the loop.
     fn leave(&mut self) {
         if self.one_in(3) {
             let (condition, way) = (self.condition(1), self.of(&["break", "continue"]));

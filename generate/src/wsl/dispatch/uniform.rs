@@ -1,9 +1,9 @@
-//! What all threads of a group do together: the program around what each of them does, barriers,
-//! and the race that is planted.
+//! The parts that all threads of a group execute together: the frame of the program, barriers, and
+//! the planted race.
 
 use super::{Array, GIVEN, Generator, Kind, LEFT, Local, Use};
 
-/// A barrier, by what it fences.
+/// The barriers, with whether they fence threadgroup memory and device memory.
 const BARRIERS: [(&str, bool, bool); 4] = [
     ("GroupMemoryBarrierWithGroupSync", true, false),
     ("DeviceMemoryBarrierWithGroupSync", false, true),
@@ -51,7 +51,7 @@ impl Generator {
         self.block(&format!("compute void main({})", parameters.join(", ")), Generator::body);
     }
 
-    /// A function of a `uint`, an `int` and a `float` that touches nothing shared.
+    /// Writes a function of a `uint`, an `int` and a `float` that accesses no shared memory.
     fn function(&mut self) {
         let kind = self.of(&Kind::ALL);
         let name = self.fresh("f");
@@ -110,13 +110,13 @@ impl Generator {
         self.end();
     }
 
-    /// What a thread does until the next barrier.
+    /// Writes the statements of a thread up to the next barrier.
     fn epoch(&mut self) {
         let most = if self.shape.small || self.shape.short { 2 } else { 4 };
         self.statements(most, 2);
     }
 
-    /// What decides alike for every thread of a group.
+    /// A value that is the same in all threads of a group.
     fn uniform(&mut self) -> String {
         match self.below(3) {
             0 => "number".into(),
@@ -124,11 +124,11 @@ impl Generator {
         }
     }
 
-    /// A barrier, perhaps with more around it that all threads do alike.
+    /// Writes a barrier, perhaps inside of uniform control flow.
     fn together(&mut self, depth: u32) {
         match if self.shape.small || depth == 0 { 0 } else { self.below(7) } {
             4 => {
-                // Behind the condition the uses are what neither branch has left.
+                // After the condition, the uses must fit both branches.
                 let (a, b) = (self.uniform(), self.below(4));
                 self.block(&format!("if ({a} > {b}u)"), |g| g.rounds(depth - 1));
                 if self.one_in(2) {
@@ -160,7 +160,7 @@ impl Generator {
         self.epoch();
     }
 
-    /// A barrier: what it fences is used anew.
+    /// Writes a barrier. Each array that it fences gets a new use.
     fn meet(&mut self, name: &str, group: bool, device: bool) {
         self.line(&format!("{name}();"));
         for i in 0..self.arrays.len() {
@@ -176,7 +176,8 @@ impl Generator {
         }
     }
 
-    /// A sum over the group, by halves or by everyone, if there is an array for it.
+    /// Writes a sum over the group, by halves or computed by every thread, if there is an array
+    /// for it.
     fn idiom(&mut self) {
         let threads = self.threads();
         let fit: Vec<String> =
@@ -206,7 +207,7 @@ impl Generator {
         let sum = self.fresh("v");
         self.line(&format!("uint {sum} = all(@{name}, lane, {value});"));
         self.locals.push(Local { name: sum, kind: Kind::Uint, writable: true });
-        // Its last barrier fences threadgroup memory.
+        // The last barrier of the sum fences threadgroup memory.
         for i in 0..self.arrays.len() {
             if !self.arrays[i].device {
                 self.arrays[i].using = self.use_of_array();
@@ -214,7 +215,8 @@ impl Generator {
         }
     }
 
-    /// What every thread leaves, some of them after others have returned.
+    /// Writes the stores of results at the end of each thread. Some threads may have returned
+    /// before others.
     fn end(&mut self) {
         let of = |g: &Self, kind: Kind| -> Vec<String> { g.locals.iter().filter(|l| l.kind == kind).map(|l| l.name.clone()).collect() };
         let at = format!("(number * {}u + lane) * {LEFT}u", self.threads());
@@ -236,10 +238,10 @@ impl Generator {
         self.line(&format!("real[{at} + 1u] = x;"));
     }
 
-    /// Accesses that race, whatever was before them: every thread reaches them.
+    /// Plants racing accesses. Every thread reaches them, and they race whatever happened before.
     fn plant(&mut self) {
         let (threads, alone) = (self.threads(), self.threads() == 1);
-        // A thread that is all of its group races with other groups.
+        // The only thread of a group can race only with other groups.
         let fit: Vec<Array> = self.arrays.iter().filter(|a| !alone || a.device).cloned().collect();
         if fit.is_empty() {
             return;
@@ -253,7 +255,7 @@ impl Generator {
         let next = format!("{name}[{}]{leaf}", self.in_part(&own, format!("((lane + 1u) % {threads}u) * {}u", array.each)));
         let start = self.text.len();
         match if alone { 0 } else { self.below(4) } {
-            // Groups are ordered by no barrier.
+            // No barrier orders groups.
             0 if array.device && self.group_count() > 1 => {
                 self.line("AllMemoryBarrierWithGroupSync();");
                 self.line(&format!("if (lane == 0u) {name}[0u]{leaf} = {value};"));
@@ -262,7 +264,7 @@ impl Generator {
                 self.line(&format!("{mine} = {value};"));
                 self.line(&format!("{} {read} = {next};", kind.name()));
             }
-            // A barrier that fences the other memory.
+            // The barrier fences the other memory, so it does not order these accesses.
             2 => {
                 self.line(&format!("{mine} = {value};"));
                 self.line(if array.device { "GroupMemoryBarrierWithGroupSync();" } else { "DeviceMemoryBarrierWithGroupSync();" });

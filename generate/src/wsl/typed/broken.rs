@@ -1,15 +1,15 @@
-//! Declarations that break one rule each.
+//! Declarations that each break one rule.
 
 use super::{Fault, Generator};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::types::{Scalar, TypeId};
 
 impl Generator {
-    /// The declaration that breaks a rule, if the fault is one of a declaration.
+    /// Adds the declaration that breaks a rule, if the fault is one of a declaration.
     pub(super) fn broken_declaration(&mut self) {
         let Some(fault) = self.fault.filter(|_| self.broken.is_none()) else { return };
         if let Some((text, rule)) = self.broken_text(fault) {
-            // Of two types of one name, the second breaks the rule.
+            // If two types have the same name, the second breaks the rule.
             let last = matches!(fault, Fault::TypedefDuplicate | Fault::StructDuplicate | Fault::EnumDuplicate);
             let at = if last { self.decls.len() } else { self.below(self.decls.len() + 1) };
             self.decls.insert(at, text);
@@ -17,7 +17,7 @@ impl Generator {
         }
     }
 
-    /// A type that is no pointer, array reference, array or void, as it is written.
+    /// A type as text that is no pointer, array reference, array or void.
     fn plain(&mut self) -> String {
         let (s, n) = (self.of(&Scalar::ALL), 2 + self.below(3) as u8);
         let ty = if self.structs.is_empty() || self.one_in(3) {
@@ -230,7 +230,7 @@ impl Generator {
                     "vector<float, 2.0>",
                     "Nowhere",
                 ]);
-                // A type that is an argument has its own rule where it may be void.
+                // Types in arguments have their own rule against void.
                 let rule = if ty.contains("void") { Rule::WslVVoid } else { Rule::WslVTypeDefined };
                 (format!("void {name}({ty} a) {{ }}"), rule)
             }
@@ -392,7 +392,7 @@ impl Generator {
                     ("vertex void M(Mb a : register(r)) { }", Rule::WslEpResourceType),
                     ("struct Mc { Mb a : SV_SampleIndex; } fragment void M(Mc a) { }", Rule::WslEpBuiltin),
                 ]);
-                // No keyword of these has an M but as their names.
+                // None of these texts has another M than the names.
                 (format!("{structure}{}", text.replace('M', &name)), rule)
             }
             Fault::BuiltinType => {

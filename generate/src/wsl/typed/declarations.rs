@@ -5,9 +5,9 @@ use smallstep_semantics::wsl::syntax::{AddressSpace, Qualifier};
 use smallstep_semantics::wsl::types::{EnumId, Scalar, StructId, TextureKind, Type, TypeId};
 use std::rc::Rc;
 
-/// How many choices a function's body has.
+/// The number of choices for a function's body.
 const FUEL: isize = 90;
-/// How many choices a function's body has in a program of about 30 statements.
+/// The number of choices for a function's body in a program of about 30 statements.
 const SHORT_FUEL: isize = 32;
 
 impl Generator {
@@ -21,8 +21,8 @@ impl Generator {
         for _ in 0..self.below(4) {
             self.typedef();
         }
-        // What a call means depends on every function of its name, so all are there before the
-        // first body.
+        // The meaning of a call depends on every function with its name, so all signatures exist
+        // before the first body.
         let first = self.functions.len();
         for _ in 0..self.signatures() {
             self.signature();
@@ -52,7 +52,7 @@ impl Generator {
         self.broken_declaration();
     }
 
-    /// How many functions there are to call.
+    /// The number of callable functions.
     fn signatures(&mut self) -> usize {
         match self.purpose {
             Purpose::Compute | Purpose::Draws if self.short => self.below(2),
@@ -61,7 +61,7 @@ impl Generator {
         }
     }
 
-    /// Perhaps an operator or accessors.
+    /// Perhaps adds an operator or accessors.
     fn own(&mut self) {
         match self.below(4) {
             0 => self.operator(),
@@ -87,7 +87,7 @@ impl Generator {
             } else if (self.one_in(2) || next == 0 && zero > i) || used.contains(&next) || next > high {
                 loop {
                     let (text, value) = self.integer(low, high);
-                    // The zero is kept for its element.
+                    // 0 is reserved for the enum's zero element.
                     if value != 0 && !used.contains(&value) {
                         break (Some(text), value);
                     }
@@ -139,7 +139,7 @@ impl Generator {
     fn typedef(&mut self) {
         let ty = if self.one_in(4) {
             let (space, to) = (self.of(&AddressSpace::ALL), self.value_type(1));
-            // What is shared may only be named where it may be used.
+            // Threadgroup memory may be named only in functions that may use it.
             let space = if space == AddressSpace::Threadgroup { AddressSpace::Device } else { space };
             if self.one_in(2) { self.pointer(space, to) } else { self.reference_to(space, to) }
         } else {
@@ -151,7 +151,7 @@ impl Generator {
         self.typedefs.push((name, ty));
     }
 
-    /// Qualifiers where they mean nothing.
+    /// Qualifiers in a place where they have no effect.
     pub(super) fn ignored_qualifiers(&mut self) -> String {
         if !self.one_in(20) {
             return String::new();
@@ -160,7 +160,7 @@ impl Generator {
         (0..n).map(|_| format!("{} ", self.of(&Qualifier::ALL).keyword())).collect()
     }
 
-    /// A semantic where it means nothing.
+    /// A semantic in a place where it has no effect.
     fn ignored_semantic(&mut self) -> String {
         if !self.one_in(20) {
             return String::new();
@@ -226,7 +226,8 @@ impl Generator {
         }
     }
 
-    /// Whether the function may be declared: none has the name and the types.
+    /// Whether no function with this name and these types is declared yet. If so, records it
+    /// as declared.
     fn free(&mut self, name: &str, parameters: &[TypeId]) -> bool {
         self.declared.insert((name.to_string(), parameters.to_vec()))
     }
@@ -234,15 +235,15 @@ impl Generator {
     fn signature(&mut self) {
         let flavour = self.of(&[Flavour::Any, Flavour::Any, Flavour::Any, Flavour::Fragment, Flavour::Compute]);
         let flavour = self.flavour_of_purpose(flavour);
-        // A program whose functions are called has one that takes values and gives one.
+        // If functions are called, the first one takes values and returns a value.
         let is_called = self.purpose == Purpose::Functions && self.functions.is_empty();
         let n = self.below(4);
         let parameter = |g: &mut Self| if is_called { g.value_type(2) } else { g.parameter_type(flavour) };
         let mut parameters: Vec<TypeId> = (0..n).map(|_| parameter(self)).collect();
         let names: Vec<String> = self.functions.iter().filter(|f| f.name.starts_with('f')).map(|f| f.name.clone()).collect();
         let name = if !names.is_empty() && self.one_in(3) {
-            // An overload of as many parameters, some of them scalars, so that literals have
-            // something to choose from.
+            // An overload with the same number of parameters. Some of them become scalars, so that
+            // literals can select an overload.
             let name = self.of(&names);
             let other = self.functions.iter().find(|f| f.name == name).map(|f| f.parameters.clone()).unwrap_or_default();
             parameters = other.iter().map(|p| if p.0 <= TypeId::FLOAT.0 { self.scalar() } else { *p }).collect();
@@ -271,7 +272,7 @@ impl Generator {
         self.functions[i].ready = true;
     }
 
-    /// The declaration of a function with a body; a cast has no name.
+    /// The text of a function with a body. A cast has no name.
     pub(super) fn function_text(&mut self, name: &str, parameters: &[TypeId], result: TypeId, flavour: Flavour) -> String {
         let mut variables = Vec::new();
         let mut texts = Vec::new();
@@ -308,7 +309,7 @@ impl Generator {
         Some(self.structure(i))
     }
 
-    /// A declared operator or cast.
+    /// Adds an operator or a cast.
     fn operator(&mut self) {
         let Some(of) = self.any_struct() else { return };
         let (mut parameters, mut result) = (vec![of], self.value_type(2));
@@ -336,8 +337,8 @@ impl Generator {
                 let other = self.value_type(1);
                 parameters.push(other);
             }
-            // Only a type with a name can be called, and the library has the cast of
-            // a type to itself.
+            // Only a type with a name can be called as a cast. The library has the cast of a type
+            // to itself.
             if self.identifier(result).is_none() || parameters == [result] {
                 return;
             }
@@ -355,7 +356,7 @@ impl Generator {
         self.functions.push(Function { cast: name.is_empty(), name, parameters, result, flavour: Flavour::Any, ready: true });
     }
 
-    /// Accessors of a type: getter, getter and setter, or address-takers.
+    /// Adds accessors for a type: a getter, a getter and a setter, or address-takers.
     fn accessors(&mut self) {
         let of = match self.any_struct() {
             Some(s) if !self.one_in(4) => s,
@@ -390,7 +391,7 @@ impl Generator {
                 a.ty = ty;
                 let thread = self.one_in(2);
                 for space in AddressSpace::ALL {
-                    // What is shared may only be named by what vertex and fragment
+                    // Threadgroup memory may be named only in functions that vertex and fragment
                     // stages do not reach.
                     let kept = thread && space == AddressSpace::Thread || self.one_in(2);
                     if space == AddressSpace::Threadgroup || !kept {

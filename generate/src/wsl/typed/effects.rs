@@ -1,4 +1,4 @@
-//! Expressions that are statements.
+//! Expressions that are used as statements.
 
 use super::places::Want;
 use super::statements::{NOTHING, Statement};
@@ -10,7 +10,7 @@ use smallstep_semantics::wsl::types::TypeId;
 impl Generator {
     pub(super) fn expression_statement(&mut self) -> Statement {
         if self.breaks(Fault::Recursion, Rule::WslVRecursion) {
-            // The function comes to its own, whatever it is called.
+            // A recursion through two functions, whatever their names.
             self.decls.push("int around(int a) { return about(a); }\nint about(int a) { return around(a); }".into());
         }
         if self.flavour == Flavour::Any
@@ -26,7 +26,7 @@ impl Generator {
         Statement::new(format!("{text};"), NOTHING)
     }
 
-    /// An expression that stands where a declaration could.
+    /// An expression in a place where a declaration could stand.
     pub(super) fn effect(&mut self) -> String {
         for _ in 0..4 {
             let Some(e) = self.attempt(Generator::effective) else { continue };
@@ -36,7 +36,7 @@ impl Generator {
         e.map_or(String::new(), |e| format!("{} = 1", e.at(Level::Prefix)))
     }
 
-    /// A use of one of the program's accessors.
+    /// A use of an accessor that the program declares.
     fn own_accessor(&mut self) -> Option<Expression> {
         let all: Vec<Accessor> = self.accessors.iter().filter(|a| self.flavour.calls(a.flavour)).cloned().collect();
         if all.is_empty() {
@@ -47,7 +47,8 @@ impl Generator {
         let want = match self.below(4) {
             0 => Want::Value,
             1 if !spaces.is_empty() => Want::Address(self.of(&spaces)),
-            // Where there is no address-taker, one in thread still gives a getter and a setter.
+            // Without a matching address-taker, an address-taker for thread memory still gives a
+            // getter and a setter.
             2 if !spaces.is_empty() => Want::Address(self.of(&AddressSpace::ALL)),
             _ => Want::Assignable,
         };
@@ -68,7 +69,7 @@ impl Generator {
         Some(self.in_parens(e))
     }
 
-    /// A use of one of the program's operators.
+    /// A use of an operator or cast that the program declares.
     fn own_operator(&mut self) -> Option<Expression> {
         let own = |f: &&Function| f.ready && (f.cast || f.name.starts_with("operator")) && self.flavour.calls(f.flavour);
         let all: Vec<Function> = self.functions.iter().filter(own).cloned().collect();

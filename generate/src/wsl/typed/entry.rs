@@ -1,4 +1,4 @@
-//! Entry points of the three stages, with their arguments and results in every bucket.
+//! Entry points of the three stages, with all kinds of arguments and results.
 
 use super::{Flavour, Generator, Variable};
 use smallstep_semantics::wsl::syntax::AddressSpace;
@@ -17,7 +17,7 @@ const UINT3: TypeId = TypeId::vector(Scalar::Uint, 3);
 const FLOAT4: TypeId = TypeId::vector(Scalar::Float, 4);
 
 impl Generator {
-    /// `first`: whether it is the first of the program.
+    /// Generates an entry point. `first` says whether it is the first of the program.
     pub(super) fn entry_point(&mut self, first: bool) {
         let stage = self.stage_of_purpose(first);
         let flavour = [Flavour::Any, Flavour::Fragment, Flavour::Compute][stage];
@@ -25,10 +25,10 @@ impl Generator {
         let outputs = self.outputs(stage);
         let mut variables: Vec<Variable> = Vec::new();
         let mut texts = Vec::new();
-        // Some arguments go into structures, perhaps one in another.
+        // Some arguments become fields of structures, perhaps nested.
         while inputs.len() > 1 && self.one_in(2) {
             let n = 1 + self.below(inputs.len());
-            // An array reference is no field, and what is in a structure already stays there.
+            // An array reference cannot be a field. Fields of a structure stay there.
             let (inside, rest): (Vec<Item>, Vec<Item>) =
                 inputs[..n].iter().cloned().partition(|item| !self.is_reference(item.ty) && !item.semantic.is_empty());
             if inside.is_empty() {
@@ -42,7 +42,7 @@ impl Generator {
                 let name = self.fresh("a");
                 inputs.push(Item { qualifiers: String::new(), ty: outer, name, semantic: String::new() });
             } else {
-                // The same members twice are the same ones.
+                // Members that occur twice are the same inputs.
                 if self.one_in(8) {
                     let again = self.fresh("a");
                     inputs.push(Item { qualifiers: String::new(), ty, name: again, semantic: String::new() });
@@ -96,7 +96,7 @@ impl Generator {
         Item { qualifiers: String::new(), ty, name: self.fresh("i"), semantic: format!(" : {semantic}") }
     }
 
-    /// A scalar, a vector or a matrix.
+    /// A scalar, vector or matrix type.
     fn stage_type(&mut self) -> TypeId {
         self.value_type(0)
     }
@@ -152,7 +152,7 @@ impl Generator {
             };
             let semantic = if self.one_in(2) { format!("register(r{i})") } else { format!("register(r{i}, space{i})") };
             out.push(self.item(ty, semantic));
-            // Most of a texture's functions take a sampler.
+            // Most functions of textures take a sampler.
             if matches!(self.ty(ty), Type::Texture(..)) && self.one_in(2) {
                 out.push(self.item(TypeId::SAMPLER, format!("register(s{i})")));
             }
@@ -160,7 +160,7 @@ impl Generator {
         out
     }
 
-    /// A texture or two, and a sampler, beside the registers of [`Generator::inputs`].
+    /// One or two textures and a sampler, at other registers than those of [`Generator::inputs`].
     fn textures(&mut self) -> Vec<Item> {
         let mut out = vec![self.item(TypeId::SAMPLER, "register(s8)")];
         for i in 0..1 + self.below(2) {

@@ -1,4 +1,4 @@
-//! Expressions of a type.
+//! Expressions of a given type.
 
 use super::library::Given;
 use super::places::Want;
@@ -8,8 +8,8 @@ use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::types::{EnumId, Type, TypeId};
 
 impl Generator {
-    /// An expression of the type, that has it by itself; none for what the function
-    /// has no variable of.
+    /// An expression that has the type without its context. `None` if the type needs a variable and
+    /// the function has none.
     pub(super) fn value(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
         self.fuel -= 1;
         if self.is_opaque(ty) {
@@ -32,13 +32,13 @@ impl Generator {
         Some(self.basic(ty))
     }
 
-    /// An expression of a type that values of always exist.
+    /// An expression of a type that always has values.
     pub(super) fn value_or_basic(&mut self, ty: TypeId) -> Expression {
         let depth = if self.fuel > 0 { 2 } else { 0 };
         self.value(ty, depth).unwrap_or_else(|| self.basic(ty))
     }
 
-    /// An expression where the type is expected: integer literals take it.
+    /// An expression in a place that expects the type, so that integer literals take it.
     pub(super) fn expected(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
         if self.one_in(3) {
             let literal = match ty {
@@ -55,7 +55,7 @@ impl Generator {
         self.value(ty, depth)
     }
 
-    /// The smallest expression of a value's type.
+    /// The smallest expression of a value type.
     pub(super) fn basic(&mut self, ty: TypeId) -> Expression {
         if self.one_in(2)
             && let Some(e) = self.place(ty, Want::Value)
@@ -143,7 +143,7 @@ impl Generator {
 
     fn ternary(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
         let (mut c, a) = (self.condition(depth)?, self.value(ty, depth)?);
-        // A literal beside another type takes it.
+        // A literal takes the type of the other branch.
         let mut b = if self.one_in(3) { self.expected(ty, depth)? } else { self.value(ty, depth)? };
         let rule = Rule::WslTTernaryNoIntLiterals;
         if self.breaks(Fault::TernaryCondition, rule) {
@@ -194,7 +194,7 @@ impl Generator {
         Some(Expression::effect(format!("{} = {}", to.at(Level::Prefix), e.at(Level::Ternary)), Level::Ternary, ty))
     }
 
-    /// An expression of the type that nothing can be assigned to.
+    /// An expression of the type that cannot be assigned to.
     fn right_value(&mut self, ty: TypeId) -> Expression {
         match self.ty(ty) {
             Type::Array(..) => {
@@ -209,7 +209,7 @@ impl Generator {
         }
     }
 
-    /// An expression of a type that is not this one, and that no literal could be.
+    /// An expression of another type, which no literal takes instead.
     pub(super) fn other(&mut self, ty: TypeId) -> Expression {
         let not = if ty == TypeId::BOOL { TypeId::FLOAT } else { TypeId::BOOL };
         self.basic(not)
@@ -225,7 +225,7 @@ impl Generator {
         let mut e = self.value(second, depth)?;
         let rule = Rule::WslTOperatorPlusEqual;
         if self.breaks(Fault::CompoundType, rule) {
-            // No operator has a sampler or an array on its right side.
+            // No operator takes a sampler or an array on its right side.
             let array = self.array(TypeId::BOOL, 3);
             e = self.basic(array);
         }
@@ -236,7 +236,7 @@ impl Generator {
         Some(Expression::effect(format!("{} {sign}= {}", to.at(Level::Prefix), e.at(Level::Ternary)), Level::Ternary, ty))
     }
 
-    /// The signs that can step a value of the type.
+    /// The signs of operators that step a value of the type.
     fn steps_of(&self, ty: TypeId) -> Vec<&'static str> {
         let own = |sign: &str| {
             let name = format!("operator{sign}");
@@ -267,7 +267,7 @@ impl Generator {
         })
     }
 
-    /// A call of one of the program's functions that gives the type.
+    /// A call of a function that the program declares and that returns the type.
     pub(super) fn user_call(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
         let all: Vec<Function> = self
             .functions
@@ -284,7 +284,7 @@ impl Generator {
         self.call_of(&f, depth)
     }
 
-    /// A call of the function.
+    /// A call of the function, with generated arguments.
     pub(super) fn call_of(&mut self, f: &Function, depth: usize) -> Option<Expression> {
         let operator = f.name.starts_with("operator") || f.cast;
         let mut given = Vec::new();
@@ -323,8 +323,8 @@ impl Generator {
         self.render(if f.cast { "" } else { &f.name }, f.result, arguments)
     }
 
-    /// Whether the arguments mean the function: it alone fits, or it does if literals
-    /// are of type int.
+    /// Whether overload resolution selects the function. It is the only function that fits, or the
+    /// only one if literals have type int.
     fn means(&self, f: &Function, given: &[Given]) -> bool {
         let same: Vec<&Function> =
             self.functions.iter().filter(|g| g.name == f.name && g.cast == f.cast && g.parameters.len() == given.len()).collect();
@@ -338,7 +338,7 @@ impl Generator {
         second.len() == 1 && second[0].parameters == f.parameters
     }
 
-    /// A pointer or an array reference.
+    /// An expression of a pointer or array reference type.
     pub(super) fn reference(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
         if !self.one_in(3)
             && let Some(e) = self.place(ty, Want::Value)
@@ -355,7 +355,7 @@ impl Generator {
         Some(if self.one_in(10) { self.in_parens(e) } else { e })
     }
 
-    /// `&e` or `@e`.
+    /// An expression `&e` or `@e`.
     fn made_reference(&mut self, ty: TypeId) -> Option<Expression> {
         Some(match self.ty(ty) {
             Type::Pointer(space, to) => {
@@ -371,7 +371,7 @@ impl Generator {
                     let e = self.right_value(TypeId::INT);
                     return Some(Expression::new(format!("@{}", e.at(Level::Prefix)), Level::Prefix, Kind::Right, ty));
                 }
-                // A reference to an array's elements, or to one value that is no array.
+                // An array reference to the elements of an array, or to one value that is no array.
                 let n = 1 + self.below(4) as u32;
                 let array = self.array(of, n);
                 let one = !matches!(self.ty(of), Type::Array(..)) && self.one_in(3);
@@ -382,7 +382,7 @@ impl Generator {
         })
     }
 
-    /// Faults that can stand wherever a value is needed.
+    /// An expression with a fault that can stand wherever a value is needed.
     fn broken_value(&mut self, ty: TypeId) -> Option<Expression> {
         let fault = self.fault.filter(|_| self.broken.is_none())?;
         let suffix = |text: String| Some(Expression::new(text, Level::Suffix, Kind::Right, ty));
@@ -418,10 +418,10 @@ impl Generator {
         }
     }
 
-    /// Declarations that a fault speaks of.
+    /// Adds the declarations that a fault refers to.
     pub(super) fn faulty_calls(&mut self) {
         self.decls.push(match self.fault.filter(|_| self.broken.is_some()) {
-            // Both candidates take the literal, none takes an int.
+            // Both overloads accept the literal, and none accepts an int.
             Some(Fault::AmbiguousLiteral) => "void twoways(uint a) { }\nvoid twoways(float a) { }".into(),
             Some(Fault::EntryPointCall) => "vertex void begins(uint i : SV_VertexID) { }".into(),
             _ => return,
@@ -433,7 +433,7 @@ impl Generator {
         Some(self.basic(ty))
     }
 
-    /// A type of which a statement's value may be.
+    /// A type for the value of an expression statement.
     pub(super) fn statement_type(&mut self) -> TypeId {
         match self.below(4) {
             0 => self.value_type(1),

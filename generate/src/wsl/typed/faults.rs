@@ -1,9 +1,9 @@
-//! What a near miss does wrong. Faults in bodies are made where bodies are written, those of
-//! declarations in `broken`.
+//! The faults of near misses. Faults in bodies are made where bodies are written. Faults of
+//! declarations are made in `broken`.
 
 macro_rules! faults {
     ($($name:ident $what:literal;)*) => {
-        /// One thing that a program does wrong.
+        /// One way to break a rule.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
         pub enum Fault { $(#[doc = $what] $name,)* }
 

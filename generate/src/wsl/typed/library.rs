@@ -1,4 +1,4 @@
-//! The library's functions, from its table with every variable replaced by each type
+//! The library's functions: the rows of its table, with every type variable replaced by each type
 //! that it can be.
 
 use super::{Expression, Flavour, Generator, Kind, Level};
@@ -9,14 +9,14 @@ use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::types::{Type, TypeId, Types};
 use std::sync::LazyLock;
 
-/// A parameter.
+/// A parameter of an instance.
 #[derive(Clone, Copy)]
 pub(super) enum Parameter {
     Is(TypeId),
     Pointer(Spaces, TypeId),
 }
 
-/// A function without variable. A cast has no name but its result.
+/// A function without type variables. A cast has no name, only its result.
 pub(super) struct Instance {
     pub(super) name: &'static str,
     pub(super) parameters: Vec<Parameter>,
@@ -24,7 +24,7 @@ pub(super) struct Instance {
     pub(super) stages: Stages,
 }
 
-/// What an argument can be: one type, or an integer literal of that value.
+/// The type of an argument, or the value of an integer literal.
 #[derive(Clone, Copy)]
 pub(super) enum Given {
     Typed(TypeId),
@@ -87,8 +87,8 @@ fn instance(types: &Types, signature: &Signature, t: TypeId) -> Option<(Vec<Para
     Some((parameters?, signature.result.of(types, t, 0)?))
 }
 
-/// Whether the arguments mean that function and no other: one fits, or one does if literals are of
-/// type int.
+/// Whether overload resolution selects instance `which`. It is the only instance that fits, or the
+/// only one if literals have type int.
 fn means(name: (&'static str, TypeId, usize), given: &[Given], which: usize) -> bool {
     let all = &INSTANCES.by_name[&name];
     let fits = |i: &&usize, literal: bool| {
@@ -115,7 +115,7 @@ impl Generator {
         }
     }
 
-    /// A call of one of the library's functions that give the type.
+    /// A call of a library function that returns the type.
     pub(super) fn built_in_call(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
         let families = if self.textured { 2 } else { 4 };
         if self.one_in(families)
@@ -124,7 +124,7 @@ impl Generator {
             return Some(e);
         }
         let all = INSTANCES.by_result.get(&ty)?;
-        // Most instances are of a few names: choose a name first.
+        // Most instances belong to a few names, so a name is chosen first.
         let mut names: Vec<&'static str> = all.iter().map(|i| INSTANCES.list[*i].name).collect();
         names.dedup();
         let name = self.of(&names);
@@ -182,7 +182,7 @@ impl Generator {
         None
     }
 
-    /// An operator or call with these arguments.
+    /// The text of an operator or call with these arguments.
     pub(super) fn render(&mut self, name: &str, result: TypeId, arguments: Vec<Expression>) -> Option<Expression> {
         if name.is_empty() {
             let name = self.called(result)?;
@@ -190,7 +190,7 @@ impl Generator {
         }
         let Some(sign) = name.strip_prefix("operator") else { return Some(self.call_text(name, result, &arguments)) };
         if let [e] = &arguments[..] {
-            // A sign before a literal would be part of it.
+            // A sign before a literal would become part of it.
             let literal = e.text.starts_with(|c: char| c.is_ascii_digit() || c == '.' || c == '-' || c == '+');
             let operand = if literal { format!("({})", e.text) } else { e.at(Level::Prefix) };
             return Some(Expression::new(format!("{sign}{operand}"), Level::Prefix, Kind::Right, result));
@@ -213,7 +213,7 @@ impl Generator {
         Expression::effect(format!("{name}({})", texts.join(", ")), Level::Call, result)
     }
 
-    /// A call of a function over enums or textures.
+    /// A call of a library function on enums or textures.
     fn family_call(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
         let textures = self.visible_textures();
         if !textures.is_empty() && (self.textured || self.one_in(2)) {
@@ -250,12 +250,12 @@ impl Generator {
         None
     }
 
-    /// The types of the textures that are variables.
+    /// The types of all visible texture variables.
     pub(super) fn visible_textures(&mut self) -> Vec<TypeId> {
         self.visible().iter().map(|v| v.ty).filter(|t| matches!(self.ty(*t), Type::Texture(..))).collect()
     }
 
-    /// A call of a texture's function, one that gives the type if there is one.
+    /// A call of a texture's function. If possible it returns the type.
     pub(super) fn texture_call(&mut self, texture: TypeId, ty: Option<TypeId>, depth: usize) -> Option<Expression> {
         let mut all: Vec<(&'static str, &'static Signature)> = Vec::new();
         for row in TABLE.iter().flat_map(|s| s.rows) {
@@ -287,8 +287,8 @@ impl Generator {
         self.render(name, result, arguments)
     }
 
-    /// Operators that can stand before `=` with a left side of the type, and what
-    /// their right sides are.
+    /// The operators that can stand before `=` with a left side of the type, each with the type of
+    /// its right side.
     pub(super) fn compounds(&self, ty: TypeId) -> Vec<(String, TypeId)> {
         const SIGNS: [&str; 10] = ["+", "-", "*", "/", "%", "^", "&", "|", ">>", "<<"];
         let mut out = Vec::new();

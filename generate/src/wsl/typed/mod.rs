@@ -1,18 +1,18 @@
 //! Well-typed WSL programs by construction, and programs that break one rule: text from a seed.
 //!
-//! Types are chosen first and expressions are made for them, from the rules of seed 004 read
-//! forwards; nothing is made and then looked at by the validator. What a function may do (discard,
-//! refer to threadgroup memory, call a stage's functions) is chosen before its body, behaviours of
-//! statements are followed while they are written, and functions call only those that were made
-//! before them, whatever the order in which they are printed at the end. The library is used
-//! through its table; which overload a call with integer literals means is found by counting
-//! instances, as the seed says it.
+//! The generator chooses types first and then makes expressions of these types. It uses the rules
+//! of seed 004 from conclusion to premises, and never asks the validator. It chooses the flavour of
+//! a function before the body: whether it may discard, refer to threadgroup memory, or call a
+//! stage's functions. It tracks the behaviours of statements while it writes them. Functions call
+//! only functions that were generated before them, whatever the final order of the text. Calls of
+//! the library use its table. If a call has integer literals, the generator finds its overload by
+//! counting the instances that fit, as the seed defines it.
 //!
-//! A near miss is such a program with one [`Fault`]: at one place the generator writes what a rule
-//! forbids, and it says which rule that is.
+//! A near miss is such a program with one [`Fault`]. At one place the generator writes something
+//! that a rule forbids, and it reports the rule.
 //!
-//! A program that is to be executed ([`executed`]) is restricted in what no execution could tell.
-//! Each program names the restrictions that changed something in it ([`Executed::restricted`]).
+//! A program for execution ([`executed`]) is restricted to constructs whose execution can be
+//! compared. Each program reports the restrictions that changed it ([`Executed::restricted`]).
 
 mod broken;
 mod declarations;
@@ -43,8 +43,8 @@ pub fn program(seed: u64) -> String {
     g.decls.join("\n")
 }
 
-/// A program with the fault, and the rule that it breaks; none if this seed's program has no place
-/// for it.
+/// A program with this fault, and the rule that it breaks. `None` if the program of this seed has
+/// no place for the fault.
 pub fn near_miss(seed: u64, fault: Fault) -> Option<(String, Rule)> {
     let mut g = Generator::new(seed, Some(fault), Purpose::Validation);
     g.declarations();
@@ -52,19 +52,19 @@ pub fn near_miss(seed: u64, fault: Fault) -> Option<(String, Rule)> {
     Some((g.decls.join("\n"), rule))
 }
 
-/// What a function does that not every entry point may reach.
+/// A property of functions that restricts the entry points that may reach them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Flavour {
-    /// Nothing of the kind.
+    /// Every entry point may reach it.
     Any,
-    /// It may discard and call the fragment stage's functions.
+    /// It may discard, and call functions of the fragment stage.
     Fragment,
-    /// It may refer to threadgroup memory and call the compute stage's functions.
+    /// It may refer to threadgroup memory, and call functions of the compute stage.
     Compute,
 }
 
 impl Flavour {
-    /// Whether a function of this flavour may call one of that.
+    /// Whether a function of this flavour may call a function of the other flavour.
     fn calls(self, other: Flavour) -> bool {
         other == Flavour::Any || other == self
     }
@@ -82,7 +82,8 @@ struct Enumeration {
     elements: Vec<(String, i64)>,
 }
 
-/// What the program declares for `e.field`, or `e[i]` if there is no field, of values of a type.
+/// The accessors that the program declares for `e.field`, or for `e[i]` if there is no field, on
+/// values of type `of`.
 #[derive(Clone)]
 struct Accessor {
     of: TypeId,
@@ -90,12 +91,12 @@ struct Accessor {
     ty: TypeId,
     getter: bool,
     setter: bool,
-    /// The address spaces of address-takers, a bit each.
+    /// The address spaces with an address-taker, as bits.
     takers: u8,
     flavour: Flavour,
 }
 
-/// A function that can be called by its name, an operator's by its sign, a cast's by its type.
+/// A callable function. Its name is an identifier, an operator's sign, or for casts the type.
 #[derive(Clone)]
 struct Function {
     name: String,
@@ -103,7 +104,7 @@ struct Function {
     parameters: Vec<TypeId>,
     result: TypeId,
     flavour: Flavour,
-    /// Whether its body is there: those that are made later may not be called yet.
+    /// Whether its body is written. Functions without a body may not be called yet.
     ready: bool,
 }
 
@@ -115,15 +116,15 @@ struct Variable {
     space: AddressSpace,
 }
 
-/// The variables of a block, or of what stands around one.
+/// The variables of a block, or of the parameters around it.
 #[derive(Default)]
 struct Frame {
     variables: Vec<Variable>,
-    /// Declarations that go before the statement that is being written; only blocks have them.
+    /// Declarations that go before the current statement. Only blocks have them.
     pending: Option<Vec<String>>,
 }
 
-/// What kind of value an expression is.
+/// The value category of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Left(AddressSpace),
@@ -131,7 +132,7 @@ enum Kind {
     Right,
 }
 
-/// How tightly an expression is bound, by the production that it begins with.
+/// The precedence of an expression, as the grammar production that it begins with.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Level {
     Comma,
@@ -146,7 +147,7 @@ enum Level {
     Add,
     Mult,
     Prefix,
-    /// A call, or what is accessed of one: no `++` can stand after it.
+    /// A call, or an access to its result. It cannot be followed by `++`.
     Call,
     Suffix,
 }
@@ -158,7 +159,8 @@ struct Expression {
     level: Level,
     kind: Kind,
     ty: TypeId,
-    /// Whether it can be a statement as it is: it assigns, steps, calls, or stands in parentheses.
+    /// Whether it can be a statement without parentheses: it assigns, steps, calls, or has
+    /// parentheses already.
     stands: bool,
 }
 
@@ -167,17 +169,17 @@ impl Expression {
         Expression { text: text.into(), level, kind, ty, stands: false }
     }
 
-    /// What has an effect, and can be a statement.
+    /// An expression with an effect, which can be a statement.
     fn effect(text: impl Into<String>, level: Level, ty: TypeId) -> Expression {
         Expression { stands: true, ..Expression::new(text, level, Kind::Right, ty) }
     }
 
-    /// The text where the grammar needs at least that level.
+    /// The text for a place that needs at least this level, with parentheses if necessary.
     fn at(&self, level: Level) -> String {
         self.clone().into_text(level)
     }
 
-    /// The same, of an expression that is nothing else.
+    /// The text as in [`Expression::at`], without a copy.
     fn into_text(self, level: Level) -> String {
         if self.level >= level { self.text } else { format!("({})", self.text) }
     }
@@ -192,14 +194,14 @@ struct Generator {
     accessors: Vec<Accessor>,
     functions: Vec<Function>,
     decls: Vec<String>,
-    /// The names of functions that no program text may declare again: name and types of parameters.
+    /// The names and parameter types of declared functions. No program text may declare them again.
     declared: rustc_hash::FxHashSet<(String, Vec<TypeId>)>,
-    /// How many more nodes the function that is being written may have before every
-    /// choice is the smallest.
+    /// The number of nodes that the current function may still get before every choice becomes
+    /// the smallest.
     fuel: isize,
     next: u32,
     frames: Vec<Frame>,
-    /// How many of the frames are seen.
+    /// The number of frames whose variables are visible.
     limit: usize,
     flavour: Flavour,
     result: TypeId,
@@ -208,13 +210,13 @@ struct Generator {
     purpose: Purpose,
     /// Whether the program has about 30 statements.
     short: bool,
-    /// Whether each entry point has textures, and calls their functions often.
+    /// Whether each entry point has textures and calls their functions often.
     textured: bool,
-    /// Whether several threads run, so that what one does can race.
+    /// Whether several threads run, so that accesses could race.
     several: bool,
-    /// The element of a buffer that each thread of the entry point has alone, and its type.
+    /// The element of a buffer that belongs to the current thread alone, as text, and its type.
     own_element: Option<(String, TypeId)>,
-    /// Whether the entry point has stored in it.
+    /// Whether the entry point has stored in that element.
     stored: bool,
     restricted: std::collections::BTreeSet<Restriction>,
 }
@@ -270,8 +272,8 @@ impl Generator {
         format!("{prefix}{}", self.next)
     }
 
-    /// Whether the fault is to be made here, where it breaks that rule. It is made once, and not
-    /// always where it first can be.
+    /// Whether to make the fault here, where it would break `rule`. It is made only once, and not
+    /// always at the first possible place.
     fn breaks(&mut self, fault: Fault, rule: Rule) -> bool {
         if self.fault != Some(fault) || self.broken.is_some() || self.one_in(3) {
             return false;
@@ -280,7 +282,8 @@ impl Generator {
         true
     }
 
-    /// Makes something, or nothing: then a fault in what was left out was not made.
+    /// Makes something, or nothing. If nothing is made, a fault inside of it does not count
+    /// as made.
     fn attempt<T>(&mut self, make: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let before = self.broken;
         let made = make(self);
@@ -314,7 +317,7 @@ impl Generator {
         matches!(self.ty(id), Type::Pointer(..) | Type::ArrayReference(..))
     }
 
-    /// Whether it is a sampler or a texture, or a structure with one.
+    /// Whether it is a sampler, a texture, or a structure that contains one.
     fn is_opaque(&self, id: TypeId) -> bool {
         match self.ty(id) {
             Type::Sampler | Type::Texture(..) => true,
@@ -327,7 +330,7 @@ impl Generator {
         TypeId::scalar(self.of(&Scalar::ALL))
     }
 
-    /// The type of a value: what a field can have.
+    /// A type of values, which fields may have.
     fn value_type(&mut self, depth: usize) -> TypeId {
         let ty = self.drawn_type(depth);
         if self.is_too_large(ty) { self.scalar() } else { ty }

@@ -1,5 +1,5 @@
-//! Variables, and what is reached from them: fields, elements, what is pointed at, swizzles, and
-//! the program's own accessors.
+//! Variables and places inside of them: fields, elements, pointees, swizzles, and the program's
+//! own accessors.
 
 use super::{Accessor, Expression, Generator, Kind, Level, Variable};
 use smallstep_semantics::wsl::syntax::AddressSpace;
@@ -7,19 +7,19 @@ use smallstep_semantics::wsl::types::{Type, TypeId};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
-/// What is needed of a place.
+/// The required use of a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Want {
-    /// Its value.
+    /// Its value is read.
     Value,
-    /// To assign to it.
+    /// It is assigned to.
     Assignable,
-    /// Its address, in that space.
+    /// Its address is taken, in this space.
     Address(AddressSpace),
 }
 
 impl Generator {
-    /// Whether a place of that kind is what is needed.
+    /// Whether a place of this kind permits the use.
     pub(super) fn is_wanted(&self, want: Want, kind: Kind) -> bool {
         match want {
             Want::Value => true,
@@ -33,10 +33,10 @@ impl Generator {
     }
 }
 
-/// The name of a field.
+/// The name after a dot.
 enum Name {
     Of(Rc<str>),
-    /// So many letters of a vector's components.
+    /// Components of a vector: their indices, and the number of letters.
     Letters([usize; 4], usize),
 }
 
@@ -49,11 +49,11 @@ impl Name {
     }
 }
 
-/// One step from a place to another.
+/// A step from a place to another.
 enum Step {
-    /// `.f`, of that type; address-takers in these spaces, a setter.
+    /// `.f`, with its type, the spaces of its address-takers as bits, and whether it has a setter.
     Field(Name, TypeId, u8, bool),
-    /// `[i]`, likewise.
+    /// `[i]`, with the same data.
     Index(TypeId, u8, bool),
     /// `*e`
     Dereference(AddressSpace, TypeId),
@@ -70,7 +70,7 @@ type Steps = SmallVec<[Step; 8]>;
 const EVERYWHERE: u8 = 0b1111;
 
 impl Generator {
-    /// The variables that are not hidden by others of their name.
+    /// The variables that no other variable of the same name hides.
     pub(super) fn visible(&self) -> Vec<Variable> {
         let frames = &self.frames[..self.limit.min(self.frames.len())];
         let all = frames.iter().map(|frame| frame.variables.len()).sum();
@@ -90,7 +90,7 @@ impl Generator {
         if !self.flavour.calls(a.flavour) {
             return None;
         }
-        // An address-taker in thread gives a getter and a setter.
+        // An address-taker for thread memory gives a getter and a setter.
         let setter = a.setter || a.takers & (1 << AddressSpace::Thread as u8) != 0;
         Some(match &a.field {
             Some(f) => Step::Field(Name::Of(f.clone()), a.ty, a.takers, setter),
@@ -98,7 +98,7 @@ impl Generator {
         })
     }
 
-    /// Whether the accessor can be used on such a value: by an address-taker, or by a getter.
+    /// Whether the accessor works on a value of this kind, by an address-taker or by a getter.
     fn usable(&self, a: &Accessor, kind: Kind) -> bool {
         let taker = matches!(kind, Kind::Left(space) if a.takers & (1 << space as u8) != 0);
         taker || a.getter || a.takers & (1 << AddressSpace::Thread as u8) != 0
@@ -144,7 +144,8 @@ impl Generator {
         out
     }
 
-    /// The expression's part by one of the program's accessors, if it can be used on it.
+    /// The access of an expression by one of the program's accessors, if it works on
+    /// that expression.
     pub(super) fn accessed(&mut self, from: &Expression, a: &Accessor) -> Option<Expression> {
         if !self.usable(a, from.kind) {
             return None;
@@ -243,7 +244,7 @@ impl Generator {
         Expression::new(&*v.name, Level::Suffix, Kind::Left(v.space), v.ty)
     }
 
-    /// A place of the type, by a random way from a variable that is visible.
+    /// A place of the type, by a random path from a visible variable.
     pub(super) fn place(&mut self, ty: TypeId, want: Want) -> Option<Expression> {
         let all = self.visible();
         if all.is_empty() {
@@ -258,7 +259,7 @@ impl Generator {
         if direct.is_empty() { None } else { Some(Generator::variable(&self.of(&direct))) }
     }
 
-    /// A value that is no variable, of a type that has parts.
+    /// A value that is no variable, of a type with parts.
     fn start(&mut self) -> Option<Expression> {
         self.fuel -= 5;
         let mut ty = self.value_type(1);
@@ -289,7 +290,7 @@ impl Generator {
         (at.ty == ty && self.is_wanted(want, at.kind)).then_some(at)
     }
 
-    /// A place of the type, for which a variable is declared before the statement if there is none.
+    /// A place of the type. If there is none, a variable is declared before the statement.
     pub(super) fn place_or_new(&mut self, ty: TypeId, want: Want) -> Option<Expression> {
         if let Some(e) = self.place(ty, want) {
             return Some(e);
@@ -303,15 +304,15 @@ impl Generator {
         }
     }
 
-    /// A new variable, declared before the statement that is being written, in the innermost block.
+    /// A new variable. It is declared in the innermost block, before the current statement.
     fn declare(&mut self, ty: TypeId, space: AddressSpace) -> Option<Expression> {
         if self.is_opaque(ty) || ty == TypeId::VOID || space == AddressSpace::Threadgroup && self.is_reference(ty) {
             return None;
         }
         let at = self.frames.iter().rposition(|f| f.pending.is_some())?;
-        // The initialising expression stands in the block: it does not see what the statement
-        // declares. It may itself need variables, declared before it. It stays when the statement
-        // is left out, so faults are not made in it.
+        // The initialising expression stands in the block, so variables of the current statement
+        // are not visible in it. It may need variables that are declared before it. It stays if the
+        // statement is left out, so it gets no faults.
         let (limit, fault) = (std::mem::replace(&mut self.limit, at + 1), self.fault.take());
         let value = if self.is_reference(ty) { self.reference(ty, 0) } else { None };
         (self.limit, self.fault) = (limit, fault);

@@ -1,69 +1,70 @@
-//! Programs that are to be executed: how the generator is restricted for them.
+//! The restrictions of programs that are to be executed.
 //!
-//! A restriction leaves out what no execution could tell, or could not be held against another one:
-//! a loop without end, a race, a barrier that some threads miss. What is undefined or unspecified
-//! for one thread alone stays: variables without initialiser, indices out of bounds, division by
-//! zero, overflow, large shifts.
+//! A restriction leaves out constructs whose execution shows nothing, or cannot be compared with
+//! another execution: an endless loop, a race, a barrier that some threads do not reach. Constructs
+//! that are undefined or unspecified for one thread alone stay: variables without initialiser,
+//! indices out of bounds, division by zero, overflow, large shifts.
 
 use super::statements::{NOTHING, Statement};
 use super::{Expression, Flavour, Generator, Kind, Level, Variable};
 use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 
-/// The version of [`executed`], and of what is bound to its programs: another one may make another
-/// program of a seed.
+/// The version of [`executed`], and of the resources for its programs. Another version may make
+/// another program of the same seed.
 pub const VERSION: u32 = 3;
 
-/// The most words of a type of value.
+/// The most words of a value type.
 const MAX_WORDS: u64 = 512;
 /// The most threads of a group.
 const MAX_THREADS: u32 = 64;
-/// The most iterations of a loop each time that its block is entered.
+/// The most iterations of a loop, each time control enters its block.
 const MAX_ITERATIONS: usize = 3;
 
-/// What a program is made for.
+/// The use of a generated program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
-    /// It is validated only: nothing is restricted.
+    /// It is only validated. Nothing is restricted.
     Validation,
-    /// Its functions are called. One takes values and gives one; there are no entry points.
+    /// Its functions are called. At least one takes values and returns a value. There are no
+    /// entry points.
     Functions,
     /// Its compute entry points are dispatched. Each has a buffer that it stores in.
     Compute,
-    /// Its fragment entry points are drawn, the first with a target.
+    /// Its fragment entry points are drawn. The first entry point is one, and has a target.
     Draws,
 }
 
-/// What is restricted.
+/// A restriction of an executed program or of its resources.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Restriction {
     /// A counter ends each loop.
     Loops,
-    /// Large types are scalars instead.
+    /// Large types are replaced by scalars.
     Sizes,
-    /// Elements of buffers take memory.
+    /// Elements of buffers take at least one word.
     Elements,
-    /// What is handed on to fragments and holds no floats is not interpolated.
+    /// Stage variables without floats are not interpolated.
     Flat,
-    /// Functions for a stage that does not run are for every stage instead.
+    /// Functions for a stage that does not run become functions for every stage.
     Stages,
-    /// Groups of many threads are smaller.
+    /// Groups with many threads are made smaller.
     Threads,
-    /// There is one thread, and it may do anything.
+    /// There is one thread, which may do anything.
     Alone,
-    /// There are several threads. Each stores in device memory in elements of its own, at most, and
-    /// in no texture or threadgroup memory; there are no atomics and no barriers.
+    /// There are several threads. In device memory each stores only in elements of its own. It
+    /// stores in no texture and in no threadgroup memory. There are no atomics and no barriers.
     Shared,
-    /// Where a texture of integers is sampled, no sampler clamps to its border, but of one seed in
-    /// eight: what is bound is restricted, not the program.
+    /// If a texture of integers is sampled, no sampler clamps to its border, except for one seed in
+    /// eight. This restricts the resources, not the program.
     Borders,
-    /// Where textures of integers and of floats are sampled, no sampler filters linearly, but of
-    /// one seed in eight: likewise.
+    /// If textures of integers and of floats are sampled, no sampler filters linearly, except for
+    /// one seed in eight. This restricts the resources too.
     Filters,
 }
 
 impl Restriction {
-    /// The words that reports use.
+    /// The description of the restriction in reports.
     pub fn name(self) -> &'static str {
         match self {
             Restriction::Loops => "each loop has a counter that ends it",
@@ -85,7 +86,7 @@ impl Restriction {
 pub struct Executed {
     /// Its text.
     pub text: String,
-    /// The restrictions without which it would be another program.
+    /// The restrictions that changed this program.
     pub restricted: Vec<Restriction>,
 }
 
@@ -94,12 +95,13 @@ pub fn executed(seed: u64, purpose: Purpose) -> Executed {
     made(seed, purpose, |_| {})
 }
 
-/// The same of about 30 statements.
+/// A program like that of [`executed`], with about 30 statements.
 pub fn short(seed: u64, purpose: Purpose) -> Executed {
     made(seed, purpose, |g| g.short = true)
 }
 
-/// The same with a texture or two in each entry point, and many calls of their functions.
+/// A program like that of [`executed`]. Each entry point has one or two textures and calls their
+/// functions often.
 pub fn textured(seed: u64, purpose: Purpose) -> Executed {
     made(seed, purpose, |g| g.textured = true)
 }
@@ -120,7 +122,7 @@ fn made(seed: u64, purpose: Purpose, adjust: fn(&mut Generator)) -> Executed {
 }
 
 impl Generator {
-    /// Whether a type of value has too many words.
+    /// Whether a value type has too many words.
     pub(super) fn is_too_large(&mut self, ty: TypeId) -> bool {
         let is_large = self.purpose != Purpose::Validation && self.words(ty) > MAX_WORDS;
         if is_large {
@@ -129,7 +131,8 @@ impl Generator {
         is_large
     }
 
-    /// Whether buffers of elements of that type cannot be bound, for these take no memory.
+    /// Whether buffers with elements of that type cannot be bound, because the elements take
+    /// no memory.
     pub(super) fn is_unbound(&mut self, ty: TypeId) -> bool {
         let is_empty = self.purpose != Purpose::Validation && self.words(ty) == 0;
         if is_empty {
@@ -138,7 +141,7 @@ impl Generator {
         is_empty
     }
 
-    /// Whether a stage variable of that type is drawn only if it is not interpolated.
+    /// Whether a stage variable of that type can be drawn only if it is not interpolated.
     pub(super) fn is_flat(&mut self, ty: TypeId) -> bool {
         let is_float =
             matches!(self.ty(ty), Type::Scalar(Scalar::Float) | Type::Vector(Scalar::Float, _) | Type::Matrix(Scalar::Float, ..));
@@ -149,8 +152,8 @@ impl Generator {
         is_flat
     }
 
-    /// A vector or matrix of elements that are made one by one, where the smallest expression would
-    /// be zeros.
+    /// A vector or matrix whose elements are made one by one, in places where the smallest
+    /// expression would be zeros.
     pub(super) fn of_elements(&mut self, ty: TypeId) -> Option<Expression> {
         if self.purpose == Purpose::Validation || self.one_in(4) {
             return None;
@@ -165,7 +168,7 @@ impl Generator {
         Some(Expression::new(format!("{name}({})", parts.join(", ")), Level::Call, Kind::Right, ty))
     }
 
-    /// About how many words a value takes.
+    /// An estimate of the words of a value.
     fn words(&self, ty: TypeId) -> u64 {
         let vector = |n: u8| u64::from(n).next_power_of_two();
         match self.ty(ty) {
@@ -177,8 +180,8 @@ impl Generator {
         }
     }
 
-    /// The flavour of a function, which is drawn, or another one where that is for a stage that
-    /// does not run.
+    /// The flavour of a function: the drawn flavour, or [`Flavour::Any`] if that is for a stage
+    /// that does not run.
     pub(super) fn flavour_of_purpose(&mut self, drawn: Flavour) -> Flavour {
         let runs = match (self.purpose, drawn) {
             (Purpose::Functions | Purpose::Compute, Flavour::Fragment) | (Purpose::Draws, Flavour::Compute) => false,
@@ -191,14 +194,15 @@ impl Generator {
         Flavour::Any
     }
 
-    /// The type of a value that shows something.
+    /// A value type of at least one word, so that its values show something.
     pub(super) fn shown_type(&mut self) -> TypeId {
         let ty = self.value_type(2);
         if self.words(ty) == 0 { self.scalar() } else { ty }
     }
 
-    /// A function that calls another one with pointers at its own parameters, and returns what the
-    /// last of them holds then: nothing else gives a function pointers. None of what has none.
+    /// Adds a function that calls another function with pointers to its own parameters, and returns
+    /// the value of the last of them. No other code passes pointers to a function. Functions
+    /// without pointer parameters get no caller.
     pub(super) fn caller(&mut self, function: usize) {
         let called = self.functions[function].clone();
         let (mut parameters, mut arguments, mut shown) = (Vec::new(), Vec::new(), None);
@@ -223,7 +227,7 @@ impl Generator {
         self.decls.push(format!("{written} {name}({parameters}) {{ {}({arguments}); return p{shown}; }}", called.name));
     }
 
-    /// How many entry points there are.
+    /// The number of entry points.
     pub(super) fn entry_points(&mut self) -> usize {
         match self.purpose {
             Purpose::Validation => self.below(3),
@@ -233,7 +237,7 @@ impl Generator {
         }
     }
 
-    /// The stage of an entry point, by its number.
+    /// The stage of an entry point: 0 vertex, 1 fragment, 2 compute.
     pub(super) fn stage_of_purpose(&mut self, is_first: bool) -> usize {
         match self.purpose {
             Purpose::Validation | Purpose::Functions => self.below(3),
@@ -243,12 +247,12 @@ impl Generator {
         }
     }
 
-    /// How many targets a fragment entry point has.
+    /// The number of targets of a fragment entry point.
     pub(super) fn targets(&mut self) -> usize {
         if self.purpose == Purpose::Draws { 1 + self.below(2) } else { self.below(3) }
     }
 
-    /// How many threads a group has: as it is written, and the number.
+    /// The attribute for the threads of a group, and their number.
     pub(super) fn numthreads(&mut self) -> (String, u32) {
         const SIDES: [(&str, u32); 5] = [("1", 1), ("8", 8), ("64u", 64), ("0x2", 2), ("3", 3)];
         let mut sides: [(&str, u32); 3] = std::array::from_fn(|_| self.of(&SIDES));
@@ -266,8 +270,8 @@ impl Generator {
         (format!("[numthreads({x}, {y}, {z})]"), product(&sides))
     }
 
-    /// The argument of a compute entry point in which each thread has an element of its own, with
-    /// what says which. A thread that is alone has all of it.
+    /// The arguments of a compute entry point for a buffer in which each thread has an element of
+    /// its own, with the arguments for its index. A single thread has the whole buffer.
     pub(super) fn own_buffer(&mut self, threads: u32, variables: &mut Vec<Variable>) -> Option<String> {
         if self.purpose == Purpose::Validation {
             return None;
@@ -284,13 +288,13 @@ impl Generator {
             variables.push(Variable { name: name.into(), ty: reference, space: AddressSpace::Thread });
             return Some(given);
         }
-        // Nothing assigns to these, for no expression is made of them.
+        // No expression uses these variables, so nothing assigns to them.
         let (lane, group) = (self.fresh("l"), self.fresh("k"));
         self.own_element = Some((format!("{name}[{group}.x * {threads}u + {lane}]"), ty));
         Some(format!("{given}, uint {lane} : SV_GroupIndex, uint3 {group} : SV_GroupID"))
     }
 
-    /// Perhaps a store of an entry point in its thread's own element.
+    /// Perhaps a store in the thread's own element.
     pub(super) fn own_store(&mut self) -> Option<String> {
         if self.own_element.is_none() || !self.one_in(3) {
             return None;
@@ -300,8 +304,7 @@ impl Generator {
         Some(text)
     }
 
-    /// The last statement of an entry point that has an element of its own and has not stored in
-    /// it.
+    /// The last statement of an entry point that has an own element and has not stored in it.
     pub(super) fn last_store(&mut self) -> Option<Statement> {
         if self.stored {
             return None;
@@ -314,7 +317,7 @@ impl Generator {
     fn store_in_own(&mut self) -> Option<String> {
         let (place, ty) = self.own_element.clone()?;
         let mut signs = self.compounds(ty);
-        // After most divisors an element may hold anything.
+        // After most divisions an element may have any value.
         if !self.one_in(4) {
             signs.retain(|(sign, _)| !matches!(sign.as_str(), "/" | "%"));
         }
@@ -327,7 +330,7 @@ impl Generator {
         Some(format!("{place} = {}", value.at(Level::Ternary)))
     }
 
-    /// Whether variables in that space may be stored in.
+    /// Whether the program may store in variables of that space.
     pub(super) fn stores_in(&self, space: AddressSpace) -> bool {
         match space {
             AddressSpace::Constant => false,
@@ -336,19 +339,18 @@ impl Generator {
         }
     }
 
-    /// Whether the library's functions may be given pointers into that space, through which they
-    /// store.
+    /// Whether the library's functions may get pointers to that space. They store through these.
     pub(super) fn library_takes(&self, space: AddressSpace) -> bool {
         space == AddressSpace::Constant || self.stores_in(space)
     }
 
-    /// Whether a function of the library does nothing that threads share: it is no barrier, and
-    /// stores in no texture.
+    /// Whether a library function affects only its own thread: it is no barrier, and it stores in
+    /// no texture.
     pub(super) fn is_for_one_thread(&self, name: &str) -> bool {
         name != "Store" && !name.contains("Barrier")
     }
 
-    /// The condition of a loop, with a counter.
+    /// The condition of a loop with a counter added.
     pub(super) fn counted(&mut self, condition: Expression) -> Expression {
         let Some(count) = self.counter() else { return condition };
         let text = match self.one_in(2) {
@@ -358,13 +360,13 @@ impl Generator {
         Expression::new(text, Level::And, Kind::Right, TypeId::BOOL)
     }
 
-    /// The condition of a loop that has none: nothing, or a counter.
+    /// The condition of a loop without one: nothing, or a counter.
     pub(super) fn unconditional(&mut self) -> String {
         self.counter().unwrap_or_default()
     }
 
-    /// That a counter, which nothing else changes, has not come to its end. It is declared before
-    /// the statement that is being written.
+    /// The condition that a counter has not reached its end. No other code changes the counter. It
+    /// is declared before the current statement.
     fn counter(&mut self) -> Option<String> {
         if self.purpose == Purpose::Validation {
             return None;

@@ -1,10 +1,10 @@
-//! Statements, with the behaviours that they have.
+//! Statements, with their behaviours.
 
 use super::{Expression, Fault, Flavour, Frame, Generator};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::types::{EnumId, Scalar, Type, TypeId};
 
-/// Behaviours but for discards, a bit each.
+/// The behaviours as bits. Discards are not tracked.
 const RETURN: u8 = 1;
 const BREAK: u8 = 2;
 const CONTINUE: u8 = 4;
@@ -15,9 +15,9 @@ pub(super) const NOTHING: u8 = 16;
 pub(super) struct Statement {
     pub(super) text: String,
     behaviours: u8,
-    /// It ends in an `if` without `else`.
+    /// Whether it ends in an `if` without `else`.
     open: bool,
-    /// It is a declaration of variables, which stands in a block.
+    /// Whether it is a declaration of variables, which must stand in a block.
     declares: bool,
 }
 
@@ -31,32 +31,32 @@ impl Statement {
         Statement { declares: true, ..Statement::new(text, NOTHING) }
     }
 
-    /// It, ending in an `if` without `else` or not.
+    /// The statement, with `open` set.
     fn open(self, open: bool) -> Statement {
         Statement { open, ..self }
     }
 }
 
-/// What stands around a statement.
+/// The constructs that enclose a statement.
 #[derive(Clone, Copy)]
 pub(super) struct Around {
-    /// A loop.
+    /// Whether a loop does.
     loops: bool,
-    /// A loop or a switch.
+    /// Whether a loop or a switch does.
     breaks: bool,
-    /// Any statement but the function's block.
+    /// Whether any statement does, except for the function's block.
     inner: bool,
     depth: usize,
 }
 
-/// How a block is to end.
+/// The requirement for the end of a block.
 #[derive(Clone, Copy, PartialEq)]
 enum End {
-    /// As it comes.
+    /// There is none.
     Open,
-    /// By a return, if the function returns a value.
+    /// The block ends in a return if the function returns a value.
     Function,
-    /// Not at its end; by falling through only if there is a case after it.
+    /// Control leaves the block before its end. It falls through only if another case follows.
     Case { last: bool },
 }
 
@@ -205,7 +205,7 @@ impl Generator {
         }
     }
 
-    /// The statement that another one has: mostly a block.
+    /// The body of another statement. Usually it is a block.
     fn inner(&mut self, around: Around) -> Statement {
         let around = Around { depth: around.depth - 1, inner: true, ..around };
         if !self.one_in(3) {
@@ -220,7 +220,7 @@ impl Generator {
         self.frames.push(Frame::default());
         let s = self.statement(around);
         self.frames.pop();
-        // A declaration is no body but in a block (ERRATA WSL-B2).
+        // A declaration is a body only inside of a block (ERRATA WSL-B2).
         if s.declares { Statement::new(format!("{{ {} }}", s.text), s.behaviours) } else { s }
     }
 
@@ -375,7 +375,7 @@ impl Generator {
             let size = self.below(3);
             let body = self.block(around, size, End::Case { last: i + 1 == n });
             behaviours |= body.behaviours;
-            // A case's statements stand without braces.
+            // The statements of a case have no braces.
             let inside = body.text.strip_prefix('{').and_then(|t| t.strip_suffix('}')).unwrap_or(&body.text);
             text.push_str(&case.map_or("default:".into(), |v| format!("case {v}:")));
             text.push_str(inside);

@@ -1,11 +1,11 @@
-//! Types and literals as text, in each of the ways in which they can be written.
+//! Types and literals as text, in all notations that the grammar has.
 
 use super::{Expression, Generator, Kind, Level};
 use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::types::{Scalar, TextureKind, Type, TypeId};
 
 impl Generator {
-    /// The identifier of a type that has one.
+    /// The identifier of a type. `None` for a type without one.
     pub(super) fn identifier(&self, ty: TypeId) -> Option<String> {
         Some(match self.ty(ty) {
             Type::Void => "void".into(),
@@ -20,7 +20,7 @@ impl Generator {
         })
     }
 
-    /// The type's name, or that of a typedef, as calls need it.
+    /// A name for calls: that of the type or of a typedef.
     pub(super) fn called(&mut self, ty: TypeId) -> Option<String> {
         let aliases: Vec<String> = self.typedefs.iter().filter(|(_, t)| *t == ty).map(|(n, _)| n.clone()).collect();
         if !aliases.is_empty() && self.one_in(3) {
@@ -29,12 +29,12 @@ impl Generator {
         self.identifier(ty)
     }
 
-    /// The type as it is written.
+    /// The type as text.
     pub(super) fn written(&mut self, ty: TypeId) -> String {
         self.written_with(ty, true)
     }
 
-    /// The type as it is written; with an address space before it only if so.
+    /// The type as text. If `prefix` is false, no address space stands before it.
     pub(super) fn written_with(&mut self, ty: TypeId, prefix: bool) -> String {
         let aliases: Vec<String> = self.typedefs.iter().filter(|(_, t)| *t == ty).map(|(n, _)| n.clone()).collect();
         if !aliases.is_empty() && self.one_in(3) {
@@ -55,7 +55,7 @@ impl Generator {
         self.suffixed(&name, &suffixes, prefix)
     }
 
-    /// Suffixes apply from left to right; the list has the last one first.
+    /// The text of suffixes, which apply from left to right. The list starts with the last suffix.
     fn suffixed(&mut self, name: &str, suffixes: &[Type], prefix: bool) -> String {
         let spaces: Vec<AddressSpace> = suffixes
             .iter()
@@ -100,7 +100,7 @@ impl Generator {
         format!("{}<{of}>", kind.name())
     }
 
-    /// An integer literal, and its value.
+    /// An integer literal from `low` to `high`, and its value.
     pub(super) fn integer(&mut self, low: i64, high: i64) -> (String, i64) {
         let corners = [low, high, 0, 1, -1, 2, 7, 31];
         let picked = if self.one_in(3) { self.of(&corners) } else { low.saturating_add((self.bits() % 100) as i64) };

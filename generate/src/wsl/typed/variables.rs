@@ -8,8 +8,9 @@ use smallstep_semantics::wsl::types::TypeId;
 use std::rc::Rc;
 
 impl Generator {
-    /// A name that no other variable of the block has; it may hide one from outside. What can be
-    /// returned of parameters only stays in sight.
+    /// A name that no other variable of the block has. It may hide a variable of an outer block. It
+    /// never hides a reference, sampler or texture, since a `return` may need it: such values may
+    /// come from parameters only.
     fn new_name(&mut self) -> String {
         if self.one_in(6) {
             let values = self.visible().into_iter().filter(|v| !self.is_reference(v.ty) && !self.is_opaque(v.ty));
@@ -45,7 +46,7 @@ impl Generator {
         }
     }
 
-    /// The type of a variable, and whether a value for it can be made.
+    /// The type of a variable. Only compute functions have references to threadgroup memory.
     fn variable_type(&mut self) -> TypeId {
         if !self.one_in(4) {
             return self.value_type(2);
@@ -93,7 +94,8 @@ impl Generator {
         let mut names: Vec<String> = Vec::new();
         let mut first = first;
         for _ in 0..n {
-            // Of several variables, the later ones' initialising expressions see the earlier ones.
+            // If a declaration has several variables, later initialising expressions may refer to
+            // earlier ones.
             let name = if n > 1 { self.fresh("v") } else { self.new_name() };
             let value = if reference {
                 first.take()
@@ -111,7 +113,7 @@ impl Generator {
                 value = Some(self.other(ty));
             }
             if self.breaks(Fault::VariableDuplicate, if value.is_some() { with } else { plain }) {
-                // Both are in this block.
+                // Both variables are in the same block.
                 let (again, scalar) = (self.fresh("v"), self.of(&["int", "float"]));
                 let second = value.as_ref().map_or(String::new(), |_| " = 1".into());
                 return format!("{scalar} {again}, {again}{second}");

@@ -1,4 +1,4 @@
-//! What a machine computes: values with what is known about them, or bits alone.
+//! The values that a machine computes: values with what is known about them, or bits alone.
 
 use super::{End, Firing, Sharing};
 use crate::lambda_v::builtin::{Builtin, Emit, Resolved, index_below};
@@ -11,7 +11,7 @@ use crate::number::{Four, Op, Trust, bits_of_any, bits_of_vectors};
 use crate::rule::Rule;
 use smallvec::SmallVec;
 
-/// The values of a run, and what sees its rules fire.
+/// The values of a run, and the observer of the rules that fire.
 pub(super) trait Domain {
     /// A value.
     type Value: Clone;
@@ -26,26 +26,26 @@ pub(super) trait Domain {
     fn boolean(b: bool) -> Self::Value;
     /// The value's type.
     fn ground(value: &Self::Value) -> Ground;
-    /// Whether a rec-func that is entered with either goes on alike.
+    /// Whether a rec-func continues in the same way with either value as an argument.
     fn alike(&self, a: &Self::Value, b: &Self::Value) -> bool;
     /// Whether the value of a bound expression is kept.
     fn sharing(&self) -> Sharing;
-    /// A rule fires at `redex`, and makes a value if it is δ.
+    /// Reports a rule that fires: the place of its redex, and the value if the rule is δ.
     fn fire(&mut self, rule: Rule, span: impl FnOnce() -> Span, value: Option<&Self::Value>);
-    /// δ: the builtin of the list on values, `None` where it is not defined.
+    /// δ: applies the builtin of the list to values. `None` if it is not defined on them.
     fn delta(&mut self, builtin: Builtin, values: &[&Self::Value], list: TermId, terms: &Terms<Never>) -> Result<Option<Self::Value>, End>;
-    /// Which way an `if` on this Boolean goes.
+    /// Whether an `if` on this Boolean takes the first branch.
     fn decide(&mut self, condition: &Self::Value, list: TermId, terms: &Terms<Never>, control: &mut Self::Control) -> Result<bool, End>;
-    /// What is known of a value that is there because conditions came out as they did.
+    /// Limits what is known of a value to what is known of the conditions that it depends on.
     fn controlled(&self, value: &mut Self::Value, control: Self::Control);
 }
 
-/// Values with what is known about them, and everything that may be asked of a run.
+/// Values with what is known about them, for runs with a sink or over sets.
 pub(super) struct Judged<'s, 'w> {
     pub(super) setting: &'s Setting,
     pub(super) sharing: Sharing,
     pub(super) sink: Option<&'w mut dyn FnMut(Firing<'_>)>,
-    /// In a run over sets, these.
+    /// The sets, in a run over sets.
     pub(super) sets: Option<&'w mut Sets>,
 }
 
@@ -92,7 +92,7 @@ impl Domain for Judged<'_, '_> {
         }
     }
 
-    /// What is definite is known no better than the conditions that it depends on; in a run over
+    /// A definite value is known no better than the conditions that it depends on. In a run over
     /// sets the way is known.
     fn decide(&mut self, condition: &Value, list: TermId, terms: &Terms<Never>, control: &mut Trust) -> Result<bool, End> {
         let condition = condition.lanes[0];
@@ -135,7 +135,7 @@ impl Bits {
     }
 }
 
-/// The overload that a builtin's list was last applied by, and to operands of which types.
+/// The last overload that a builtin's list used, and the types of its operands.
 #[derive(Clone, Copy)]
 struct Site {
     /// [`Plain::key`] of the operands.
@@ -143,23 +143,24 @@ struct Site {
     resolved: Resolved,
 }
 
-/// Values by their bits alone, each bound expression evaluated once, and nobody watches. Matrices
-/// of more than two columns end a run as [`End::Wide`].
+/// Values by their bits alone. Each bound expression is evaluated once, and no sink sees the rules.
+/// Matrices of more than two columns end a run as [`End::Wide`].
 pub(super) struct Plain {
-    /// The fragment's coordinate.
+    /// The fragment's coordinate, by its bits.
     pub(super) frag_coord: Four,
     sites: Vec<Site>,
 }
 
 impl Plain {
-    /// For runs of a program with so many terms.
+    /// For runs of a program with this number of terms.
     pub(super) fn new(terms: usize) -> Plain {
         // No operands have this key.
         let none = Site { key: u32::MAX, resolved: Resolved { emit: Emit::Identity, result: Ground::NUM } };
         Plain { frag_coord: [0; 4], sites: vec![none; terms] }
     }
 
-    /// The types of at most four operands as a number; of more, that of the first four.
+    /// The types of at most four operands as a number. For more operands, the types of the
+    /// last four.
     #[inline]
     fn key(values: &[&Bits]) -> u32 {
         values.iter().fold(0, |key, value| {
@@ -172,7 +173,7 @@ impl Plain {
         })
     }
 
-    /// The overload for operands that this list has not had the last time.
+    /// Finds the overload for operand types other than the last of this list, and records it.
     #[cold]
     fn resolve(&mut self, builtin: Builtin, values: &[&Bits], list: TermId) -> Result<Option<Resolved>, End> {
         let types: SmallVec<[Ground; 4]> = values.iter().map(|value| value.ty).collect();
@@ -184,7 +185,7 @@ impl Plain {
         Ok(Some(resolved))
     }
 
-    /// An operation on vectors, or on matrices of two columns.
+    /// Applies an operation to vectors, or to matrices of two columns.
     #[inline]
     fn compute(op: Op, result: Ground, values: [&Bits; 3], taken: usize) -> Bits {
         let [x, y, z] = values;
@@ -239,7 +240,7 @@ impl Domain for Plain {
     #[inline(always)]
     fn delta(&mut self, builtin: Builtin, values: &[&Bits], list: TermId, _: &Terms<Never>) -> Result<Option<Bits>, End> {
         let site = self.sites[list.0 as usize];
-        // A list always has as many operands, and most have the same types each time.
+        // A list always has the same number of operands, and most have the same types each time.
         let Resolved { emit, result } = if site.key == Plain::key(values) {
             site.resolved
         } else {

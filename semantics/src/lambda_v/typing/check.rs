@@ -1,9 +1,9 @@
 //! An independent check of a derivation: each node is re-validated from its rule, its conclusion
 //! and its premises' conclusions.
 //!
-//! Nothing of the typer is called. Substitution is not redone but recognised: [`Checker::instance`]
-//! walks a body and its instance side by side. The table of builtins is shared; its typings are
-//! tested against a second table elsewhere.
+//! It calls no function of the typer. It recognises substitutions and does not repeat them:
+//! [`Checker::instance`] walks a body and its instance side by side. The table of builtins is
+//! shared. Its typings are tested against a second table elsewhere.
 
 use super::super::builtin::{Shape, index_below};
 use super::super::terms::{Node, REC, TermId};
@@ -20,7 +20,7 @@ pub struct CheckError {
     pub node: NodeId,
     /// Its rule.
     pub rule: Rule,
-    /// What does not hold.
+    /// The condition that does not hold.
     pub message: String,
 }
 
@@ -158,8 +158,7 @@ impl Checker<'_> {
         for branch in [yes, no] {
             require(branch.goal.r == step.goal.r && branch.goal.a == a, "a branch is not typed under R, A")?;
         }
-        // The definition once more, case by case, so that the table of cases is
-        // not judged by itself.
+        // The definition again, case by case, so that the table of cases does not judge itself.
         let (l, r) = (yes.ty, no.ty);
         let expected = match (l, r) {
             _ if l == r => Some((l, Rule::LvRecMatchSame)),
@@ -230,8 +229,8 @@ impl Checker<'_> {
         })
     }
 
-    /// Walks both terms; `replaced` judges what stands for a variable of the
-    /// list `depth` levels outward.
+    /// Walks both terms. `replaced` judges the term in the place of a variable of the list `depth`
+    /// levels outward.
     fn walk(&self, body: TermId, found: TermId, depth: u32, replaced: &dyn Fn(u32, TermId) -> bool) -> bool {
         if self.d.terms.is_closed(body) {
             return body == found;

@@ -102,9 +102,9 @@ pub struct Derivation {
     pub nodes: Vec<Step>,
     /// The last node of each output.
     pub roots: Vec<NodeId>,
-    /// The non-empty R, number i standing for `FrameId(i + 1)`.
+    /// The non-empty R. Number i is `FrameId(i + 1)`.
     pub frames: Vec<Frame>,
-    /// The non-empty A, number i standing for `StackId(i + 1)`.
+    /// The non-empty A. Number i is `StackId(i + 1)`.
     pub stacks: Vec<Stack>,
 }
 
@@ -132,7 +132,7 @@ impl Derivation {
         self.roots.iter().map(|&root| self.nodes[root as usize].ty)
     }
 
-    /// Where the term of a node stands.
+    /// The place of a node's term.
     pub fn span(&self, node: NodeId) -> Span {
         self.terms.span(self.nodes[node as usize].goal.e)
     }

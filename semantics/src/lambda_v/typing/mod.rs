@@ -1,7 +1,7 @@
 //! Typing: R, A ⊢ e : τ (report §5), as derivations that [`check`] re-validates node by node.
 //!
-//! R is the frame of the recursive function whose tail position e stands in, A the stack of
-//! argument lists that e is applied to. Functions are not typed alone: they are typed where they
+//! R is the frame of the recursive function in whose tail position e stands. A is the stack of
+//! argument lists to which e is applied. Functions are not typed alone. They are typed where they
 //! are applied, by substitution, so an ill-typed expression that nothing uses is accepted (LV-10).
 //! Each goal is derived once and shared.
 
@@ -36,15 +36,15 @@ pub enum TypeError {
         /// The expression at fault.
         span: Span,
     },
-    /// Deriving a goal needs the goal itself: the derivation would have no
-    /// end (report §5, self-application).
+    /// Deriving a goal needs the goal itself, so the derivation would be infinite (report
+    /// §5, self-application).
     NoFiniteDerivation {
-        /// The goal that comes back.
+        /// The explanation, one sentence.
         message: String,
-        /// Its expression.
+        /// The expression of the goal that repeats.
         span: Span,
     },
-    /// The derivation was given up at a limit; whether there is one is open.
+    /// The derivation was given up at a limit. It is open whether there is one.
     Limit {
         /// The limit.
         limit: Limit,
@@ -62,14 +62,14 @@ impl std::fmt::Display for TypeError {
 impl std::error::Error for TypeError {}
 
 impl TypeError {
-    /// The place.
+    /// The place of the error.
     pub fn span(&self) -> Span {
         match self {
             TypeError::IllTyped { span, .. } | TypeError::NoFiniteDerivation { span, .. } | TypeError::Limit { span, .. } => *span,
         }
     }
 
-    /// The code, as `lv/t-if`, `lv/no-finite-derivation` or `lv/limit`.
+    /// The code, such as `lv/t-if`, `lv/no-finite-derivation` or `lv/limit`.
     pub fn code(&self) -> &'static str {
         match self {
             TypeError::IllTyped { rule, .. } => rule.name(),
@@ -78,7 +78,7 @@ impl TypeError {
         }
     }
 
-    /// The sentence.
+    /// The explanation, one sentence.
     pub fn message(&self) -> String {
         match self {
             TypeError::IllTyped { message, .. } | TypeError::NoFiniteDerivation { message, .. } => message.clone(),
@@ -157,7 +157,7 @@ pub fn infer_term(terms: Terms<Typed>, e: TermId, limits: Limits) -> Result<Type
 enum State {
     /// It is being derived.
     Open,
-    /// Its node.
+    /// It has been derived: its node.
     Done(NodeId),
 }
 
@@ -168,7 +168,7 @@ struct Typer {
     stacks: FxHashMap<Stack, StackId>,
     /// The goals being derived, outermost first.
     path: Vec<Goal>,
-    /// The path length at which a repetition is looked for next.
+    /// The path length at which the next search for a repetition takes place.
     look_at: usize,
     limits: Limits,
     planted: Planted,
@@ -217,7 +217,7 @@ impl Typer {
         Ok(node)
     }
 
-    /// The rule that fits the goal's shape: at most one does.
+    /// Applies the rule that fits the goal's shape. At most one does.
     fn apply_rule(&mut self, goal: Goal) -> Result<NodeId, TypeError> {
         match self.d.terms.node(goal.e) {
             Node::Num(_) => self.t_num(goal),
@@ -241,7 +241,7 @@ impl Typer {
         }
     }
 
-    /// Adds the node of a rule whose decision is made, unless a planted bug decides otherwise.
+    /// Adds the node of a rule with the rule's decision, or with a planted bug's.
     fn conclude(&mut self, rule: Rule, goal: Goal, premises: &[NodeId], decision: Result<Type, TypeError>) -> Result<NodeId, TypeError> {
         self.conclude_matched(rule, goal, premises, decision.map(|ty| (ty, None)))
     }
@@ -268,8 +268,8 @@ impl Typer {
         Ok(node)
     }
 
-    /// A premise that fails before the rule can conclude; only a planted bug lets the rule go on,
-    /// with the type that it gives.
+    /// Reports a premise that fails before the rule can conclude. Only a planted bug lets the rule
+    /// go on, with the bug's type.
     fn failed(&self, rule: Rule, premises: &[Type], error: TypeError) -> Result<Type, TypeError> {
         match self.planted.decide {
             None => Err(error),
@@ -320,7 +320,7 @@ impl Typer {
         TypeError::NoFiniteDerivation { message, span: self.d.terms.span(goal.e) }
     }
 
-    /// The type of values that `node` concludes, if it is one.
+    /// The type of values that `node` concludes. `None` for any other type.
     fn ground(&self, node: NodeId) -> Option<Ground> {
         self.ty(node).ground()
     }

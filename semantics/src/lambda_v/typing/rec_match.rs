@@ -1,6 +1,6 @@
 //! rec-match(τ1, τ2) = τ: the type of an if from the types of its branches (report §5). At most one
-//! case applies; where none does, the if is ill-typed (LV-9: PureRec meets PureRec only as equals,
-//! Rec τ never meets Rec τ' or another τ').
+//! case applies. If none does, the if is ill-typed (LV-9: PureRec meets PureRec only as equals, Rec
+//! τ never meets Rec τ' or another τ').
 
 use super::super::types::Type;
 use crate::rule::Rule;

@@ -1,12 +1,12 @@
-//! Whether a path of goals can go on for ever: the difference between "no finite derivation" and
-//! "limit exceeded".
+//! Whether a path of goals can go on for ever. This is the difference between "no finite
+//! derivation" and "limit exceeded".
 //!
-//! Self-application (report §5: sumup) does not bring the very same goal back, since an argument
-//! grows: (- 10 1), (- (- 10 1) 1), and so on. But what typing says of a goal depends on such an
-//! argument only through its type. So goals are compared after every closed subterm of a type of
-//! values is replaced by that type. If an outer and an inner goal of one path are then equal, a
-//! derivation of the outer would contain one of the inner with as many nodes (those inside the
-//! replaced arguments not counted), and so would have no end.
+//! Self-application (report §5: sumup) does not repeat the very same goal, since an argument grows:
+//! (- 10 1), (- (- 10 1) 1), and so on. But the typing of a goal depends on such an argument only
+//! through its type. So goals are compared after every closed subterm with a type of values is
+//! replaced by that type. Suppose that an outer and an inner goal of one path are then equal. A
+//! derivation of the outer goal would contain one of the inner goal with as many nodes (those
+//! inside the replaced arguments not counted). So it would have no end.
 
 use super::super::terms::{Node, TermId, Terms};
 use super::super::types::Type;
@@ -14,17 +14,18 @@ use super::{FrameId, Goal, StackId, State, TypeError, Typed, Typer};
 use crate::outcome::Limit;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The path length at which a repetition is looked for first; then at each fourfold.
+/// The path length of the first search for a repetition. Each further search is at four times
+/// the length.
 pub(super) const FIRST_LOOK: usize = 200;
-/// The longest path of the trial that finds out whether an argument has a type.
+/// The longest path of the trial that determines whether an argument has a type.
 const TRIAL_PATH: usize = 100;
 
 /// A goal with arguments replaced by their types: R, the lists of A, e.
 type Shape = (FrameId, Vec<TermId>, TermId);
 
 impl Typer {
-    /// A goal of the path that repeats an earlier one, up to the terms of arguments that have a
-    /// type of values.
+    /// A goal of the path that repeats an earlier one, except for the terms of arguments that have
+    /// a type of values.
     pub(super) fn repeated_goal(&mut self) -> Option<Goal> {
         let mut seen: FxHashSet<Shape> = FxHashSet::default();
         let mut shapes = FxHashMap::default();
@@ -44,8 +45,8 @@ impl Typer {
         None
     }
 
-    /// The term with closed subterms of a type of values replaced by typed parameters; `whole`: the
-    /// term itself too. `None` at a limit.
+    /// The term with its closed subterms of a type of values replaced by typed parameters. If
+    /// `whole`, the term itself may be replaced too. `None` at a limit.
     fn shape(&mut self, e: TermId, whole: bool, shapes: &mut FxHashMap<(TermId, bool), TermId>) -> Option<TermId> {
         if let Some(&shape) = shapes.get(&(e, whole)) {
             return Some(shape);
@@ -70,8 +71,7 @@ impl Typer {
         Some(shape)
     }
 
-    /// The type under R = ∅ and A = ∅, if it is found within a short path. Leaves no
-    /// trace of a failure.
+    /// The type under R = ∅ and A = ∅, if a short path finds it. A failure leaves no trace.
     fn trial(&mut self, e: TermId) -> Option<Type> {
         let goal = Goal { r: FrameId::NONE, a: StackId::EMPTY, e };
         if let Some(State::Done(node)) = self.known.get(&goal) {

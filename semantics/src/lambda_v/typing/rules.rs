@@ -32,7 +32,7 @@ impl Typer {
     fn atom(&mut self, rule: Rule, goal: Goal, ty: Ground, what: &str) -> Result<NodeId, TypeError> {
         let decision = match self.d.stack(goal.a) {
             None => Ok(Type::Ground(ty)),
-            // The list, not the value: a let or a parameter may have brought that from elsewhere.
+            // Blame the list, not the value: a let or a parameter may have brought the value here.
             Some(stack) => {
                 Err(self.ill_typed(rule, stack.list, format!("{what} is applied to arguments; only functions and builtins can be")))
             }
@@ -138,8 +138,7 @@ impl Typer {
             premises.push(premise);
             types.extend(ty.ground());
         }
-        // A number that the body does not mention: whatever `rec` it holds belongs
-        // to a frame outside.
+        // The body does not mention this number: any `rec` in the body belongs to a frame outside.
         let number = self.d.terms.frames(body);
         let span = self.d.terms.span(goal.e);
         let params: Result<SmallVec<[TermId; 6]>, _> =
@@ -241,8 +240,8 @@ impl Typer {
         self.conclude(rule, goal, &premises, decision)
     }
 
-    /// Where an error about `part` of `list` is: at the part, unless a substitution
-    /// brought it from elsewhere.
+    /// The place of an error about `part` of `list`: the part, or the list if a substitution
+    /// brought the part from elsewhere.
     fn place(&self, part: TermId, list: TermId) -> TermId {
         let (inner, outer) = (self.d.terms.span(part), self.d.terms.span(list));
         if outer.start <= inner.start && inner.end <= outer.end { part } else { list }
@@ -262,7 +261,7 @@ impl Typer {
         let what = if rule == Rule::LvTFunc { "func" } else { "rec-func" };
         let plural = if params == 1 { "" } else { "s" };
         let error = self.ill_typed(rule, stack.list, format!("a {what} of {params} parameter{plural} is applied to {args} arguments"));
-        // With fewer arguments than parameters there is nothing to go on with.
+        // With fewer arguments than parameters the rule cannot go on.
         if params < args { self.failed(rule, &[], error).map(|_| ()) } else { Err(error) }
     }
 

@@ -1,12 +1,12 @@
-//! From 64-bit floats to 32-bit ones in a direction.
+//! Rounding from 64-bit floats to 32-bit ones in a direction.
 
 /// A rounding direction (IEEE 754 §4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// To the nearest float, of two equally near to the one with
-    /// the even significand: RoundingModeRTE.
+    /// To the nearest float; of two equally near, to the one with the even
+    /// significand: RoundingModeRTE.
     NearestEven,
-    /// To the nearest float not further from zero: RoundingModeRTZ.
+    /// To the nearest float that is not further from zero: RoundingModeRTZ.
     TowardZero,
     /// To the greatest float not above.
     Down,
@@ -18,7 +18,7 @@ impl Direction {
     /// All four.
     pub const ALL: [Direction; 4] = [Direction::NearestEven, Direction::TowardZero, Direction::Down, Direction::Up];
 
-    /// The 64-bit float, rounded. A NaN stays one, an infinity stays itself, and a result of zero
+    /// The 64-bit float, rounded. A NaN stays a NaN, an infinity stays itself, and a result of zero
     /// keeps the sign of `x`.
     #[inline]
     pub fn round(self, x: f64) -> f32 {

@@ -1,40 +1,41 @@
 //! Enclosures from 64-bit arithmetic.
 //!
-//! Sums and products of 32-bit floats come from error-free transformations: a rounded result and
-//! what the rounding lost, both exact, so that the enclosure is a point or two neighbours. Where
-//! the operands have more digits or exponents than those are proven for, and where digits cancel,
-//! it is `tight` that answers.
+//! Sums and products of 32-bit floats come from error-free transformations. These give a rounded
+//! result and its rounding error, both exact. So the enclosure is a point or two neighbours. If the
+//! operands have more digits or larger exponents than the proofs cover, or if digits cancel,
+//! `tight` answers.
 
 use super::function::Function;
 use super::known::known;
 use super::{Enclosure, Exact, tight};
 
-/// How many 64-bit floats the enclosure reaches to either side of what the crate `libm` computes.
+/// The number of 64-bit floats that the enclosure reaches to either side of the result of the
+/// crate `libm`.
 pub const STEPS: u64 = 8;
 
-/// π/180 and 180/π, with relative errors of at most 2·2^-53: of π and of the division.
+/// π/180 and 180/π, with relative errors of at most 2·2^-53: those of π and of the division.
 const DEGREE: f64 = std::f64::consts::PI / 180.0;
 const RADIAN: f64 = 180.0 / std::f64::consts::PI;
 
-/// The magnitudes between which no product, quotient or square of operands, and none of their
-/// rounding errors, leaves the normal range.
+/// The magnitudes of operands for which no product, quotient or square, and none of their rounding
+/// errors, leaves the normal range.
 const SAFE: std::ops::Range<f64> = 1e-90..1e90;
 
 fn is_safe(x: f64) -> bool {
     x == 0.0 || SAFE.contains(&x.abs())
 }
 
-/// The float that is so many steps further from zero, infinity at most.
+/// The float `steps` floats further from zero, infinity at most.
 fn outward(magnitude: f64, steps: u64) -> f64 {
     f64::from_bits((magnitude.to_bits() + steps).min(f64::INFINITY.to_bits()))
 }
 
-/// The float that is so many steps nearer to zero, zero at most.
+/// The float `steps` floats nearer to zero, zero at most.
 fn inward(magnitude: f64, steps: u64) -> f64 {
     f64::from_bits(magnitude.to_bits().saturating_sub(steps))
 }
 
-/// [`STEPS`] floats to either side, not across zero.
+/// The enclosure of [`STEPS`] floats to either side, but not across zero.
 #[inline]
 pub(super) fn around(x: f64) -> Enclosure {
     let magnitude = x.abs();
@@ -42,8 +43,8 @@ pub(super) fn around(x: f64) -> Enclosure {
     if x.is_sign_negative() { Enclosure { low: -far, high: -near } } else { Enclosure { low: near, high: far } }
 }
 
-/// A rounded result and the sign of what the rounding lost (exact less rounded): the point, or the
-/// neighbours around the exact one.
+/// The enclosure of an exact result, from the rounded result and the sign of the rounding error
+/// (exact less rounded): a point, or two neighbours.
 #[inline]
 fn corrected(rounded: f64, lost: f64) -> Enclosure {
     if lost == 0.0 {
@@ -55,7 +56,7 @@ fn corrected(rounded: f64, lost: f64) -> Enclosure {
     }
 }
 
-/// x + y rounded, and exactly what that lost: Knuth's sum of two.
+/// x + y rounded, and its exact rounding error: Knuth's sum of two.
 #[inline]
 fn sum(x: f64, y: f64) -> (f64, f64) {
     let sum = x + y;
@@ -63,7 +64,7 @@ fn sum(x: f64, y: f64) -> (f64, f64) {
     (sum, (x - (sum - part)) + (y - part))
 }
 
-/// x·y rounded, and exactly what that lost, for safe operands.
+/// x·y rounded, and its exact rounding error, for safe operands.
 #[inline]
 fn product(x: f64, y: f64) -> (f64, f64) {
     let product = x * y;
@@ -72,7 +73,7 @@ fn product(x: f64, y: f64) -> (f64, f64) {
     (product, if short { 0.0 } else { libm::fma(x, y, -product) })
 }
 
-/// x + y + z, unless digits cancel.
+/// The enclosure of x + y + z. `None` if digits cancel.
 fn sum_of_three(x: f64, y: f64, z: f64) -> Option<Enclosure> {
     let (first, lost_first) = sum(x, y);
     let (total, lost) = sum(first, z);
@@ -83,8 +84,8 @@ fn sum_of_three(x: f64, y: f64, z: f64) -> Option<Enclosure> {
         return Some(corrected(total, lost_rest))
             .filter(|_| lost_rest == 0.0 || lost_rest.abs() < total.abs() * f64::EPSILON * f64::EPSILON);
     }
-    // Then |rest| is at most half a unit in the last place of the total, and a tiny addition
-    // changes neither its sign nor makes it more than one.
+    // Then |rest| is at most half a unit in the last place of the total. A tiny addition does not
+    // change its sign, nor make it more than one unit.
     (lost_rest.abs() <= rest.abs() * 0.25).then(|| corrected(total, rest))
 }
 
@@ -110,7 +111,7 @@ fn computed(function: Function, args: &[f64]) -> Option<Enclosure> {
 
 fn of_one(function: Function, x: f64) -> Option<Enclosure> {
     use Function::*;
-    // No sine or cosine is beyond 1.
+    // No sine or cosine is beyond 1 in magnitude.
     let bounded = |x: f64| {
         let Enclosure { low, high } = around(x);
         Enclosure { low: low.max(-1.0), high: high.min(1.0) }
@@ -120,7 +121,7 @@ fn of_one(function: Function, x: f64) -> Option<Enclosure> {
             let (difference, lost) = sum(x, -x.floor());
             corrected(difference, lost)
         }
-        // With the product's rounding 3·2^-53, which is 3 floats at most.
+        // With the product's rounding the error is 3·2^-53, which is 3 floats at most.
         Radians => around(x * DEGREE),
         Degrees => around(x * RADIAN),
         Sin => bounded(libm::sin(x)),
@@ -179,7 +180,7 @@ fn of_two(function: Function, x: f64, y: f64) -> Option<Enclosure> {
         Atan2 => around(libm::atan2(x, y)),
         Pow => {
             let power = libm::pow(x, y);
-            // An exact result is one to find: a power of a short number.
+            // An exact result must be found here: a power of a short number.
             tight::exact_power(x, y).unwrap_or_else(|| around(power))
         }
         _ => return None,
@@ -198,9 +199,9 @@ fn of_three(function: Function, x: f64, y: f64, z: f64) -> Option<Enclosure> {
             let ((left, lost_left), (right, lost_right)) = (product(x, -z), product(y, z));
             (lost_left == 0.0 && lost_right == 0.0).then(|| sum_of_three(left, right, x)).flatten()
         }
-        // Each difference is rounded once and so is each operation after it. 3 - 2t is at least 1
-        // and has at most twice t's relative error, 3 units of 2^-53; all in all 3 + 3 + 7 + 3 of
-        // them and products of them: 17·2^-53 is at most 17 floats.
+        // Each difference is rounded once, and so is each operation after it. 3 - 2t is at least 1.
+        // It has at most twice t's relative error, which is 3 units of 2^-53. In all there are 3 +
+        // 3 + 7 + 3 units, and products of these: 17·2^-53 is at most 17 floats.
         SmoothStep => {
             let t = (z - x) / (y - x);
             let result = t * t * (3.0 - 2.0 * t);

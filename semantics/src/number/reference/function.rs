@@ -27,7 +27,7 @@ macro_rules! functions {
                 None
             }
 
-            /// How many operands it takes.
+            /// The number of operands.
             #[inline]
             pub(super) fn arity(self) -> usize {
                 match self {

@@ -1,21 +1,21 @@
-//! What needs no computation: NaN, infinities, domains, poles, exact values, and arguments so small
-//! or so large that the result is plainly between two neighbouring floats.
+//! Results that need no computation: NaN, infinities, domains, poles, exact values, and arguments
+//! so small or so large that the result is certainly between two neighbouring floats.
 
 use super::function::Function;
 use super::{Enclosure, Exact};
 use crate::number::scalar;
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Where |x| ≤ 2^-28, |f(x) - x| < |x|³ for the odd functions, which is under half the spacing of
-/// floats at x: f(x) is between x and a neighbour of it.
+/// If |x| ≤ 2^-28, then |f(x) - x| < |x|³ for the odd functions. That is under half the spacing of
+/// floats at x, so f(x) is between x and a neighbour of x.
 const TINY: f64 = 1.0 / (1u64 << 28) as f64;
-/// Where |x| ≤ 2^-55, exp(x) and 2^x are between 1 and a neighbour of it, whose distance is 2^-53
+/// If |x| ≤ 2^-55, then exp(x) and 2^x are between 1 and a neighbour of 1, whose distance is 2^-53
 /// or 2^-52.
 const TINIEST: f64 = 1.0 / (1u64 << 55) as f64;
 
-/// Strictly between 0 and the least positive float.
+/// The numbers strictly between 0 and the least positive float.
 const UNDERFLOW: Enclosure = Enclosure { low: 0.0, high: f64::from_bits(1) };
-/// A finite number beyond the largest float.
+/// The finite numbers beyond the largest float.
 const OVERFLOW: Enclosure = Enclosure { low: f64::MAX, high: f64::INFINITY };
 
 fn point(x: f64) -> Option<Exact> {
@@ -26,7 +26,7 @@ fn within(enclosure: Enclosure) -> Option<Exact> {
     Some(enclosure.into())
 }
 
-/// With the sign of another number.
+/// The enclosure with the sign of another number.
 fn signed(enclosure: Enclosure, sign: f64) -> Option<Exact> {
     let Enclosure { low, high } = enclosure;
     within(if sign.is_sign_negative() { Enclosure { low: -high, high: -low } } else { enclosure })
@@ -39,8 +39,8 @@ const WHOLE_PI: Enclosure = Enclosure { low: PI, high: PI.next_up() };
 
 const UNDEFINED: Option<Exact> = Some(Exact::Undefined);
 
-/// What is known without computing; `None` if it has to be computed, and then all operands are
-/// finite and within the domain.
+/// The result, if it is known without computing. `None` if it has to be computed. Then all operands
+/// are finite and within the domain.
 #[inline]
 pub(super) fn known(function: Function, args: &[f64]) -> Option<Exact> {
     match *args {
@@ -51,7 +51,7 @@ pub(super) fn known(function: Function, args: &[f64]) -> Option<Exact> {
     }
 }
 
-/// Whether the float is a power of two; for a positive, finite one.
+/// Whether a positive, finite float is a power of two.
 pub(super) fn is_power_of_two(x: f64) -> bool {
     let bits = x.to_bits();
     let fraction = bits << 12;
@@ -102,7 +102,7 @@ fn of_one(function: Function, x: f64) -> Option<Exact> {
         Cosh if magnitude <= TINY => within(Enclosure::beyond(1.0)),
         Exp | Exp2 if magnitude <= TINIEST => within(if x > 0.0 { Enclosure::beyond(1.0) } else { Enclosure::before(1.0) }),
         Acos if x == 1.0 => point(0.0),
-        // 1/|x| is below 2^-60, and π/2 further than that above the float below it.
+        // 1/|x| is below 2^-60. The distance of π/2 from the float below it is more.
         Atan if magnitude >= (1u64 << 60) as f64 => signed(HALF_PI, x),
         Sinh | Asinh if infinite => point(x),
         Cosh if infinite => point(magnitude),
@@ -141,7 +141,7 @@ fn of_two(function: Function, x: f64, y: f64) -> Option<Exact> {
         _ => {}
     }
     let infinite = !(x.is_finite() && y.is_finite());
-    // What IEEE 754 makes of infinities is the limit, or NaN.
+    // IEEE 754's result for infinities is the limit, or NaN if there is none.
     let limit = |value: f64| if value.is_nan() { UNDEFINED } else { point(value) };
     match function {
         FAdd if infinite => limit(x + y),
@@ -209,8 +209,8 @@ fn angle(y: f64, x: f64) -> Option<Exact> {
     }
 }
 
-/// x^y where a factor is trivial, and where y·log2(x) is far enough from the range of floats, or so
-/// near to zero that x^y is beside 1.
+/// x^y if a factor is trivial, or if y·log2(x) is far enough from the range of floats, or so near
+/// to zero that x^y is next to 1.
 fn power(x: f64, y: f64) -> Option<Exact> {
     let zero_or_infinity = |grows: bool| point(if grows { f64::INFINITY } else { 0.0 });
     if x < 0.0 || x == 0.0 && y <= 0.0 {
@@ -226,7 +226,7 @@ fn power(x: f64, y: f64) -> Option<Exact> {
     } else if y == 1.0 {
         point(x)
     } else {
-        // Off by two units in the last place at most.
+        // Off by at most two units in the last place.
         let exponent = y * libm::log2(x);
         if exponent > 1025.0 {
             within(OVERFLOW)
@@ -240,12 +240,12 @@ fn power(x: f64, y: f64) -> Option<Exact> {
     }
 }
 
-/// Takes subnormal floats to normal ones.
+/// The exponent of a power of two that takes subnormal floats to normal ones.
 const LIFT: i32 = 200;
 
 /// x·2^exponent for an x that is neither zero nor infinite.
 fn scaled(x: f64, exponent: f64) -> Option<Exact> {
-    // Any further and the result is out of range all the same.
+    // Beyond these exponents the result is out of range in any case.
     let exponent = exponent.clamp(-2200.0, 2200.0) as i32;
     let result = libm::scalbn(x, exponent);
     if result.is_infinite() {
@@ -253,7 +253,8 @@ fn scaled(x: f64, exponent: f64) -> Option<Exact> {
     } else if libm::scalbn(result, -exponent) == x {
         point(result)
     } else if libm::scalbn(result, LIFT).abs() > libm::scalbn(x, exponent + LIFT).abs() {
-        // Rounded up among the subnormal floats; both are exact up here, unless the result is zero.
+        // Rounded up among the subnormal floats. With LIFT both sides are exact, unless the result
+        // is zero.
         within(Enclosure::before(result))
     } else {
         within(Enclosure::beyond(result))

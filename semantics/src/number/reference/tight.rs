@@ -1,10 +1,10 @@
-//! Enclosures from high precision: a float where the result is one, two neighbours otherwise.
+//! Enclosures from high precision: one float if the result is a float, otherwise two neighbours.
 //!
 //! Sums, products, quotients and roots are compared exactly with candidate floats, in numbers of as
 //! many digits as it takes. The other functions are irrational at every operand that `known` and
-//! `exact_power` leave (Lindemann and Weierstrass for exp, log, the circular and hyperbolic
-//! functions and their inverses; unique factorization for exp2, log2, roots and powers), so that
-//! more digits separate them from every float in the end.
+//! `exact_power` leave over (Lindemann and Weierstrass for exp, log, the circular and hyperbolic
+//! functions and their inverses; unique factorization for exp2, log2, roots and powers). So enough
+//! digits separate their results from every float.
 
 use super::function::Function;
 use super::known::known;
@@ -19,10 +19,10 @@ pub(super) type Big = FBig<HalfEven, 2>;
 
 /// Digits of the first attempt.
 pub(super) const DIGITS: usize = 128;
-/// Digits by which a result may be wrong: the library's own claim is less than one.
+/// Digits by which a result may be wrong. The library's own claim is less than one.
 const GUARD: isize = 40;
-/// No more digits than this: far more than the closest approach of any function here to a 64-bit
-/// float that is known.
+/// The most digits. That is far more than the closest known approach of any function here to a
+/// 64-bit float needs.
 const MOST_DIGITS: usize = 1 << 14;
 
 thread_local! {
@@ -33,8 +33,8 @@ pub(super) fn enclose(function: Function, args: &[f64]) -> Exact {
     known(function, args).unwrap_or_else(|| computed(function, args).into())
 }
 
-/// The tight enclosure as one float that rounds to fewer digits in every direction as the exact
-/// result does; NaN if there is none.
+/// The tight enclosure as one float. It rounds to fewer digits, in every direction, as the exact
+/// result does. NaN if there is no result.
 pub(super) fn sticky(function: Function, args: &[f64]) -> f64 {
     match enclose(function, args) {
         Exact::Within(enclosure) => enclosure.sticky(),
@@ -42,13 +42,13 @@ pub(super) fn sticky(function: Function, args: &[f64]) -> f64 {
     }
 }
 
-/// An exact number of unlimited digits.
+/// An exact number without a limit on its digits.
 pub(super) fn big(x: f64) -> Big {
     Big::try_from(x).expect("a finite float").with_precision(0).value()
 }
 
-/// The float that compares equal with a number, or the neighbours around it, from a candidate near
-/// to it: `order(c)` compares the number with c.
+/// The float that equals a number, or the neighbours around the number. The search starts at a
+/// candidate near the number; `order(c)` compares the number with c.
 pub(super) fn bracket(candidate: f64, order: impl Fn(f64) -> Ordering) -> Enclosure {
     let mut candidate = candidate.clamp(f64::MIN, f64::MAX);
     match order(candidate) {
@@ -78,12 +78,12 @@ pub(super) fn bracket(candidate: f64, order: impl Fn(f64) -> Ordering) -> Enclos
     }
 }
 
-/// Around a number of whatever digits.
+/// The enclosure of a number with any number of digits.
 pub(super) fn around(x: &Big) -> Enclosure {
     bracket(x.to_f64().value(), |candidate| x.cmp(&big(candidate)))
 }
 
-/// Around a quotient of such numbers, the divisor positive.
+/// The enclosure of a quotient of such numbers. The divisor is positive.
 pub(super) fn around_quotient(dividend: &Big, divisor: &Big) -> Enclosure {
     let precise = Context::<HalfEven>::new(DIGITS);
     let quotient = value(precise.div(dividend.repr(), divisor.repr()));
@@ -103,7 +103,7 @@ fn computed(function: Function, args: &[f64]) -> Enclosure {
         (FMul, &[x, y]) => around(&(big(x) * big(y))),
         (FDiv, &[x, y]) => around_quotient(&(big(x) * big(1f64.copysign(y))), &big(y.abs())),
         (FMod, &[x, y]) => {
-            // What is left of the division is exact in 64 bits.
+            // The remainder of the division is exact in 64 bits.
             let remainder = libm::fmod(x, y);
             if remainder == 0.0 {
                 Enclosure::point(0f64.copysign(y))
@@ -131,9 +131,9 @@ fn irrational(function: Function, args: &[f64]) -> Enclosure {
 }
 
 /// The logarithm to base 10 of a positive, finite number. It is a whole number at 1, 10, …, 10^22,
-/// and irrational at every other float: a rational one, p/q, would make the float 10^(p/q), whose
-/// powers of 2 and 5 are whole only if p/q is, and a float with more than 22 factors of 5 has no
-/// room for them.
+/// and irrational at every other float. A rational logarithm p/q would make the float 10^(p/q),
+/// whose powers of 2 and 5 are whole only if p/q is. And a float with more than 22 factors of 5 has
+/// no room for them.
 pub(super) fn log10(x: f64) -> Enclosure {
     let power = libm::log10(x).round();
     if (0.0..=22.0).contains(&power) && x == 10f64.powi(power as i32) {
@@ -146,8 +146,8 @@ pub(super) fn log10(x: f64) -> Enclosure {
     })
 }
 
-/// More and more digits until all that an irrational result may be lies
-/// between two neighbouring floats.
+/// Takes more and more digits until the bounds of an irrational result lie between two
+/// neighbouring floats.
 fn approached(approximation: impl Fn(usize, &mut ConstCache) -> Big) -> Enclosure {
     let mut digits = DIGITS;
     loop {
@@ -200,7 +200,7 @@ fn approximation(function: Function, args: &[f64], digits: usize, constants: &mu
                 precise.div(value(precise.mul(x, half_turn.repr())).repr(), pi.repr())
             }
         }
-        // The exponent is below 2^11, and its relative error so much greater an absolute one.
+        // The exponent is below 2^11, so its absolute error is up to 2^11 times the relative one.
         Exp2 | Pow => {
             let logarithm = if function == Exp2 { constants.ln2(digits) } else { value(precise.ln(x, Some(constants))) };
             let factor = if function == Exp2 { first } else { big(args[1]) };
@@ -211,8 +211,8 @@ fn approximation(function: Function, args: &[f64], digits: usize, constants: &mu
     })
 }
 
-/// x^y for a positive x that is not 1 and a y that is neither 0 nor 1, if that is a binary fraction
-/// of 53 digits or fewer, or a power of two.
+/// x^y for a positive x that is not 1 and a y that is neither 0 nor 1. `None` unless the power is a
+/// binary fraction of 53 digits or fewer, or a power of two.
 pub(super) fn exact_power(x: f64, y: f64) -> Option<Enclosure> {
     let (mut significand, mut exponent) = odd_part(x);
     let (power, scale) = odd_part(y.abs());
@@ -224,7 +224,7 @@ pub(super) fn exact_power(x: f64, y: f64) -> Option<Enclosure> {
     if y < 0.0 {
         return None;
     }
-    // So many square roots first.
+    // First one square root for each factor 1/2 of y.
     for _ in scale..0 {
         let root = (significand as f64).sqrt() as u64;
         if root * root != significand || exponent % 2 != 0 {
@@ -238,12 +238,13 @@ pub(super) fn exact_power(x: f64, y: f64) -> Option<Enclosure> {
     Some(around(&(big(significand as f64) * power_of_two(f64::from(exponent) * f64::from(power)))))
 }
 
-/// 2^exponent; out of the range of floats, one further out.
+/// 2^exponent. An exponent far out of the range of floats is clamped to another one out of
+/// the range.
 fn power_of_two(exponent: f64) -> Big {
     Big::from_parts(1.into(), exponent.clamp(-4000.0, 4000.0) as isize).with_precision(0).value()
 }
 
-/// A positive float as an odd number and the power of two it is to be multiplied by.
+/// A positive float as an odd number, and the exponent of the power of two that multiplies it.
 fn odd_part(x: f64) -> (u64, i32) {
     let bits = x.to_bits();
     let (significand, exponent) = match (bits >> 52) as i32 {

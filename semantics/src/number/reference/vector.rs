@@ -1,9 +1,9 @@
-//! Enclosures of functions of vectors and matrices, exact but for a last root or quotient.
+//! Enclosures of functions of vectors and matrices: exact, except for a last root or quotient.
 //!
-//! Each component is a polynomial of the operands, P, or P/Q, √P, P/√Q or P + Q·√R with
-//! polynomials. Polynomials are computed in numbers of as many digits as it takes, and the result
-//! is compared with floats by the signs of polynomials. So the enclosures are as tight as those of
-//! `enclose_tightly`.
+//! Each component is a polynomial P of the operands, or P/Q, √P, P/√Q or P + Q·√R with
+//! polynomials. Polynomials are computed in numbers of as many digits as it takes. The result
+//! is compared with floats by the signs of polynomials. So the enclosures are as tight as those
+//! of `enclose_tightly`.
 
 use super::super::Instruction;
 use super::tight::{Big, DIGITS, around, around_quotient, big, bracket, value};
@@ -13,8 +13,8 @@ use dashu_float::round::mode::HalfEven;
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 use std::cmp::Ordering;
 
-/// An operand: its components, column after column, and how many columns they form (1 for scalars
-/// and vectors).
+/// An operand: its components, column after column, and the number of columns that they form (1 for
+/// scalars and vectors).
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'a> {
     /// The components, column after column.
@@ -29,7 +29,7 @@ impl<'a> Operand<'a> {
         Operand { components, columns: 1 }
     }
 
-    /// A matrix of so many columns.
+    /// A matrix of this number of columns.
     pub fn matrix(components: &'a [f64], columns: usize) -> Operand<'a> {
         Operand { components, columns }
     }
@@ -56,14 +56,14 @@ impl Matrix {
         self.components.iter().skip(row).step_by(self.rows)
     }
 
-    /// Without a column and a row.
+    /// The matrix without a column and a row.
     fn minor(&self, column: usize, row: usize) -> Matrix {
         let kept = |n: &usize| n / self.rows != column && n % self.rows != row;
         let components = (0..self.components.len()).filter(kept).map(|n| self.components[n].clone()).collect();
         Matrix { components, columns: self.columns - 1, rows: self.rows - 1 }
     }
 
-    /// Of a square matrix; 1 for one without components.
+    /// The determinant of a square matrix. 1 for a matrix without components.
     fn determinant(&self) -> Big {
         (0..self.rows).fold(if self.rows == 0 { big(1.0) } else { big(0.0) }, |sum, row| {
             let term = &self.components[row] * self.minor(0, row).determinant();
@@ -88,7 +88,7 @@ fn zero() -> Big {
     big(0.0)
 }
 
-/// Nearly √x, for a candidate.
+/// An approximation of √x, for a candidate.
 fn root(x: &Big) -> Big {
     value(Context::<HalfEven>::new(DIGITS).sqrt(x.repr()))
 }
@@ -97,7 +97,7 @@ fn nearly_quotient(x: &Big, y: &Big) -> f64 {
     value(Context::<HalfEven>::new(DIGITS).div(x.repr(), y.repr())).to_f64().value()
 }
 
-/// √square.
+/// The enclosure of √square.
 fn around_root(square: &Big) -> Enclosure {
     if *square == zero() {
         return Enclosure::point(0.0);
@@ -105,12 +105,12 @@ fn around_root(square: &Big) -> Enclosure {
     bracket(root(square).to_f64().value(), |candidate| order_with_root(&big(candidate), square).reverse())
 }
 
-/// x against √square.
+/// The order of x and √square.
 fn order_with_root(x: &Big, square: &Big) -> Ordering {
     if *x < zero() { Ordering::Less } else { (x * x).cmp(square) }
 }
 
-/// x / √square, the square positive.
+/// The enclosure of x / √square. The square is positive.
 fn around_unit(x: &Big, square: &Big) -> Enclosure {
     if *x == zero() {
         return Enclosure::point(0.0);
@@ -129,7 +129,7 @@ fn order_of_surd(a: &Big, b: &Big, square: &Big) -> Ordering {
     }
 }
 
-/// a + b·√square.
+/// The enclosure of a + b·√square.
 fn around_surd(a: &Big, b: &Big, square: &Big) -> Enclosure {
     let term = b * root(square).with_precision(0).value();
     let cancels = (*a < zero()) != (*b < zero()) && *a != zero();
@@ -143,11 +143,11 @@ fn around_surd(a: &Big, b: &Big, square: &Big) -> Enclosure {
     bracket(candidate, |candidate| order_of_surd(&(a - big(candidate)), b, square))
 }
 
-/// The infinitely precise components of a result, matrices column after column, each as tightly as
-/// [`super::enclose_tightly`] has them; microseconds for each. Functions of scalars are applied to
-/// each component, by [`enclose`].
+/// The infinitely precise components of a result, matrices column after column. Each enclosure is
+/// as tight as that of [`super::enclose_tightly`], and takes microseconds. Functions of scalars are
+/// applied to each component, by [`enclose`].
 ///
-/// | functions | of the reals, what they are |
+/// | functions | their meaning over the reals |
 /// |---|---|
 /// | VectorTimesScalar, MatrixTimesScalar, OuterProduct, Dot, matrix products | sums of products |
 /// | Cross, Determinant, Reflect: I - 2·(N·I)·N | polynomials |
@@ -158,8 +158,8 @@ fn around_surd(a: &Big, b: &Big, square: &Big) -> Enclosure {
 /// | Refract (I, N, eta) | 0 if k = 1 - eta²·(1 - (N·I)²) < 0, else eta·I - (eta·(N·I) + √k)·N |
 ///
 /// All components are undefined if any operand of a function of vectors has a component that is
-/// infinite or NaN. `None` if the instruction is no such function, or not of
-/// operands of these shapes.
+/// infinite or NaN. `None` if the instruction is no such function, or if the shapes of the operands
+/// do not fit.
 pub fn enclose_vector(function: Instruction, args: &[Operand<'_>]) -> Option<Vec<Exact>> {
     if args.iter().any(|arg| arg.columns == 0 || arg.components.is_empty() || arg.components.len() % arg.columns != 0) {
         return None;

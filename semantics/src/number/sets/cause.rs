@@ -1,35 +1,35 @@
-//! Why a run over sets says nothing of a component: the first execution of an instruction that has
-//! no bound, or that may come out either way.
+//! The reason why a run over sets says nothing of a component: the first execution of an
+//! instruction that has no bound, or that may come out either way.
 
 use super::Set;
 use crate::number::{Instruction, Op};
 use smallvec::SmallVec;
 use std::fmt;
 
-/// An execution of an instruction and what its operands may be.
+/// An execution of an instruction, with the sets of its operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// Where it stands, as the engine counts places ([`Sets::stand_at`](super::Sets::stand_at)).
+    /// Its place, as the engine counts places ([`Sets::stand_at`](super::Sets::stand_at)).
     pub place: u32,
-    /// The instruction; none at a branch on a Boolean that comes from no comparison.
+    /// The instruction. `None` at a branch on a Boolean that comes from no comparison.
     pub instruction: Option<Instruction>,
-    /// Its operands, vectors' components one after the other.
+    /// The sets of its operands. The components of vectors follow one another.
     pub operands: SmallVec<[Set; 4]>,
 }
 
-/// What an engine knows of a place.
+/// A place, as an engine describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Site {
-    /// Where it stands, as `7:3` or `%12`.
+    /// The position, such as `7:3` or `%12`.
     pub at: String,
-    /// What the instruction is called there, if not by its own name.
+    /// The name of the operation there, if it is not the instruction's own.
     pub operation: Option<String>,
-    /// The expression that it is the value of.
+    /// The expression that has this value.
     pub expression: Option<String>,
 }
 
 impl Site {
-    /// A place of which nothing more is known.
+    /// A place of which only the position is known.
     pub fn at(at: impl Into<String>) -> Site {
         Site { at: at.into(), ..Site::default() }
     }
@@ -39,8 +39,8 @@ impl Site {
 const MOST_NAMED: usize = 4;
 
 impl Cause {
-    /// `less-than of [0.49, 0.51] and 0.5`, followed by the expression that it is the value of, if
-    /// `site` knows that.
+    /// A phrase such as `less-than of [0.49, 0.51] and 0.5`, followed by the expression that has
+    /// this value if `site` has it.
     pub fn text<'a>(&'a self, site: &'a Site) -> impl fmt::Display + 'a {
         Sentence { cause: self, site }
     }
@@ -77,7 +77,7 @@ impl fmt::Display for Sentence<'_> {
     }
 }
 
-/// As modules name it: `OpFAdd`, `GLSL.std.450 Sin`.
+/// The name in modules: `OpFAdd`, `GLSL.std.450 Sin`.
 impl fmt::Display for Instruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use rspirv::spirv;

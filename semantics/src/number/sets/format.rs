@@ -5,9 +5,9 @@ use crate::number::reference::{Direction, Enclosure};
 /// A format whose instructions have rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// 16 bits: 11 of significand.
+    /// 16 bits, with 11 bits of significand.
     Half,
-    /// 32 bits: 24 of significand.
+    /// 32 bits, with 24 bits of significand.
     Single,
 }
 
@@ -41,7 +41,7 @@ impl Format {
         self.min() - self.spacing()
     }
 
-    /// Of 1, the distance to the next float: 2^-10, 2^-23.
+    /// The distance from 1 to the next float: 2^-10, 2^-23.
     pub const fn epsilon(self) -> f64 {
         match self {
             Format::Half => 1.0 / 1024.0,
@@ -49,9 +49,9 @@ impl Format {
         }
     }
 
-    /// A unit in the last place at a real number: the least distance of two finite floats with the
-    /// number between them or at one of them. At a power of two that is the distance below it;
-    /// beyond the greatest float it is the distance there.
+    /// A unit in the last place at a real number: the least distance between two finite floats that
+    /// have the number between them or at one end. At a power of two that is the distance below it.
+    /// Beyond the greatest float it is the distance at that float.
     pub fn ulp(self, x: f64) -> f64 {
         let magnitude = x.abs();
         if magnitude <= 2.0 * self.min() {
@@ -96,12 +96,12 @@ impl Format {
         }
     }
 
-    /// The float to which every number of an enclosure rounds; none if they differ.
+    /// The float to which every number of an enclosure rounds. `None` if they differ.
     pub fn rounded(self, direction: Direction, exact: Enclosure) -> Option<f64> {
         exact.rounded_by(|x| self.round(direction, x))
     }
 
-    /// The next float toward -∞; of the least one itself.
+    /// The next float toward -∞. The least float of 16 bits gives itself.
     pub fn below(self, x: f64) -> f64 {
         match self {
             Format::Single => f64::from((x as f32).next_down()),

@@ -1,22 +1,23 @@
-//! Acceptance sets: what a conforming device may show, and evaluation of whole programs over them.
+//! Acceptance sets: the values that a conforming device may show, and the evaluation of whole
+//! programs over such sets.
 //!
-//! The engines compute a definite value and its [`Trust`](super::Trust). Where that is in doubt, a
-//! run over sets goes on: [`Sets`] gives every component that is not decided a *cell*, which holds
-//! the set of its values. A cell is a dynamic result id: what moves bits moves the cell, so two
-//! components with the same cell have the same value on every device, and two evaluations of one
-//! expression have two cells.
+//! The engines compute a definite value and its [`Trust`](super::Trust). If that value is in doubt,
+//! a run over sets follows. [`Sets`] gives each component that is not decided a *cell*, which holds
+//! the set of its values. A cell is a dynamic result id. An instruction that moves bits moves the
+//! cell, so two components with the same cell have the same value on every device. Two evaluations
+//! of one expression have two cells.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | `set` | sets of floats |
 //! | `format` | the formats of floats that have rules |
-//! | `cells` | a run: its cells, and the ways that its branches went |
-//! | `cause` | why a component has no bound |
-//! | `observation` | what a whole program may show, by all of its ways |
-//! | `rules` | what each instruction may give for operands that are sets |
-//! | `moving` | comparisons of what is no polynomial, where terms may be moved |
-//! | `passing` | what comes out of choices and quotients of such polynomials |
-//! | `rewriting` | what polynomials may come out as, however they are rewritten |
+//! | `cells` | a run: its cells, and the decisions at its branches |
+//! | `cause` | the reason why a component has no bound |
+//! | `observation` | the possible results of a whole program, over all of its ways |
+//! | `rules` | the possible results of each instruction, for operands that are sets |
+//! | `moving` | comparisons of values that are no polynomials, where terms may be moved |
+//! | `passing` | the results of choices and quotients of polynomials |
+//! | `rewriting` | bounds of polynomials, for every way to rewrite them |
 
 mod cause;
 mod cells;

@@ -1,27 +1,29 @@
-//! Comparisons where terms may be moved from one side to the other (see `rewriting`), of values
-//! that are no polynomials.
+//! Comparisons of values that are no polynomials, where an implementation may move terms from one
+//! side to the other (see `rewriting`).
 //!
-//! A polynomial and a polynomial are compared by the polynomial of their difference. A quotient, a
-//! root or a choice is none. What is known of it is its set, and a *fraction* P/Q of polynomials
-//! that bounds what moving terms may do. The set and the error of the fraction's difference from
-//! the other side decide the comparison.
+//! Two polynomials are compared by the polynomial of their difference. A quotient, a root or a
+//! choice is no polynomial. Two things are known of it: its set, and a *fraction* P/Q of
+//! polynomials that bounds the effect of moving terms. The sets of both sides, and the error of the
+//! difference of their fractions, decide the comparison.
 //!
-//! - *A value by itself* (an input, a texel, or a function of leaves whose last operation is no
-//!   sum) has no term that could be moved. Its difference from another such value is rounded once,
-//!   which keeps the sign unless the difference is subnormal. So the sets decide. A factor may be
-//!   moved: x/y > c is x > c·y, whose one rounding (2^-23) changes nothing outside of x/y ± 2.5
-//!   ULP, which are 2.5·2^-24 of it at least. What is subnormal of c·y - x may be lost. Likewise
-//!   √x > c is x > c·c. No rewriting applies the inverse of another function to both sides.
-//! - *A quotient P/Q of polynomials*: P - c·Q is compared with 0, or its monomials divided by Q
-//!   with c. Relative to |Q|, both are within the error of the polynomial P/|Q| - c·Q/|Q|, where
-//!   each monomial of P passes four operations more (see `passing`).
+//! - *A value by itself* is an input, a texel, or a function of leaves whose last operation is no
+//!   sum. It has no term that could be moved. Its difference from another such value is rounded
+//!   once. This keeps the sign unless the difference is subnormal. So the sets decide. A factor
+//!   may be moved: x/y > c becomes x > c·y. Its one rounding (2^-23) changes nothing outside of
+//!   x/y ± 2.5 ULP, which is at least 2.5·2^-24 of it. If c·y - x is subnormal, it may be lost. In
+//!   the same way √x > c becomes x > c·c. No rewriting applies the inverse of another function to
+//!   both sides.
+//! - *A quotient P/Q of polynomials*: P - c·Q is compared with 0, or c with the monomials of P,
+//!   each divided by Q. Relative to |Q|, both are within the error of the polynomial P/|Q| -
+//!   c·Q/|Q|, where each monomial of P passes four more operations (see `passing`).
 //! - *A formula that ends in a sum* (FMod, Sinh, Fract, …): its terms as a polynomial.
-//! - *A length* L: L² is compared with c². What that loses, at most γ·(L² + c²), is no more than
+//! - *A length* L: L² is compared with c². This loses at most γ·(L² + c²), which is no more than
 //!   γ·(L + c) of L - c.
-//! - *A choice* (FMin, FAbs, …) draws the one that is chosen into the comparison. Its fraction
-//!   bounds those of all that may be chosen.
-//! - *A function of polynomials* has what the same function of leaves has, with their monomials'
-//!   magnitudes in the place of their own: √P > c is P > c·c, whose error is that of P.
+//! - *A choice* (FMin, FAbs, …): an implementation may draw the chosen operand into the comparison.
+//!   The fraction of the choice bounds the fractions of all operands that may be chosen.
+//! - *A function of polynomials* has the fraction of the same function of leaves, with the sums of
+//!   the monomials' magnitudes in place of the leaves' magnitudes: √P > c is P > c·c, whose error
+//!   is that of P.
 
 use super::rewriting::{LOST, Polynomial, TOO_HIGH, greatest};
 use super::rules::{self, Truth};
@@ -30,18 +32,20 @@ use crate::number::Instruction;
 use rspirv::spirv::{self, GlslStd450Op as Glsl};
 use smallvec::SmallVec;
 
-/// What may be moved of a value in a comparison.
+/// The terms of a value that a comparison may move to its other side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Moved {
-    /// Nothing: a value by itself. By how much the sides may be multiplied: the magnitude of its
-    /// divisor, and 1 if it is no quotient.
+    /// No terms: a value by itself. The number is the factor by which a comparison may multiply its
+    /// sides: the magnitude of the value's divisor, or 1 if it is no quotient.
     Nothing(f64),
-    /// The terms of a fraction, relative to its divisor's magnitude. The values of its
-    /// polynomials mean nothing.
+    /// The terms of a fraction, relative to the magnitude of its divisor. The values of both
+    /// polynomials are placeholders.
     Terms {
-        /// At least as many monomials, as great and of as many factors, as any expression has.
+        /// A bound of every expression's dividend: by number, magnitude and degree of
+        /// its monomials.
         dividend: Polynomial,
-        /// By what the other side may be multiplied, likewise.
+        /// The same bound of the divisor, by which the other side may be multiplied. `None` without
+        /// a divisor.
         divisor: Option<Polynomial>,
     },
 }
@@ -49,16 +53,18 @@ pub enum Moved {
 /// A side of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Side {
-    /// What it may be; bounded.
+    /// The possible values; bounded.
     pub set: Set,
-    /// What may be moved.
+    /// The terms that may be moved.
     pub moved: Moved,
 }
 
-/// Where √ and squares of what is compared stay far from the least and the greatest floats.
+/// The range in which roots and squares of the compared values stay far from the least and the
+/// greatest floats.
 const SQUARES: (f64, f64) = (1e-15, 1e15);
 
-/// So many monomials of that many factors, whose magnitudes sum to no more.
+/// Terms without a divisor: `terms` monomials of at most `degree` leaves, whose magnitudes sum to
+/// at most `magnitude`.
 fn sum(magnitude: f64, terms: u16, degree: u16) -> Moved {
     Moved::Terms { dividend: Polynomial { terms, ..Polynomial::monomial(magnitude, degree) }, divisor: None }
 }
@@ -68,7 +74,7 @@ fn magnitude(set: &Set) -> f64 {
 }
 
 impl Moved {
-    /// Of a value by itself that is no quotient.
+    /// For a value by itself that is no quotient.
     pub const NOTHING: Moved = Moved::Nothing(1.0);
 
     /// The terms of a polynomial.
@@ -76,7 +82,7 @@ impl Moved {
         Moved::Terms { dividend: polynomial, divisor: None }
     }
 
-    /// Those of P/Q, where the evaluations of Q are all within `rho` of it, relative to it.
+    /// The terms of P/Q. All evaluations of Q are within `rho` of Q, relative to Q.
     pub(super) fn quotient(dividend: &Polynomial, divisor: &Polynomial, rho: f64) -> Moved {
         let scale = 1.0 / (divisor.value.abs() * (1.0 - rho));
         let scaled = |of: &Polynomial, operations: u16| Polynomial {
@@ -87,7 +93,7 @@ impl Moved {
         Moved::Terms { dividend: scaled(dividend, 4), divisor: Some(scaled(divisor, 0)) }
     }
 
-    /// Those of either of two sides, of which one is chosen.
+    /// The terms of a choice between two sides, if it is not known which is chosen.
     pub(super) fn of_either(x: &Side, y: &Side) -> Moved {
         if (x.moved, y.moved) == (Moved::NOTHING, Moved::NOTHING) {
             return Moved::NOTHING;
@@ -100,8 +106,8 @@ impl Moved {
         Moved::Terms { dividend: greatest(a, c), divisor }
     }
 
-    /// Those of component i of what a function gives of these operands, within that set. None if it
-    /// is not known here.
+    /// The terms of component i of a function's result for these operands. The result is in `set`.
+    /// `None` if the terms are not known here.
     pub fn of_function(instruction: Instruction, operands: &[&[Polynomial]], i: usize, set: &Set) -> Option<Moved> {
         match operands.iter().flat_map(|operand| operand.iter()).all(Polynomial::is_leaf) {
             true => Moved::of_leaves(instruction, operands, i, set),
@@ -116,8 +122,7 @@ impl Moved {
         let x = first.get(i).or(first.first())?;
         let root = || set.hull().filter(|hull| hull.low >= SQUARES.0 && hull.high <= SQUARES.1);
         let (terms, degree) = (x.terms.saturating_add(1), x.degree.saturating_add(4));
-        // The squares of all components, or of their differences: their magnitudes, how many
-        // monomials they have, and of how many factors.
+        // The sum of the squares of all components, or of the components' differences.
         let squares = || {
             let second = operands.get(1).copied();
             let component = |i: usize| second.map_or(Some(first[i]), |second| Some(first[i] - *second.get(i)?));
@@ -162,7 +167,7 @@ impl Moved {
 
     fn of_leaves(instruction: Instruction, operands: &[&[Polynomial]], i: usize, set: &Set) -> Option<Moved> {
         use spirv::Op;
-        // Other components have no part in component i of what works by component.
+        // Only component i of each operand matters for a function that works by component.
         let of = |k: usize| operands.get(k).and_then(|x| x.get(i).or(x.first()));
         let most = |k: usize| of(k).map_or(0.0, |x| x.value.abs());
         let n = operands.first().map_or(0, |x| x.len()) as u16;
@@ -172,7 +177,7 @@ impl Moved {
             Instruction::Core(opcode) => match Op::from_u32(opcode.into())? {
                 Op::FDiv => Some(Moved::Nothing(operands.get(1)?.get(i)?.value.abs())),
                 Op::QuantizeToF16 => Some(Moved::NOTHING),
-                // x - y·n.
+                // x - y·n, where n is a whole number.
                 Op::FRem | Op::FMod => Some(sum(2.0 * most(0) + most(1), 2, 3)),
                 _ => None,
             },
@@ -203,7 +208,8 @@ impl Moved {
                 }
                 Glsl::SmoothStep => {
                     let (edges, x) = (most(0) + most(1), most(2));
-                    // t is a quotient by edge1 - edge0, which is no less than a unit of its edges.
+                    // t is a quotient by edge1 - edge0, which must be at least 1/16 of the edges'
+                    // magnitudes together.
                     let apart = (of(1)?.value - of(0)?.value).abs();
                     let t = (x + most(0)) / apart;
                     (apart > edges / 16.0).then(|| sum(3.0 * t * t + 2.0 * t * t * t, 16, 16))
@@ -214,8 +220,8 @@ impl Moved {
     }
 }
 
-/// The determinant of a matrix of n columns, as a polynomial of its components; none for no
-/// columns.
+/// The determinant of a matrix of n columns, as a polynomial of its components. `None` for
+/// no columns.
 fn determinant(m: &[Polynomial], n: usize) -> Option<Polynomial> {
     if n == 1 {
         return m.first().copied();
@@ -232,7 +238,7 @@ fn minor(m: &[Polynomial], n: usize, c: usize, r: usize) -> SmallVec<[Polynomial
     (0..n * n).filter(|i| i / n != c && i % n != r).map(|i| m[i]).collect()
 }
 
-/// Those of component i of the inverse of a matrix: a cofactor over the determinant.
+/// The terms of component i of a matrix inverse: a cofactor over the determinant.
 fn of_inverse(m: &[Polynomial], i: usize) -> Option<Moved> {
     let n = m.len().isqrt();
     let divisor = determinant(m, n)?;
@@ -241,12 +247,12 @@ fn of_inverse(m: &[Polynomial], i: usize) -> Option<Moved> {
     Some(Moved::quotient(&determinant(&minor(m, n, i % n, i / n), n - 1)?, &divisor, rho))
 }
 
-/// What the other side is multiplied by where there is no divisor.
+/// The divisor of a side that has none.
 const ONE: Polynomial = Polynomial { value: 1.0, ..Polynomial::monomial(1.0, 0) };
 
 impl Side {
-    /// What arithmetic on it starts from: a leaf known within its set, whose monomials are those
-    /// that may be moved.
+    /// The polynomial with which arithmetic on this side starts: a leaf known within its set, with
+    /// the bounds of the terms that may be moved.
     pub(super) fn polynomial(&self) -> Option<Polynomial> {
         let ((dividend, divisor), within) = (self.fraction(), Polynomial::within(&self.set)?);
         let factor = match (self.moved, divisor) {
@@ -257,7 +263,7 @@ impl Side {
         Some(Polynomial { value: within.value, spread: within.spread, factor, ..greatest(dividend, within) })
     }
 
-    /// Dividend and divisor; a value by itself is one monomial.
+    /// The dividend and the divisor. A value by itself is one monomial.
     fn fraction(&self) -> (Polynomial, Option<Polynomial>) {
         match self.moved {
             Moved::Terms { dividend, divisor } => (dividend, divisor),
@@ -271,8 +277,9 @@ impl Side {
     }
 }
 
-/// How far the difference of two sides may be from that of the sets, whatever is moved, and how
-/// much of it may be lost, being subnormal; none if nothing is known.
+/// Two bounds for the difference of two sides, whatever terms are moved. The first is its greatest
+/// distance from the difference of the sets. The second is the magnitude below which it may be lost
+/// as subnormal. `None` if nothing is known.
 fn error(x: &Side, y: &Side) -> Option<(f64, f64)> {
     if !x.set.is_bounded() || !y.set.is_bounded() {
         return None;
@@ -286,8 +293,8 @@ fn error(x: &Side, y: &Side) -> Option<(f64, f64)> {
     Some((sum.error()?, 2.0 * LOST))
 }
 
-/// Where x - y lies for numbers of two spans, zeros of both signs being one number. Where something
-/// of it may be lost, with zero.
+/// The range of x - y for numbers of two spans, widened by the error. Zeros of both signs are one
+/// number. Zero is added if the difference may be lost.
 fn apart(x: &Span, y: &Span, (error, lost): (f64, f64)) -> Set {
     let (low, high) = (x.low - y.high - error, x.high - y.low + error);
     let low = if error == 0.0 && low == 0.0 { -0.0 } else { low.next_down() };
@@ -296,8 +303,8 @@ fn apart(x: &Span, y: &Span, (error, lost): (f64, f64)) -> Set {
     if low < lost && high > -lost { set.union(Set::ZERO) } else { set }
 }
 
-/// Whether x < y, if every evaluation says the same. What is equal may be taken for either where
-/// the two are chosen from.
+/// Whether x < y, if every evaluation gives the same answer. For equal values both answers are
+/// right, since the caller chooses one of the two.
 pub(super) fn is_below(x: &Side, y: &Side) -> Option<bool> {
     let hull = apart(&x.set.hull()?, &y.set.hull()?, error(x, y)?).hull()?;
     match (hull.low, hull.high) {
@@ -308,7 +315,7 @@ pub(super) fn is_below(x: &Side, y: &Side) -> Option<bool> {
     }
 }
 
-/// What a comparison may come out as, of two sides that are not both polynomials.
+/// The possible results of a comparison of two sides that are not both polynomials.
 pub fn compared_moved(instruction: Instruction, x: &Side, y: &Side) -> Truth {
     let Some(error) = error(x, y) else { return Truth::BOTH };
     let pairs = x.set.spans().iter().flat_map(|a| y.set.spans().iter().map(move |b| (a, b)));

@@ -1,4 +1,4 @@
-//! What a whole program may show: the union over its ways.
+//! The possible results of a whole program: the union over its ways.
 
 use super::cells::follow;
 use super::{Cause, Exploration, Set, Sets, Site, Unsettled};
@@ -9,21 +9,21 @@ use std::ops::ControlFlow;
 /// What a device must show of a program, component by component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observation {
-    /// Of each component.
+    /// The expectation for each component.
     pub expected: Vec<Expected>,
-    /// How many ways through the program were followed; none if the definite values say everything.
+    /// The number of ways that were followed: 0 if the definite values decide everything.
     pub ways: u32,
-    /// Why there may be more ways than those, if so: then what the definite values
-    /// leave open is undecided.
+    /// Why there may be more ways, if so. Then components that the definite values leave open
+    /// are undecided.
     pub unsettled: Option<Unsettled>,
-    /// Of the components that have no bound though every way was followed: which, by ascending
-    /// index, and why. Not those of which no instruction that was executed is the cause, as a NaN.
+    /// The components that have no bound although every way was followed: their indices, ascending,
+    /// and the causes. Components without a cause among the executed instructions, such as a NaN,
+    /// are left out.
     pub unbounded: Vec<(usize, Cause)>,
 }
 
-/// Follows every way through a program, as far as the definite values leave anything open.
-/// `definite` are the components that the definite run showed, and `run` gives the same ones as a
-/// run over sets shows them.
+/// Follows every way through a program, if the definite values leave anything open. `definite` are
+/// the components of the definite run. `run` returns the same components for a run over sets.
 pub fn observe(exploration: Exploration, definite: &[Lane], mut run: impl FnMut(&mut Sets) -> Result<Lanes, Unsettled>) -> Observation {
     let profile = exploration.profile;
     let open = |lane: &Lane| !lane.trust.is_decided(profile);
@@ -46,7 +46,7 @@ pub fn observe(exploration: Exploration, definite: &[Lane], mut run: impl FnMut(
                 *cause = sets.cause(lane).cloned();
             }
         }
-        // What is unbounded stays so, whatever the other ways show.
+        // An unbounded component stays so, whatever the other ways show.
         let hopeless = definite.iter().zip(&shown).all(|(lane, set)| !open(lane) || !set.is_bounded());
         Ok(if hopeless { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
@@ -69,9 +69,8 @@ pub fn observe(exploration: Exploration, definite: &[Lane], mut run: impl FnMut(
 }
 
 impl Observation {
-    /// Why something is undecided, in a sentence; `site` says what the engine knows of a place.
-    /// Nothing if everything is decided, or the reason is no instruction's: a
-    /// component that is NaN.
+    /// Why something is undecided, in a sentence. `site` describes a place. `None` if everything is
+    /// decided, or if no instruction is the reason, as for a component that is NaN.
     pub fn why(&self, site: impl Fn(u32) -> Site) -> Option<String> {
         Some(match (&self.unsettled, self.unbounded.first()) {
             (Some(Unsettled::Paths(left)), _) => {
@@ -100,7 +99,7 @@ impl fmt::Display for Unsettled {
 }
 
 impl Expected {
-    /// Whether whatever this allows is allowed by `other`; what is undecided allows everything.
+    /// Whether `other` allows whatever this allows. An undecided expectation allows everything.
     pub fn is_within(self, other: Expected) -> bool {
         match (self.set(), other.set()) {
             (_, None) => true,
@@ -109,7 +108,7 @@ impl Expected {
         }
     }
 
-    /// The floats that are allowed, unless it is undecided.
+    /// The allowed floats. `None` if the expectation is undecided.
     pub fn set(self) -> Option<Set> {
         match self {
             Expected::Bits(bits) => Some(Set::point(f32::from_bits(bits).into())),

@@ -1,25 +1,25 @@
-//! What comes out of choices, steps and quotients of polynomials that may be rewritten (see
-//! `rewriting`).
+//! The results of choices, steps and quotients of polynomials that may be rewritten
+//! (see `rewriting`).
 //!
-//! - FAbs, FMin, FMax and FClamp, and of numbers NMin, NMax and NClamp, choose one of their
-//!   operands, or its negation. Whatever expression an implementation evaluates for that operand,
-//!   here, in the comparison that chooses, and with common terms or factors taken out of the choice
-//!   (min(P + R, Q + R) is min(P, Q) + R), it is a way to write that polynomial, so the result is
-//!   within the union of the operands' sets. Where the choice is certain by the sign of a
-//!   difference, the result is that operand, polynomial and all. Otherwise arithmetic on it may
-//!   draw either operand into itself: what bounds both polynomials bounds it.
+//! - FAbs, FMin, FMax and FClamp, and NMin, NMax and NClamp of numbers, choose one of their
+//!   operands, or its negation. An implementation may evaluate any expression for that operand:
+//!   here, and in the comparison that chooses. It may take common terms or factors out of the
+//!   choice (min(P + R, Q + R) is min(P, Q) + R). Each is a way to write that polynomial, so the
+//!   result is in the union of the operands' sets. If the sign of a difference makes the choice
+//!   certain, the result is that operand with its polynomial. Otherwise arithmetic on the result
+//!   may use either operand. Bounds of both polynomials are bounds of the result.
 //! - Step and FSign are 0, 1 or -1. FNegate negates.
-//! - Floor, Ceil, Trunc, Round and RoundEven do not decrease, and take every evaluation of the
-//!   operand to a whole number. Whole numbers may be taken out of them; below 2^22
-//!   their sum is exact.
+//! - Floor, Ceil, Trunc, Round and RoundEven are monotonic, and map every evaluation of the operand
+//!   to a whole number. Whole numbers may be taken out of them. Below 2^22 the sum of whole numbers
+//!   is exact.
 //! - A quotient by a polynomial away from zero is a polynomial (see `rewriting`).
-//! - Fract and FMod are polynomials where the whole number in them is certain. Elsewhere they
-//!   are anything: their formulas take an operand twice, and the two may be evaluated otherwise.
-//! - It is assumed that no implementation takes a root, an exponential, a circular or another
-//!   function apart: √(P·Q) may come of √P·√Q, but not the other way round. So a function is of
+//! - Fract and FMod are polynomials if the whole number in them is certain. Otherwise they may be
+//!   anything: their formulas use an operand twice, and the two uses may be evaluated differently.
+//! - It is assumed that no implementation splits a root, an exponential, a circular or another
+//!   function. √P·√Q may become √(P·Q), but not the other way round. So a function is applied to
 //!   some evaluation of its operands, with room for what is merged with them
-//!   ([`Polynomial::loosened`]). Its rule gives a set for all of those. What a comparison may
-//!   move of it is in `moving`.
+//!   ([`Polynomial::loosened`]). Its rule gives a set for all of these evaluations. `moving` has
+//!   the terms that a comparison may move.
 
 use super::moving::{self, Moved, Side};
 use super::rewriting::{Bound, LOST, Polynomial, UNIT};
@@ -30,31 +30,33 @@ use crate::number::{Instruction, Op, Profile};
 /// A component of an operand, or of a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Passed {
-    /// What it may be.
+    /// The possible values.
     pub set: Set,
-    /// The polynomial that it is; none if it is none, or may be one of several.
+    /// A polynomial that bounds the value. `None` if none is known.
     pub polynomial: Option<Polynomial>,
-    /// What a comparison may move of it, if that is known. Of a polynomial, its terms.
+    /// The terms that a comparison may move, if they are known. For a polynomial, these are
+    /// its terms.
     pub moved: Option<Moved>,
 }
 
-/// The magnitudes up to which whole numbers are added without rounding.
+/// Whole numbers up to this magnitude are added without rounding.
 const WHOLE: f64 = (1 << 22) as f64;
 
-/// Whether the instruction is one of those here.
+/// Whether this module has a rule for the instruction.
 pub(super) fn passes(instruction: Instruction) -> bool {
     use Op::{Abs, Ceil, Clamp, Div, Floor, Fract, Max, Min, Mod, Negate, Round, RoundEven, Sign, Step, Trunc};
     let of = [Abs, Negate, Min, Max, Clamp, Step, Sign, Floor, Ceil, Trunc, Round, RoundEven, Div, Fract, Mod];
     Op::of_numbers(instruction).is_some_and(|op| of.contains(&op))
 }
 
-/// The result of an instruction of these operands, component i of each; `None` if anything may come
-/// of it.
+/// The result of an instruction, for one component of each operand. `None` if the result may
+/// be anything.
 pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], bound: Bound) -> Option<Passed> {
     if operands.iter().any(|operand| !operand.set.is_bounded()) {
         return None;
     }
-    // Whole numbers that are not the operand are values by themselves, and constants if alone.
+    // Whole numbers that differ from the operand are values by themselves. A single one is
+    // a constant.
     let of = |set: Set| {
         let set = with_both_zeros(set);
         let constant = if set == Set::ZERO { Some(0.0) } else { set.only() };
@@ -106,7 +108,7 @@ pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], b
             if set.meet(x.set).is_none() {
                 return of(set);
             }
-            // Where it changes nothing, the operand may be drawn in instead.
+            // Where rounding changes nothing, an implementation may draw in the operand instead.
             let whole = Side { set, moved: Moved::NOTHING };
             let polynomial = x.polynomial.zip(Polynomial::within(&set)).map(|(x, whole)| x.either(whole));
             Some(Passed { set: with_both_zeros(set), polynomial, moved: x.side().map(|x| Moved::of_either(&x, &whole)) })
@@ -117,7 +119,7 @@ pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], b
             of_polynomial(x.polynomial? - Polynomial::leaf(floor), bound)
         }
         (Op::Mod, &[x, y]) => {
-            // x - y·floor(x/y), likewise.
+            // x - y·floor(x/y), where each may be another evaluation of its operand.
             let (x, y) = (x.polynomial?, y.polynomial?);
             let multiple = whole(profile, &x.over(&y, bound(&y).hull()?)?, Op::Floor, bound)?;
             of_polynomial(x - y * Polynomial::leaf(multiple), bound)
@@ -127,13 +129,13 @@ pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], b
     }
 }
 
-/// A polynomial that is the result.
+/// A result that is this polynomial. `None` if it has no bound.
 fn of_polynomial(polynomial: Polynomial, bound: Bound) -> Option<Passed> {
     let set = bound(&polynomial);
     set.is_bounded().then(|| Passed { set: with_both_zeros(set), polynomial: Some(polynomial), moved: None })
 }
 
-/// The whole number that such an operation makes of every evaluation of a polynomial.
+/// The whole number that `op` makes of every evaluation of a polynomial. `None` if they may differ.
 fn whole(profile: Profile, polynomial: &Polynomial, op: Op, bound: Bound) -> Option<f32> {
     let set = bound(&polynomial.loosened());
     set.hull().filter(|hull| set.is_bounded() && -WHOLE <= hull.low && hull.high <= WHOLE)?;
@@ -144,7 +146,7 @@ fn whole(profile: Profile, polynomial: &Polynomial, op: Op, bound: Bound) -> Opt
 }
 
 impl Passed {
-    /// Nothing is known of it.
+    /// A value of which nothing is known.
     pub(super) const ANYTHING: Passed = Passed { set: Set::ANY, polynomial: None, moved: None };
 
     pub(super) fn negated(self) -> Passed {
@@ -152,24 +154,24 @@ impl Passed {
         Passed { set: negative, polynomial: self.polynomial.map(|polynomial| -polynomial), ..self }
     }
 
-    /// As a side of a comparison; none if it is not known what may be moved.
+    /// This value as a side of a comparison. `None` if the terms that may be moved are not known.
     pub(super) fn side(&self) -> Option<Side> {
         Some(Side { set: self.set, moved: self.moved? })
     }
 }
 
-/// No rule says which zero it is.
+/// The set, with zeros of both signs if it has one: no rule fixes the sign.
 fn with_both_zeros(set: Set) -> Set {
     if set.contains(0.0) || set.contains(-0.0) { set.union(Set::ZERO) } else { set }
 }
 
-/// Whether x < y, if every evaluation says the same: by the polynomial of the difference. What is
-/// equal may be taken for either where the two are chosen from, so a difference that is never
-/// positive, or never negative, is certain.
+/// Whether x < y, if every evaluation gives the same answer: by the polynomial of the difference.
+/// For equal values both answers are right, since the caller chooses one of the two. So a
+/// difference that is never positive, or never negative, is certain.
 fn below(x: Passed, y: Passed, bound: Bound) -> Option<bool> {
     let by_sets = || moving::is_below(&x.side()?, &y.side()?);
     let (Some(p), Some(q)) = (x.polynomial, y.polynomial) else { return by_sets() };
-    // Of two leaves no evaluation is wrong, unless it loses their difference.
+    // No evaluation compares two leaves wrongly, unless it loses their difference.
     if p.operations() + q.operations() + p.spread + q.spread == 0.0 && (p.value == q.value || (p.value - q.value).abs() >= 2.0 * LOST) {
         return Some(p.value < q.value);
     }
@@ -181,7 +183,7 @@ fn below(x: Passed, y: Passed, bound: Bound) -> Option<bool> {
     }
 }
 
-/// x where that is certain, y where the opposite is.
+/// x if `is_x` is true, y if it is false, and either of them if it is not known.
 pub(super) fn chosen(x: Passed, y: Passed, is_x: Option<bool>) -> Passed {
     match is_x {
         Some(true) => x,
@@ -194,9 +196,9 @@ pub(super) fn chosen(x: Passed, y: Passed, is_x: Option<bool>) -> Passed {
     }
 }
 
-/// What a quotient of polynomials may come out as.
+/// The result of a quotient of polynomials. `None` if there is no bound.
 pub(super) fn quotient(x: &Polynomial, y: &Polynomial, bound: Bound) -> Option<Passed> {
-    // A leaf is itself.
+    // Each evaluation of a leaf is the leaf.
     let is_point = y.operations() == 0.0 && y.spread == 0.0 && y.value != 0.0;
     let hull = if is_point { Span::point(y.value) } else { bound(y).hull()? };
     let polynomial = x.over(y, hull)?;

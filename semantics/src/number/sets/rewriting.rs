@@ -1,81 +1,86 @@
-//! What a polynomial may come out as where its operations may be rewritten:
-//! in environments without NoContraction.
+//! Bounds for polynomials whose operations an implementation may rewrite: in environments
+//! without NoContraction.
 //!
 //! A value made from leaves (constants, inputs, results of other operations) by + - · is a
 //! polynomial in these leaves. Take it as a sum of N monomials, each a product of at most d leaves,
-//! without merging any. An implementation may evaluate any expression that associativity,
-//! commutativity and distributivity make of the one that is written: multiplied out, or with common
-//! factors taken out, where a monomial that is nothing but the factor leaves a 1 behind; without
-//! terms that cancel each other; with additions fused into multiplications; and with 2·P as P + P,
-//! for which a leaf 2 counts as 1 + 1. No rewriting brings in terms that cancel, parts other
-//! constants, or puts a value in the place of another because a comparison that was itself
-//! rewritten found them equal. A product of two sums is multiplied out over one of them at most:
-//! the other is one value, evaluated once.
+//! without merging any. An implementation may evaluate any expression that follows from the written
+//! one by associativity, commutativity and distributivity:
+//! - It may multiply out, or take out common factors. A monomial that is nothing but the factor
+//!   leaves a 1 behind.
+//! - It may omit terms that cancel each other.
+//! - It may fuse additions into multiplications.
+//! - It may compute 2·P as P + P. For this reason a leaf 2 counts as 1 + 1.
+//!
+//! No rewriting adds terms that cancel, or splits other constants. No rewriting replaces a value by
+//! another because a comparison that was itself rewritten found them equal. A product of two sums
+//! is multiplied out over at most one of them: the other sum is one value, evaluated once.
 //!
 //! # Roundings
-//! Each result is rounded to a neighbour, so it is the exact one times 1 + δ with |δ| ≤ u = 2^-23,
-//! or subnormal, for which see below. So every monomial comes out multiplied by 1 + δ for each
-//! operation on its way from its leaves to the root. In an expression that makes the
-//! N monomials it passes
-//! - at most N - 1 additions: those in the summand that it is from and one more where there are
-//!   N1 + N2, and those in both factors where there are N1·N2, of which
-//!   (N1 - 1) + (N2 - 1) ≤ N1·N2 - 1;
-//! - one multiplication less than it has leaves in the expression: d at most, and some that are 1.
-//!   A 1 that is no summand is multiplied without an error. One that is a summand has an addition
-//!   to itself on the monomial's way, so there are at most N - 1.
+//! Each result is rounded to a neighbour. So it is the exact result times 1 + δ with |δ| ≤ u =
+//! 2^-23, or it is subnormal (see below). So each monomial is multiplied by one 1 + δ for each
+//! operation on its way from its leaves to the root. In an expression that makes the N monomials, a
+//! monomial passes
+//! - at most N - 1 additions. In a sum N1 + N2 these are the additions of its own summand and one
+//!   more. In a product N1·N2 these are the additions of both factors, and (N1 - 1) + (N2 - 1) ≤
+//!   N1·N2 - 1;
+//! - one multiplication less than it has leaves in the expression. These leaves are at most d, and
+//!   some ones. A 1 that is no summand is multiplied without an error. A 1 that is a summand has an
+//!   addition of its own on the monomial's way, so there are at most N - 1 of these.
 //!
-//! That is R = 2·(N - 1) + (d - 1) in all, and the product of so many 1 + δ is within γ = R·u/(1 -
-//! R·u) of 1. So the result is within γ·M of the exact one, M being the sum of all monomials'
-//! magnitudes. A result that inherits its accuracy (INH) is as far from the exact one as some
-//! evaluation, which is such a change of its monomials too.
+//! That is R = 2·(N - 1) + (d - 1) operations in all. The product of R factors 1 + δ is within γ =
+//! R·u/(1 - R·u) of 1. So the result is within γ·M of the exact one, where M is the sum of the
+//! magnitudes of all monomials. A result that inherits its accuracy (INH) is as far from the exact
+//! result as some evaluation. That evaluation is such a change of its monomials too.
 //!
 //! # Products of sums
-//! Let P·Q be a product of two sums, and p and q what bounds the evaluations of each by itself.
-//! Where P is evaluated once, as P + δ with |δ| ≤ p, and multiplied into the terms of Q, each term
-//! passes no more operations than 2·R for Q's R, so all of it is within |P + δ|·2·q of (P + δ)·Q;
-//! and the other way round. So each factor is taken as a leaf that is known within 2·p or 2·q only,
-//! of the magnitude of its value and not of its monomials ([`Polynomial::factor_of`]). The second
-//! half is room for what is merged with a factor, as e is in P·Q + P·e = P·(Q + e).
+//! Let P·Q be a product of two sums. Let p and q bound the errors of the evaluations of P and of Q,
+//! each by itself. Suppose that P is evaluated once, as P + δ with |δ| ≤ p, and multiplied into the
+//! terms of Q. Then each term passes at most 2·R operations, where R is that of Q. So the whole is
+//! within |P + δ|·2·q of (P + δ)·Q. The same holds with P and Q exchanged. So each factor counts as
+//! a leaf that is known only within 2·p or 2·q. The magnitude of this leaf is that of the factor's
+//! value, not of its monomials ([`Polynomial::factor_of`]). The second half of 2·p is room for what
+//! is merged with a factor, as e is in P·Q + P·e = P·(Q + e).
 //!
 //! # Subnormal results
-//! An operation whose result is subnormal may lose it, less than 2^-126, whether it does so at once
-//! or where the result is used. What is lost is multiplied by a product of other factors on its
-//! way, Q. With any one monomial p of the lost result, all p·q of the monomials q of Q are
-//! monomials of the whole, and if H is the sum over all of those of the product of their leaves'
-//! magnitudes, each taken as 1 if smaller, then the share of these p·q in it is no less than Q.
-//! Each monomial passes at most R operations: what is lost by all of them is at most R·H·2^-126,
-//! times (1 + γ) ≤ 4/3 by what is rounded after, and a little more for what is lost of Q itself.
-//! 2·R·H·2^-126 is more.
+//! An operation whose result is subnormal may lose it, at once or where the result is used. The
+//! loss is less than 2^-126. On its way it is multiplied by a product Q of other factors. Let p be
+//! any monomial of the lost result. For each monomial q of Q, p·q is a monomial of the whole. For
+//! each monomial of the whole, take the product of its leaves' magnitudes, each taken as 1 if
+//! smaller. Let H be the sum of these products. The share of the monomials p·q in H is no less than
+//! Q. Each monomial passes at most R operations. So all operations together lose at most
+//! R·H·2^-126. Later roundings multiply this by at most (1 + γ) ≤ 4/3. What is lost of Q itself
+//! adds a little. 2·R·H·2^-126 is more than all of this.
 //!
 //! # Overflow
-//! In the same way no intermediate result has a magnitude of more than H·(1 + γ) and what is lost.
-//! Below 2^127 none is infinite.
+//! By the same argument no intermediate result has a magnitude above H·(1 + γ) plus the loss. If
+//! this is below 2^127, no intermediate result is infinite.
 //!
 //! # Quotients
-//! P/Q is a polynomial too, if all evaluations of Q are of one sign, within ρ of it relative to it:
-//! each of P's monomials is divided by Q. An implementation may divide a sum or its parts, or
-//! multiply by a reciprocal. A quotient is within 2.5 ULP, 2.5·u of it at most; a product with a
-//! reciprocal of that accuracy within 3.5·u. Divisors may be multiplied with each other first. A
-//! divisor that is a product may be taken factor by factor. So a monomial passes five operations
-//! more for each leaf of Q. Each monomial may be divided by another evaluation of Q, which adds
-//! ρ/(1 - ρ) of its magnitude to the spread (see below). What is lost or too high may be
-//! multiplied by 1/|Q| on the way. As no rewriting brings in what cancels, none brings sums to a
-//! common divisor.
+//! P/Q is a polynomial too, if all evaluations of Q have one sign and are within ρ of Q, relative
+//! to Q: each monomial of P is divided by Q. An implementation may divide a sum or its parts, or
+//! multiply by a reciprocal. A quotient is within 2.5 ULP, which is at most 2.5·u of it. A product
+//! with a reciprocal of that accuracy is within 3.5·u. Divisors may be multiplied with each other
+//! first. A divisor that is a product may be taken factor by factor. So a monomial passes five more
+//! operations for each leaf of Q. Each monomial may be divided by another evaluation of Q. This
+//! adds ρ/(1 - ρ) of the monomial's magnitude to the spread (see below). A loss, or a high
+//! intermediate result, may be multiplied by 1/|Q| on the way. No rewriting adds terms that cancel,
+//! so none brings sums to a common divisor.
 //!
-//! # What is known within bounds
-//! A leaf may be known within a distance only: an input that is interpolated, or what a function
-//! gives. `spread` is the sum of what that makes of the monomials. A value is then within it of
-//! the polynomial of the leaves' middles, and no monomial's magnitude is greater than that of the
-//! middles and the spread together.
+//! # Leaves known within bounds
+//! A leaf may be known only within a distance: an interpolated input, or the result of a function.
+//! `spread` is the sum of the changes that these distances make to the monomials. The exact value
+//! is within `spread` of the polynomial of the leaves' middles. No monomial's magnitude is greater
+//! than that of the middles plus the spread.
 //!
 //! # Comparisons
-//! Terms may be moved from one side to the other, so it is P - Q that is compared with 0; without
-//! the rounding of that difference itself. Both sides may be multiplied by the divisors of a
-//! monomial, or divided by them: `factor` is the product of their magnitudes, or of their
-//! reciprocals where those are greater. Where a divisor is a sum, or all of them together are so
-//! great that a side may overflow, there is no bound. Then `moving` decides, which multiplies by
-//! the last divisor alone: it is assumed that no implementation multiplies a finite side by
-//! divisors until it is infinite, or by one after the other of those that are sums.
+//! An implementation may move terms from one side to the other. So P - Q is compared with 0,
+//! without the rounding of that difference itself. Both sides may also be multiplied or divided by
+//! the divisors of a monomial. `factor` is the product of the divisors' magnitudes, or of their
+//! reciprocals where those are greater. There is no bound if a divisor is a sum, or if all
+//! divisors together are so great that a side may overflow. Then `moving` decides, which
+//! multiplies by the last divisor alone. Two things are assumed. No implementation multiplies a
+//! finite side by divisors until it is infinite. None multiplies by several divisors that are
+//! sums, one after the other.
 
 use super::{Set, Span};
 use crate::number::composite::{self, Ring};
@@ -85,55 +90,58 @@ use rspirv::spirv::{self, GlslStd450Op as Glsl};
 use smallvec::SmallVec;
 use std::ops::{Add, Mul, Neg, Sub};
 
-/// A polynomial in leaves, by what bounds its evaluations. See the module for what it proves.
+/// A polynomial in leaves, reduced to the numbers that bound its evaluations. The module
+/// documentation has the proofs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Polynomial {
-    /// Its value, computed in 64 bits as it is written.
+    /// The value of the written expression, computed in 64 bits.
     pub value: f64,
-    /// How far the value may be from that, because of leaves that are known within bounds.
+    /// The greatest distance of the exact value from `value`, due to leaves known within bounds.
     pub spread: f64,
     /// The sum of its monomials' magnitudes.
     pub magnitude: f64,
-    /// The sum of the products of their leaves' magnitudes, each taken as 1 if smaller.
+    /// H: the sum over the monomials of the product of their leaves' magnitudes, each taken as 1
+    /// if smaller.
     pub high: f64,
-    /// How many monomials there are; [`u16::MAX`] is that many or more.
+    /// N, the number of monomials. [`u16::MAX`] stands for that many or more.
     pub terms: u16,
-    /// How many leaves a monomial has at most, each divisor counted as its
-    /// operations; [`u16::MAX`] is that many or more.
+    /// d, the most leaves of a monomial. A divisor counts as the operations that it adds.
+    /// [`u16::MAX`] stands for that many or more.
     pub degree: u16,
-    /// What a comparison may multiply by: 1 without divisors.
+    /// The greatest number by which a comparison may multiply its sides: 1 without divisors,
+    /// infinite without a bound.
     pub factor: f64,
 }
 
-/// What a polynomial may come out as: [`Polynomial::set`], or what a test plants for it.
+/// The set of a polynomial: [`Polynomial::set`], or what a test plants for it.
 pub type Bound = fn(&Polynomial) -> Set;
 
 /// Vectors and matrices of polynomials.
 pub type Polynomials = SmallVec<[Polynomial; 4]>;
 
-/// More than what a rounding may change, relative to its result: 2^-23, and what 64 bits lose in
-/// `value`, `magnitude` and `high` and in the bound itself.
+/// u with a margin: 2^-23, and room for the errors of 64-bit arithmetic in `value`, `magnitude`,
+/// `high` and the bound itself.
 pub(super) const UNIT: f64 = f32::EPSILON as f64 * (1.0 + 1.0 / (1 << 20) as f64);
 
-/// What an operation may lose of a subnormal result, 2^-126.
+/// The bound of what an operation may lose of a subnormal result: 2^-126.
 pub(super) const LOST: f64 = f32::MIN_POSITIVE as f64;
 
-/// 2^127.
+/// 2^127: if the bound of intermediate results is below it, none is infinite.
 pub(super) const TOO_HIGH: f64 = f32::from_bits(0x7f00_0000) as f64;
 
 impl Polynomial {
-    /// A float by itself; unbounded if arithmetic on it may be anything.
+    /// A float as a leaf. Unbounded if arithmetic on the float may give any value.
     pub fn leaf(value: f32) -> Polynomial {
         const UNBOUNDED: Polynomial = Polynomial { high: f64::INFINITY, ..Polynomial::monomial(0.0, 1) };
         Grid::of(value).map_or(UNBOUNDED, |grid| Polynomial::certified(value, grid))
     }
 
-    /// One monomial of that magnitude and so many leaves, whose value means nothing.
+    /// One monomial with this magnitude and this number of leaves. Its value is a placeholder.
     pub(super) const fn monomial(magnitude: f64, degree: u16) -> Polynomial {
         Polynomial { value: 0.0, spread: 0.0, magnitude, high: magnitude.max(1.0), terms: 1, degree, factor: 1.0 }
     }
 
-    /// A value by itself that is in this set; `None` if it has no bounds.
+    /// A leaf whose value is in this set. `None` if the set has no bounds.
     pub fn within(set: &Set) -> Option<Polynomial> {
         let Span { low, high } = set.hull().filter(|_| set.is_bounded())?;
         let value = low / 2.0 + high / 2.0;
@@ -144,7 +152,7 @@ impl Polynomial {
         Some(Polynomial { value, spread, high, ..Polynomial::monomial(value.abs(), 1) })
     }
 
-    /// What is one of two, whichever it is.
+    /// Bounds for a value that is one of two polynomials, if it is not known which.
     #[must_use]
     pub fn either(self, other: Polynomial) -> Polynomial {
         let low = (self.value - self.spread).min(other.value - other.spread);
@@ -154,8 +162,9 @@ impl Polynomial {
         Polynomial { value: low / 2.0 + high / 2.0, spread: (high - low) / 2.0 + room, ..greatest }
     }
 
-    /// The quotient by a divisor whose evaluations are all within `of_divisor`; `None` if zero may
-    /// be among them.
+    /// The quotient by a divisor whose evaluations are all within `of_divisor`. `None` if zero may
+    /// be among them, if they are too small or too great, or if they differ from the divisor's
+    /// value by more than a quarter of it.
     pub fn over(self, divisor: &Polynomial, of_divisor: Span) -> Option<Polynomial> {
         let within = |x: f64| (LOST..=1.0 / LOST).contains(&x);
         let (low, high) = (of_divisor.low.abs().min(of_divisor.high.abs()), of_divisor.low.abs().max(of_divisor.high.abs()));
@@ -184,7 +193,8 @@ impl Polynomial {
         })
     }
 
-    /// With room for what a function of it may merge with it: twice the operations, and more.
+    /// Adds room for the operations that may be merged with it under a function: twice the
+    /// operations, and more.
     #[must_use]
     pub fn loosened(self) -> Polynomial {
         if self.operations() == 0.0 {
@@ -194,7 +204,7 @@ impl Polynomial {
         Polynomial { terms, degree, ..self }
     }
 
-    /// The difference from another one, as it is compared with zero.
+    /// The difference of two polynomials, for a comparison with zero.
     #[must_use]
     #[inline]
     pub fn compared_with(self, other: Polynomial) -> Polynomial {
@@ -202,7 +212,7 @@ impl Polynomial {
         if difference.factor == 1.0 {
             return difference;
         }
-        // A divisor of 2 parts what it multiplies.
+        // A multiplication by a divisor 2 may turn each monomial into two.
         let terms = difference.terms.saturating_mul(2);
         Polynomial { high: difference.high * difference.factor, terms, degree: difference.degree.saturating_add(2), ..difference }
     }
@@ -216,12 +226,12 @@ impl Polynomial {
         Polynomial { value: value.into(), high: high.into(), terms, ..one }
     }
 
-    /// Whether it is a value by itself that is exact. Two is, though it counts as 1 + 1.
+    /// Whether this is a single exact value. The value 2 is one, although it counts as 1 + 1.
     pub(super) fn is_leaf(&self) -> bool {
         self.spread == 0.0 && (self.operations() == 0.0 || self.value.abs() == 2.0 && (self.terms, self.degree) == (2, 1))
     }
 
-    /// The most that the magnitudes of its monomials sum to.
+    /// The greatest possible sum of the monomials' magnitudes.
     #[inline(always)]
     pub(super) fn most(&self) -> f64 {
         self.magnitude + self.spread
@@ -233,12 +243,12 @@ impl Polynomial {
         f64::from(2 * (u32::from(self.terms) - 1) + (u32::from(self.degree) - 1))
     }
 
-    /// How far any evaluation may be from the exact value; `None` if there is no bound.
+    /// The greatest distance of an evaluation from `value`. `None` if there is no bound.
     pub fn error(&self) -> Option<f64> {
         if self.terms == u16::MAX || self.degree == u16::MAX {
             return None;
         }
-        // Not above 1/16: there are fewer than 2^17 + 2^16 operations.
+        // `all` is at most 1/16: there are fewer than 2^17 + 2^16 operations.
         let all = self.operations() * UNIT;
         let gamma = all / (1.0 - all);
         let lost = 2.0 * self.operations() * LOST * self.high;
@@ -246,14 +256,15 @@ impl Polynomial {
         (high * (1.0 + gamma) + lost < TOO_HIGH).then_some(gamma * self.most() + self.spread + lost)
     }
 
-    /// Whether there is a bound: whether [`Polynomial::error`] gives one.
+    /// Whether [`Polynomial::error`] gives a bound.
     #[inline(always)]
     pub(super) fn is_bounded(&self) -> bool {
         let plainly = self.terms < u16::MAX && self.degree < u16::MAX && self.high < TOO_HIGH / 16.0 && self.spread < TOO_HIGH / 16.0;
         plainly || self.error().is_some()
     }
 
-    /// No less than [`Polynomial::error`], without its division; none where there may be no bound.
+    /// An upper bound of [`Polynomial::error`] without its division. `None` if there may be
+    /// no bound.
     #[inline(always)]
     pub(super) fn plain_error(&self) -> Option<f64> {
         if self.terms == u16::MAX || self.degree == u16::MAX {
@@ -267,22 +278,23 @@ impl Polynomial {
         is_small.then_some(gamma * self.most() + self.spread + lost)
     }
 
-    /// Whether every evaluation is negative, or every one is positive, if that is plain: by
-    /// [`Polynomial::plain_error`], and where nothing subnormal is near.
+    /// Whether all evaluations are negative (`true`) or all are positive (`false`). `None` if
+    /// [`Polynomial::plain_error`] does not decide it, or if a subnormal result is near.
     #[inline(always)]
     pub(super) fn is_plainly_negative(&self) -> Option<bool> {
         let error = self.plain_error()?;
         (self.value.abs() > error + 4.0 * LOST).then_some(self.value < 0.0)
     }
 
-    /// Whether negative and positive numbers may come of it, if that is plain, in the same way.
+    /// Whether evaluations of both signs are certainly allowed. `false` if that takes a
+    /// closer look.
     #[inline(always)]
     pub(super) fn is_plainly_open(&self) -> bool {
         let least = self.operations() * UNIT * self.most() + self.spread;
         self.is_bounded() && self.value.abs() + 4.0 * LOST < least * (1.0 - f64::from(f32::EPSILON))
     }
 
-    /// What a device may have; any value if there is no bound.
+    /// The floats that a device may have. Any value if there is no bound.
     pub fn set(&self) -> Set {
         let Some(error) = self.error() else { return Set::ANY };
         // The least and the greatest float within. A zero has either sign.
@@ -347,7 +359,7 @@ impl Mul for Polynomial {
 }
 
 impl Polynomial {
-    /// The product, each monomial with each.
+    /// The product, multiplied out: each monomial of one with each of the other.
     #[inline(always)]
     pub(super) fn multiplied_out(self, other: Polynomial) -> Polynomial {
         Polynomial {
@@ -361,14 +373,15 @@ impl Polynomial {
         }
     }
 
-    /// The product of the leaf ±2 and a sum, which may be the sum and itself again.
+    /// The product of the leaf ±2 and a sum. An implementation may add the sum to itself instead.
     fn twice(self, of: Polynomial) -> Polynomial {
         let product = Polynomial { terms: 1, ..self }.multiplied_out(of);
         Polynomial { terms: of.terms.saturating_add(1), ..product }
     }
 
-    /// As a factor of a sum: one value. A sum of few monomials that do not cancel is left as it is,
-    /// for that bounds it as well.
+    /// This polynomial as a factor in a product of sums: one value, known within about twice
+    /// its error. A sum of few monomials that do not cancel stays as it is. Its own numbers
+    /// bound it too.
     fn factor_of(self) -> Polynomial {
         if self.terms <= FEW && self.magnitude <= 2.0 * self.value.abs() {
             return self;
@@ -390,10 +403,10 @@ impl Polynomial {
     }
 }
 
-/// How many monomials of a factor are few.
+/// The most monomials of a factor that may stay as they are.
 const FEW: u16 = 8;
 
-/// What bounds both; the value means nothing.
+/// The greater of each bound of two polynomials. The value is a placeholder.
 pub(super) fn greatest(x: Polynomial, y: Polynomial) -> Polynomial {
     Polynomial {
         value: 0.0,
@@ -412,8 +425,9 @@ impl Ring for Polynomial {
     }
 }
 
-/// The polynomials of an instruction's components, if it computes such: + - · and what is made of
-/// them. Operands are their components, column after column, with how many columns they form.
+/// The polynomials of the components of an instruction's result. `None` unless the
+/// instruction consists of + - ·. Each operand has its components, column after column, and
+/// its number of columns.
 pub fn polynomials(instruction: Instruction, args: &[(&[Polynomial], usize)]) -> Option<Polynomials> {
     let arg = |k: usize| args.get(k).map_or(&[][..], |arg| arg.0).iter().copied();
     match instruction {
@@ -433,7 +447,7 @@ pub fn polynomials(instruction: Instruction, args: &[(&[Polynomial], usize)]) ->
     }
 }
 
-/// [`polynomials`] of a sum, a difference, a product or a negation (of x) of one component.
+/// [`polynomials`] for one component of a sum, a difference, a product, or a negation (of x).
 #[inline(always)]
 pub(super) fn simple(op: Op, x: Polynomial, y: Polynomial) -> Polynomial {
     match op {
@@ -444,8 +458,8 @@ pub(super) fn simple(op: Op, x: Polynomial, y: Polynomial) -> Polynomial {
     }
 }
 
-/// The operation on one component of each operand that an instruction is, for each component by
-/// itself.
+/// The operation on single components, for an instruction that works on each component by itself.
+/// `None` for other instructions.
 pub(super) fn by_component(instruction: Instruction) -> Option<Instruction> {
     use Glsl::*;
     let is = match (Op::of(instruction), instruction) {
@@ -465,8 +479,8 @@ pub(super) fn by_component(instruction: Instruction) -> Option<Instruction> {
     is.then_some(instruction)
 }
 
-/// Whether the instruction is one operation and no formula, so that by itself there is no other way
-/// to write it.
+/// Whether the instruction is one operation and no formula. Then there is no other way to write the
+/// instruction by itself.
 pub fn is_one_operation(instruction: Instruction) -> bool {
     matches!(Op::of(instruction), Some(Op::Negate | Op::Add | Op::Sub | Op::Mul | Op::VectorTimesScalar | Op::MatrixTimesScalar))
 }
@@ -500,7 +514,7 @@ mod tests {
 
     #[test]
     fn what_cancels_leaves_its_error() {
-        // (1 + 2^24) - 2^24, of magnitude 2^25 + 1: four roundings of 2^-23 are of 4 · 4.
+        // (1 + 2^24) - 2^24, of magnitude 2^25 + 1: four roundings of 2^-23 each make 4 · 4.
         let set = (leaf(1.0) + leaf(16_777_216.0) - leaf(16_777_216.0)).set();
         assert!(set.contains(0.0) && set.contains(-0.0) && set.contains(2.0) && !set.contains(18.0), "{set}");
     }
@@ -521,7 +535,7 @@ mod tests {
         let third = over(leaf(1.0), leaf(3.0)).expect("a divisor away from zero");
         let sum = (third + third + third).set();
         assert!(sum.contains(1.0) && !sum.contains(0.99999) && !sum.contains(1.00001), "{sum}");
-        // A divisor that may be zero, or that nothing is known of.
+        // Divisors that may be zero, or of which nothing is known.
         assert_eq!(over(leaf(1.0), leaf(1.0) + leaf(1e-7) - leaf(1.0)), None);
         assert_eq!(over(leaf(1.0), leaf(0.0)), None);
         assert_eq!(over(leaf(1.0), leaf(f32::NAN)), None);

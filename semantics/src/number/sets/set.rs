@@ -3,20 +3,20 @@
 use crate::number::Interval;
 use std::fmt;
 
-/// The floats from `low` to `high`, both among them, in the order that puts -0 before +0. Never
+/// The floats from `low` to `high`, both included, in the order that puts -0 before +0. Never
 /// empty; neither end is NaN.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
-    /// The least float, a float of the set's format.
+    /// The least float, of the set's format.
     pub low: f64,
-    /// The greatest float, likewise.
+    /// The greatest float, of the set's format.
     pub high: f64,
 }
 
-/// A union of at most [`Set::SPANS`] spans, and perhaps NaN (any NaN: no profile says which).
+/// A union of at most [`Set::SPANS`] spans, with or without NaN (any NaN: no profile says which).
 ///
-/// Ends are floats of the format, held in 64 bits; what lies between two neighbours of the format
-/// belongs to no set. A zero that may have either sign is the span from -0 to +0. Spans are
+/// Ends are floats of the format, held in 64 bits. Numbers between two neighbours of the format
+/// belong to no set. A zero that may have either sign is the span from -0 to +0. Spans are
 /// ascending and do not touch.
 #[derive(Clone, Copy)]
 pub struct Set {
@@ -25,7 +25,7 @@ pub struct Set {
     nan: bool,
 }
 
-/// -0 before +0, by all numbers as usual.
+/// An integer that orders floats: -0 before +0, and all numbers as usual.
 fn key(x: f64) -> i64 {
     let bits = x.to_bits() as i64;
     bits ^ ((bits >> 63) as u64 >> 1) as i64
@@ -59,7 +59,7 @@ impl Span {
         key(self.low) <= key(x) && key(x) <= key(self.high)
     }
 
-    /// What both have, if anything.
+    /// The intersection. `None` if it is empty.
     pub fn meet(self, other: Span) -> Option<Span> {
         let (low, high) = (greatest(self.low, other.low), least(self.high, other.high));
         (key(low) <= key(high)).then_some(Span { low, high })
@@ -81,10 +81,11 @@ impl PartialEq for Span {
 impl Eq for Span {}
 
 impl Set {
-    /// How many spans a set has at most; beyond, the two with the least between them become one.
+    /// The most spans of a set. If there are more, the two with the fewest floats between them
+    /// become one.
     pub const SPANS: usize = 3;
 
-    /// No float at all: what is left of operands that contradict each other.
+    /// The empty set, which operands have that contradict each other.
     pub const NONE: Set = Set { spans: [Span { low: 0.0, high: 0.0 }; Set::SPANS], count: 0, nan: false };
 
     /// Every float and NaN.
@@ -107,8 +108,8 @@ impl Set {
         set
     };
 
-    /// The 32-bit floats that the numbers of an interval may be rounded to, in either direction.
-    /// What is too small to be a normal number may be zero.
+    /// The 32-bit floats to which the numbers of an interval may be rounded, in either direction. A
+    /// number too small to be normal may become zero.
     pub fn of_f32(allowed: Interval) -> Set {
         let Interval { low, high, .. } = allowed.of_f32();
         if !allowed.is_finite() || !low.is_finite() || !high.is_finite() || low > high {
@@ -137,38 +138,38 @@ impl Set {
         &self.spans[..self.count as usize]
     }
 
-    /// Whether NaN is in it.
+    /// Whether NaN is a member.
     pub fn has_nan(&self) -> bool {
         self.nan
     }
 
-    /// Whether a float or NaN is in it.
+    /// Whether a float or NaN is a member.
     pub fn contains(&self, x: f64) -> bool {
         if x.is_nan() { self.nan } else { self.spans().iter().any(|span| span.contains(x)) }
     }
 
-    /// Whether every member of `other` is in it.
+    /// Whether every member of `other` is a member.
     pub fn holds(&self, other: &Set) -> bool {
         let covered = |span: &Span| self.spans().iter().any(|s| key(s.low) <= key(span.low) && key(span.high) <= key(s.high));
         (self.nan || !other.nan) && other.spans().iter().all(covered)
     }
 
-    /// Whether nothing is in it.
+    /// Whether the set is empty.
     pub fn is_none(&self) -> bool {
         self.count == 0 && !self.nan
     }
 
-    /// Whether it says nothing: every float is in it.
+    /// Whether every float is a member, so that the set says nothing.
     pub fn is_any(&self) -> bool {
         self.count == 1 && self.spans[0].low == f64::NEG_INFINITY && self.spans[0].high == f64::INFINITY
     }
 
-    /// The only member, if there is one and it is no NaN.
+    /// The only member. `None` if there is none, if there are several, or if NaN is a member.
     pub fn only(&self) -> Option<f64> {
         self.only_span().filter(|span| span.low.to_bits() == span.high.to_bits()).map(|span| span.low)
     }
 
-    /// The one span that it is, without NaN; `None` if it is not so.
+    /// The span, if the set consists of one span without NaN.
     pub(crate) fn only_span(&self) -> Option<&Span> {
         match self.spans() {
             [span] if !self.nan => Some(span),
@@ -176,21 +177,21 @@ impl Set {
         }
     }
 
-    /// Whether it is bounded: no infinity, no NaN, and something in it.
+    /// Whether the set is bounded: no infinity, no NaN, and not empty.
     pub fn is_bounded(&self) -> bool {
         let finite = |span: &Span| span.low.is_finite() && span.high.is_finite();
         !self.nan && self.count > 0 && self.spans().iter().all(finite)
     }
 
-    /// Whether two sets may be of the same floats. Of a set that has no room for another span, what
-    /// made it may have come in another order, so that other spans have become one.
+    /// Whether two sets may stand for the same floats. A full set merges spans, and which ones
+    /// depends on the order in which they came.
     pub fn is_alike(&self, other: &Set) -> bool {
         let full = |set: &Set| set.spans().len() == Set::SPANS;
         self == other || full(self) && full(other) && self.nan == other.nan && self.hull() == other.hull()
     }
 
-    /// How many 32-bit floats are between the least and the greatest of each span, all spans
-    /// together: 0 of a point, 1 of a float and its neighbour.
+    /// The distance in 32-bit floats from the least to the greatest float of each span, summed over
+    /// all spans: 0 for a point, 1 for a float and its neighbour.
     pub fn width_in_floats(&self) -> u32 {
         let at = |x: f64| {
             let bits = (x as f32).to_bits() as i32;
@@ -200,7 +201,8 @@ impl Set {
         all as u32
     }
 
-    /// The member that is nearest to a number, if there is a number in it; the least one to NaN.
+    /// The member nearest to a number, or the least member for NaN. `None` if no number is
+    /// a member.
     pub fn nearest(&self, x: f64) -> Option<f64> {
         if x.is_nan() {
             return self.hull().map(|hull| hull.low);
@@ -215,7 +217,7 @@ impl Set {
         Some(Span { low: spans.first()?.low, high: spans.last()?.high })
     }
 
-    /// With a span more.
+    /// The set with another span.
     #[must_use]
     pub fn with(self, span: Span) -> Set {
         let mut all: [Span; Set::SPANS + 1] = [span; Set::SPANS + 1];
@@ -245,20 +247,20 @@ impl Set {
         set
     }
 
-    /// With NaN.
+    /// The set with NaN.
     #[must_use]
     pub fn or_nan(self) -> Set {
         Set { nan: true, ..self }
     }
 
-    /// The least set that holds both, up to the number of spans.
+    /// The least set that contains both, up to the number of spans.
     #[must_use]
     pub fn union(self, other: Set) -> Set {
         let set = other.spans().iter().fold(self, |set, &span| set.with(span));
         Set { nan: self.nan || other.nan, ..set }
     }
 
-    /// What both have.
+    /// The intersection.
     #[must_use]
     pub fn meet(self, other: Set) -> Set {
         let pairs = self.spans().iter().flat_map(|a| other.spans().iter().filter_map(|b| a.meet(*b)));
@@ -281,7 +283,7 @@ impl fmt::Debug for Set {
     }
 }
 
-/// A number by the fewest digits that name it among the 32-bit floats, if it is one of those.
+/// A number, displayed with the fewest digits that name it among the 32-bit floats, if it is one.
 struct Number(f64);
 
 impl fmt::Display for Number {
@@ -329,7 +331,7 @@ mod tests {
         assert_eq!(Set::point(-0.0).with(Span::point(0.0)), Set::ZERO);
     }
 
-    /// The same floats in several orders, and what only looks like that.
+    /// The same floats in several orders, and sets that only look like that.
     #[test]
     fn full_sets_are_alike_by_their_ends() {
         let of = |floats: &[f64]| floats.iter().fold(Set::NONE, |set, &x| set.with(Span::point(x)));
@@ -346,7 +348,7 @@ mod tests {
     fn more_spans_than_there_is_room_for_close_the_least_gap() {
         let set = [4.0, 1.0, 2.0].iter().fold(Set::NONE, |set, &x| set.with(Span::point(x)));
         assert_eq!(set.spans().len(), 3);
-        // By floats between them 4 and 4.5 are nearest.
+        // Counted in floats between them, 4 and 4.5 are nearest.
         let set = set.with(Span::point(4.5));
         assert_eq!(set.spans(), [Span::point(1.0), Span::point(2.0), Span { low: 4.0, high: 4.5 }]);
         assert!(!set.contains(3.0) && set.contains(4.25));

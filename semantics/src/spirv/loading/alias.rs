@@ -1,32 +1,33 @@
 //! Aliasing of buffers that several variables name: SPIR-V §2.18.2, Aliasing. Unless two memory
-//! object declarations are both decorated Aliased, an implementation may take it that what is
-//! written through the one is not accessed through the other.
+//! object declarations are both decorated Aliased, an implementation may assume that memory written
+//! through one is not accessed through the other.
 //!
-//! Only variables count as declarations here; pointer parameters of functions do too,
-//! and are not followed.
+//! Only variables count as declarations here. Pointer parameters of functions are declarations too,
+//! but are not tracked.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// Which variables have accessed each byte of a buffer that several name.
+/// The variables that have accessed each byte of a buffer with several variables.
 #[derive(Clone, Debug)]
 pub(in crate::spirv) struct Aliases {
     /// The variables that are decorated Aliased.
     declared: FxHashSet<u32>,
-    /// By byte: the variables that accessed it, and whether they wrote it.
+    /// By byte: the variables that have accessed it, and whether they wrote it.
     bytes: FxHashMap<u64, SmallVec<[(u32, bool); 2]>>,
 }
 
 impl Aliases {
-    /// For a buffer that these variables name, each with whether it is decorated Aliased; `None`
-    /// where no access can be wrong.
+    /// For a buffer with these variables. Each Boolean says whether the variable is decorated
+    /// Aliased. `None` if no access can break the rule.
     pub(in crate::spirv) fn of(variables: &[(u32, bool)]) -> Option<Aliases> {
         let declared: FxHashSet<u32> = variables.iter().filter(|(_, aliased)| *aliased).map(|(id, _)| *id).collect();
         let is_doubtful = variables.len() > 1 && declared.len() < variables.len();
         is_doubtful.then(|| Aliases { declared, bytes: FxHashMap::default() })
     }
 
-    /// Records an access; the first byte, and the other variable, where it breaks the rule.
+    /// Records an access. If it breaks the rule, returns the first such byte and the
+    /// other variable.
     pub(in crate::spirv) fn access(&mut self, variable: u32, offset: u64, bytes: u64, writes: bool) -> Option<(u64, u32)> {
         let aliased = self.declared.contains(&variable);
         for byte in offset..offset.saturating_add(bytes) {

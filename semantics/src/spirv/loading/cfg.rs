@@ -1,28 +1,28 @@
 //! The control-flow graph of one function: predecessors, reachability, dominators and orders.
 //!
-//! Dominators by Lengauer and Tarjan (1979, the simple version, O(m log n)): hostile graphs cost no
-//! more than their size says.
+//! Dominators are found by the algorithm of Lengauer and Tarjan (1979, the simple version, O(m log
+//! n)). So even hostile graphs take time in proportion to their size, up to a logarithm.
 
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-/// A block by its index in the function.
+/// A block, by its index in the function.
 pub type Node = u32;
 
-/// No block.
+/// The number that means no block.
 pub const NONE: Node = u32::MAX;
 
-/// What a block is the header of.
+/// The kind of construct of which a block is the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Header {
-    /// Nothing.
+    /// The block is not a header.
     None,
-    /// What its OpBranchConditional chooses from.
+    /// A selection by OpBranchConditional.
     Selection {
         /// The merge block.
         merge: Node,
     },
-    /// What its OpSwitch chooses from.
+    /// A selection by OpSwitch.
     Switch {
         /// The merge block.
         merge: Node,
@@ -37,7 +37,7 @@ pub enum Header {
 }
 
 impl Header {
-    /// Its merge block and its continue target, `NONE` where it has none.
+    /// Its merge block and its continue target, each `NONE` if it has none.
     pub fn targets(self) -> [Node; 2] {
         match self {
             Header::None => [NONE; 2],
@@ -47,18 +47,19 @@ impl Header {
     }
 }
 
-/// The control flow of a function: its graph, and what its merge instructions say.
+/// The control flow of a function: its graph, and its merge instructions.
 #[derive(Clone, Debug, Default)]
 pub struct ControlFlow {
     graph: Graph,
-    /// By block; empty where no block is a header.
+    /// By block. Empty if no block is a header.
     headers: Vec<Header>,
-    /// The graph with the edges of merge instructions, where it has other dominators.
+    /// The graph with the edges of merge instructions, if it has other dominators.
     structural: Option<Graph>,
 }
 
 impl ControlFlow {
-    /// The flow of a graph whose blocks are those headers; no block is one where there are none.
+    /// The flow of a graph whose blocks have these headers. An empty list means that no block is
+    /// a header.
     pub fn new(graph: Graph, headers: Vec<Header>) -> ControlFlow {
         let structural = if headers.is_empty() { None } else { graph.with(|node| headers[node as usize].targets()) };
         ControlFlow { graph, headers, structural }
@@ -69,18 +70,18 @@ impl ControlFlow {
         &self.graph
     }
 
-    /// The graph of its branches, alone.
+    /// The graph of its branches, without the rest.
     pub fn into_graph(self) -> Graph {
         self.graph
     }
 
-    /// A graph with the dominators that there are with an edge from each header to its merge block
-    /// and its continue target (SPIR-V §2.11.1: to dominate structurally).
+    /// A graph for structural dominance: with an edge from each header to its merge block and its
+    /// continue target (SPIR-V §2.11.1).
     pub fn structural(&self) -> &Graph {
         self.structural.as_ref().unwrap_or(&self.graph)
     }
 
-    /// What a block is the header of.
+    /// The header of a block.
     pub fn header(&self, block: Node) -> Header {
         self.headers.get(block as usize).copied().unwrap_or(Header::None)
     }
@@ -92,15 +93,18 @@ pub struct Graph {
     successors: Lists,
     predecessors: Lists,
     immediate_dominator: Vec<Node>,
-    /// The interval of a block in a preorder of the dominator tree: (first, one past the last); (0,
-    /// 0) where unreachable.
+    /// The interval of a block in a preorder of the dominator tree: (first, one past the last). (0,
+    /// 0) if unreachable.
     interval: Vec<(u32, u32)>,
 }
 
-/// What is reached from `first` by edges in any number of steps, itself too, depth first: each
-/// after all that is reached from it, but for what leads back to it, and so after what it names
-/// first. Of all that a node dominates, only what its first edge leads to comes before that edge's
-/// end: where the first edge of a header leads to its merge block, the construct comes after that.
+/// The nodes that `first` reaches by edges, including itself, in depth-first postorder. A node
+/// comes after all nodes that it reaches, except those that lead back to it. In particular it comes
+/// after the target of its first edge.
+///
+/// Of the nodes that a node dominates, only those that the target of its first edge reaches come
+/// before this target. So if the first edge of a header leads to its merge block, the construct
+/// comes after the merge block.
 pub fn postorder(first: u32, edges: impl Fn(u32) -> Vec<u32>) -> Vec<u32> {
     let (mut finished, mut seen) = (Vec::new(), FxHashSet::from_iter([first]));
     let mut stack = vec![(first, edges(first), 0)];
@@ -121,7 +125,7 @@ pub fn postorder(first: u32, edges: impl Fn(u32) -> Vec<u32>) -> Vec<u32> {
     finished
 }
 
-/// How many arrays the search for dominators has, each with an entry for each block.
+/// The number of arrays in the search for dominators. Each has an entry for each block.
 const ARRAYS: usize = 11;
 
 /// A list of blocks for each block.
@@ -139,13 +143,13 @@ impl Lists {
 }
 
 impl Graph {
-    /// The graph of these successors of each block, in order (`NONE` is none; the same block twice
-    /// counts once).
+    /// The graph with these successors of each block, in order. `NONE` is no successor, and
+    /// duplicates count once.
     pub fn new<S: IntoIterator<Item = Node>>(successors: impl ExactSizeIterator<Item = S>) -> Graph {
         let n = successors.len();
         let mut forward = Lists { start: Vec::with_capacity(n + 1), nodes: Vec::with_capacity(2 * n) };
         let mut predecessor_start = vec![0u32; n + 1];
-        // By block: who named it last.
+        // By block: the last block that has it as a successor so far.
         let mut named: SmallVec<[Node; 16]> = SmallVec::from_elem(NONE, n);
         for (from, next) in successors.enumerate() {
             forward.start.push(forward.nodes.len() as u32);
@@ -181,18 +185,18 @@ impl Graph {
         graph
     }
 
-    /// A graph with the dominators that there are with edges from each block to two more
-    /// ([`NONE`] is none); `None` where they change none.
+    /// The graph with two more edges from each block ([`NONE`] is no edge). `None` if they change
+    /// no dominator.
     pub fn with(&self, more: impl Fn(Node) -> [Node; 2]) -> Option<Graph> {
         let n = self.interval.len() as u32;
-        // An edge from the block that dominates another immediately, or from one that no path
-        // reaches, changes no dominator.
+        // An edge changes no dominator if it comes from the target's immediate dominator, or from
+        // an unreachable block.
         let changes = |from: Node| more(from).iter().any(|&to| to != NONE && self.immediate_dominator(to) != from);
         let change = (0..n).any(|node| self.reachable(node) && changes(node));
         change.then(|| Graph::new((0..n).map(|node| self.successors(node).iter().copied().chain(more(node)))))
     }
 
-    /// The reachable blocks, each after the block that dominates it immediately.
+    /// The reachable blocks, each after its immediate dominator.
     pub fn by_dominance(&self) -> Vec<Node> {
         let reachable = (0..self.interval.len() as u32).filter(|&block| self.reachable(block));
         let mut order = vec![NONE; reachable.clone().count()];
@@ -207,7 +211,7 @@ impl Graph {
         self.predecessors.of(block)
     }
 
-    /// Where the block branches to, each once.
+    /// The blocks that this one branches to, each once.
     pub fn successors(&self, block: Node) -> &[Node] {
         self.successors.of(block)
     }
@@ -222,8 +226,8 @@ impl Graph {
         self.immediate_dominator[block as usize]
     }
 
-    /// Whether every path from the entry to `b` passes `a`; true of every `a`
-    /// where `b` is unreachable.
+    /// Whether every path from the entry to `b` passes `a`. True for every `a` if `b`
+    /// is unreachable.
     pub fn dominates(&self, a: Node, b: Node) -> bool {
         if !self.reachable(b) {
             return true;
@@ -238,7 +242,7 @@ impl Graph {
             self.interval[0] = (0, 1);
             return;
         }
-        // Depth-first numbering; from here on everything is by number.
+        // Depth-first numbering. From here on, blocks are these numbers.
         let mut arrays: SmallVec<[u32; 96]> = SmallVec::from_elem(NONE, ARRAYS * n);
         let mut arrays = arrays.chunks_exact_mut(n);
         let [number, vertex, parent, semi, ancestor, label, bucket_head, bucket_next, dominator, size, next] =
@@ -288,8 +292,8 @@ impl Graph {
                 dominator[w] = dominator[dominator[w] as usize];
             }
         }
-        // Dominators have smaller numbers, so sizes add up backwards and preorder positions are
-        // given out forwards.
+        // Dominators have smaller numbers. So sizes add up backwards, and preorder positions are
+        // assigned forwards.
         for w in (1..count).rev() {
             size[dominator[w] as usize] += size[w];
         }
@@ -342,7 +346,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Dominance by its definition: remove `a`, and `b` is out of reach.
+    /// Dominance by its definition: without `a`, `b` is unreachable.
     fn dominates_by_definition(successors: &[[Node; 2]], a: Node, b: Node) -> bool {
         let reach = |without: Node| {
             let mut seen = vec![false; successors.len()];
@@ -358,8 +362,8 @@ mod tests {
         !reach(NONE)[b as usize] || a == b || !reach(a)[b as usize]
     }
 
-    /// What is reached from a node, itself too, by the definition: the least set that
-    /// edges do not leave.
+    /// The nodes that a node reaches, including itself, by the definition: the least set that is
+    /// closed under edges.
     fn reached_by_definition(edges: &[Vec<u32>], from: u32) -> Vec<bool> {
         let mut reached = vec![false; edges.len()];
         reached[from as usize] = true;
@@ -373,7 +377,7 @@ mod tests {
         reached
     }
 
-    /// What is wrong with an order of what is reached from node 0, if anything.
+    /// What is wrong with an order of the nodes that node 0 reaches, if anything.
     fn misplaced(edges: &[Vec<u32>], order: &[u32]) -> Option<String> {
         let reached: Vec<Vec<bool>> = (0..edges.len() as u32).map(|node| reached_by_definition(edges, node)).collect();
         let reaches = |a: u32, b: u32| reached[a as usize][b as usize];
@@ -396,7 +400,7 @@ mod tests {
             if let Some(b) = after {
                 return Some(format!("{a} before {b}, which it leads to"));
             }
-            // A header, its merge block, and what only the header leads to.
+            // A header, its merge block, and the nodes that only the header leads to.
             let Some(&merge) = edges[a as usize].first().filter(|&&merge| !reaches(merge, a)) else { continue };
             let past_header = without(a);
             let inside = |x: u32| x != a && reaches(a, x) && !past_header[x as usize] && !reaches(merge, x);
@@ -424,7 +428,7 @@ mod tests {
         ] {
             assert_eq!(misplaced(&edges, order).as_deref(), Some(what));
         }
-        // The construct ends without coming to its merge block.
+        // The construct does not reach its merge block.
         let edges = [vec![1, 2], vec![], vec![]];
         assert_eq!(misplaced(&edges, &[1, 2, 0]), None);
         assert_eq!(misplaced(&edges, &[2, 1, 0]).as_deref(), Some("2 of the construct of 0 before the merge block 1"));

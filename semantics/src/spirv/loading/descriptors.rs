@@ -1,6 +1,6 @@
 //! The images and samplers behind the descriptors that variables name (Vulkan, "Resource
-//! Descriptors"), once what is bound is checked against what is declared: the same for the relation
-//! and for the lockstep machine.
+//! Descriptors"), after checking the bound resources against the declarations. The relation and the
+//! lockstep machine share them.
 
 use rspirv::spirv::{Decoration, ImageFormat, StorageClass};
 use rustc_hash::FxHashMap;
@@ -12,27 +12,27 @@ use crate::spirv::module::{Module, Variable, WHOLE};
 use crate::spirv::types::{self, Type};
 use crate::undefined::Unspecified;
 
-/// An image that some variable names.
+/// An image that a variable names.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::spirv) struct Named<'r> {
     pub(in crate::spirv) set: u32,
     pub(in crate::spirv) binding: u32,
-    /// As it was bound.
+    /// The bound image.
     pub(in crate::spirv) image: &'r Image,
     /// Whether it is a storage image.
     pub(in crate::spirv) storage: bool,
-    /// Whether some variable that it backs can be written.
+    /// Whether a variable of it can be written.
     pub(in crate::spirv) written: bool,
 }
 
-/// What the variables of a dispatch are bound to.
+/// The bindings of a dispatch's variables.
 #[derive(Clone, Debug, Default)]
 pub(in crate::spirv) struct Descriptors<'r> {
-    /// In the order of the dispatch; of two at one place the first.
+    /// In the order of the dispatch. Of two images at one binding, only the first.
     pub(in crate::spirv) images: Vec<Named<'r>>,
-    /// One for each variable that has one.
+    /// One sampler for each variable that has one.
     pub(in crate::spirv) samplers: Vec<Sampler>,
-    /// By variable: places among these.
+    /// By variable: the indices in these lists.
     pub(in crate::spirv) of_variable: FxHashMap<u32, Descriptor>,
 }
 
@@ -70,11 +70,13 @@ impl<'r> Descriptors<'r> {
     }
 }
 
-/// Who made an undefined component of a texel, none if it was there before; and its kind.
+/// The instruction and invocation that made an undefined component of a texel, or `None` if it was
+/// undefined before the run; and its kind.
 pub(in crate::spirv) type Made = (Option<(u32, InvocationId)>, Unspecified);
 
-/// Level 0 of the storage image at that set and binding, at the end of a run; `undefined` says
-/// which components of which texels are, by the texel's place, in the order of components.
+/// Level 0 of the storage image at this set and binding, at the end of a run. `undefined` is called
+/// with the index of a texel and a component, component by component. It returns how the component
+/// became undefined, if it is undefined.
 pub(in crate::spirv) fn observed(
     image: &Image,
     (set, binding): (u32, u32),
@@ -97,7 +99,7 @@ pub(in crate::spirv) fn observed(
     observed
 }
 
-/// The image of an opaque type, and whether it has a sampler.
+/// The image of an opaque type, and whether it includes a sampler.
 fn parts(module: &Module, type_: u32) -> (Option<types::Image>, bool) {
     match module.types().get(type_) {
         Some(Type::Image(image)) => (Some(image), false),
@@ -129,8 +131,8 @@ fn named<'r>(module: &Module, opaque: &[&Variable], resources: &Resources<'r>) -
     Ok(images)
 }
 
-/// That an image is what a variable declares: the type of its numbers, and the format where the
-/// variable says one.
+/// Checks that an image fits a variable's declaration: the type of its numbers, and the format if
+/// the declaration has one.
 fn fits(module: &Module, variable: u32, declared: &types::Image, bound: &BoundImage) -> Result<(), String> {
     let format = bound.image.format();
     let found = |rest: String| Err(format!("the image at set {}, binding {} is of {}{rest}", bound.set, bound.binding, format.name()));
@@ -165,7 +167,7 @@ fn fits(module: &Module, variable: u32, declared: &types::Image, bound: &BoundIm
     }
 }
 
-/// A sampler whose levels of detail are numbers.
+/// Refuses a sampler whose levels of detail are NaN.
 fn checked(bound: &BoundSampler) -> Result<Sampler, String> {
     let sampler = bound.sampler;
     if [sampler.lod_bias, sampler.lod_min, sampler.lod_max].iter().any(|x| x.is_nan()) {

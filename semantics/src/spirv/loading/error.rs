@@ -1,17 +1,17 @@
-//! Why a module is not run: malformed, invalid where running it would be meaningless, outside the
-//! modeled subset, or too large.
+//! The reasons why a module is not run: malformed, invalid such that running it would be
+//! meaningless, outside of the modeled subset, or too large.
 
 use crate::outcome::{InputFault, InvalidInput, Limit};
 use crate::spirv::words::WordsError;
 
-/// Where in a module: by function and block where there are any, and always by word.
+/// A place in a module: the function and block if there are any, and always the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Place {
     /// The function's id, or 0.
     pub function: u32,
     /// The block's label, or 0.
     pub block: u32,
-    /// The offset in words of the instruction.
+    /// The offset of the instruction, in words.
     pub word: u32,
 }
 
@@ -29,7 +29,8 @@ impl std::fmt::Display for Place {
 
 macro_rules! checks {
     ($($variant:ident $id:literal $statement:literal;)*) => {
-        /// What we check of a module ourselves: where one fails, running would be meaningless.
+        /// The checks that this project makes itself. If one fails, running the module would
+        /// be meaningless.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Check {
             $(#[doc = $statement] $variant,)*
@@ -39,12 +40,12 @@ macro_rules! checks {
             /// Every check.
             pub const ALL: &'static [Check] = &[$(Check::$variant,)*];
 
-            /// The stable id, as `module/undefined-id`.
+            /// The stable id, such as `module/undefined-id`.
             pub fn id(self) -> &'static str {
                 match self { $(Check::$variant => $id,)* }
             }
 
-            /// What must hold.
+            /// The condition that must hold.
             pub fn statement(self) -> &'static str {
                 match self { $(Check::$variant => $statement,)* }
             }
@@ -102,34 +103,34 @@ checks! {
     Storage "module/storage" "Loads and stores go through pointers to what can be loaded or stored.";
 }
 
-/// Why a module is not run.
+/// The reason why a module is not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// The words are no module.
+    /// The words are not a module.
     Words(WordsError),
     /// A check failed.
     Invalid {
-        /// Which.
+        /// The check that failed.
         check: Check,
-        /// What was found against what is required, one sentence.
+        /// One sentence: what was found against what is required.
         what: String,
-        /// Where.
+        /// The place of the instruction.
         at: Place,
     },
-    /// The module needs what is not modeled.
+    /// The module needs a feature that is not modeled.
     Unsupported {
-        /// What, as `OpImageFetch`.
+        /// The name of the feature, such as `OpImageFetch`.
         what: String,
-        /// Where.
+        /// The place of the instruction.
         at: Place,
     },
-    /// A limit of ours is passed.
+    /// A limit of this project is exceeded.
     Limit(Limit),
 }
 
 impl LoadError {
-    /// The check, where one failed.
+    /// The check that failed, if one did.
     pub fn check(&self) -> Option<Check> {
         match self {
             LoadError::Invalid { check, .. } => Some(*check),

@@ -1,5 +1,5 @@
-//! What a module declares of 32-bit floats: execution modes (SPIR-V §3.2.6, SPV_KHR_float_controls)
-//! and the decoration NoContraction (§3.2.20).
+//! The declarations of a module for 32-bit floats: execution modes (SPIR-V §3.2.6,
+//! SPV_KHR_float_controls) and the decoration NoContraction (§3.2.20).
 
 use crate::number::{Controls, Denormals, Profile, Rounding};
 use crate::spirv::grammar::Op;
@@ -8,10 +8,10 @@ use crate::spirv::operation::Scalar;
 use crate::spirv::words::{self, Instruction};
 use rspirv::spirv::{Capability, Decoration, ExecutionMode};
 
-/// An execution mode of float controls, and what declares it.
+/// An execution mode of float controls, with the capability that declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FloatControl {
-    /// The name of the mode, which is the capability's too.
+    /// The name of the mode, which is also the capability's name.
     pub name: &'static str,
     /// The execution mode. Its operand is the width.
     pub mode: ExecutionMode,
@@ -19,7 +19,7 @@ pub struct FloatControl {
     pub capability: Capability,
 }
 
-/// The extension that the modes are of; from SPIR-V 1.4 on they are no extension's.
+/// The extension of these modes. From SPIR-V 1.4 on, they need no extension.
 pub const EXTENSION: &str = "SPV_KHR_float_controls";
 
 const RTE: FloatControl =
@@ -37,7 +37,8 @@ const SPECIAL: FloatControl = FloatControl {
 };
 
 impl Controls {
-    /// The execution modes that declare them, for 32 bits: rounding, subnormals, signed zeros.
+    /// The execution modes that declare these controls for 32 bits: rounding, subnormals,
+    /// signed zeros.
     pub fn modes(&self) -> impl DoubleEndedIterator<Item = FloatControl> {
         let rounding = match self.rounding {
             Rounding::Either => None,
@@ -54,9 +55,9 @@ impl Controls {
 }
 
 impl Module {
-    /// The profile that the module itself asks its environment for, by its execution modes and
-    /// decorations ([`Module::controls`]). [`Profile::VulkanDefault`] where it has no execution
-    /// mode of float controls, and no decoration on arithmetic that it has.
+    /// The profile that the module requests from its environment, by its execution modes and
+    /// decorations ([`Module::controls`]). [`Profile::VulkanDefault`] if it has no execution mode
+    /// of float controls, and no instruction that a device could contract.
     pub fn profile(&self, entry: &EntryPoint) -> Profile {
         let controls = self.controls(entry);
         match controls.modes().next().is_none() && self.contractible().next().is_none() {
@@ -65,15 +66,15 @@ impl Module {
         }
     }
 
-    /// What the module declares of 32-bit floats for an entry point.
+    /// The module's declarations for 32-bit floats in an entry point.
     ///
-    /// A mode counts with its capability and, below SPIR-V 1.4, the extension; two modes that
-    /// contradict each other count for nothing. `no_contraction` is said where every instruction
-    /// that could be contracted, functions of extended instruction sets among them, is decorated
-    /// NoContraction; a module without such instructions has it.
+    /// A mode needs its capability and, before SPIR-V 1.4, the extension. Two modes that contradict
+    /// each other have no effect. `no_contraction` is true if every instruction that could be
+    /// contracted is decorated NoContraction. These include functions of extended instruction sets.
+    /// It is also true if there are no such instructions.
     pub fn controls(&self, entry: &EntryPoint) -> Controls {
         let has = |op: Op, wanted: &[u32]| self.instructions.iter().any(|i| i.is(op) && i.operands(&self.words) == wanted);
-        // From SPIR-V 1.4 on, float controls are no extension.
+        // From SPIR-V 1.4 on, float controls need no extension.
         let extended = self.header.minor >= 4 || {
             let mut extensions = self.instructions.iter().filter(|i| i.is(Op::Extension)).map(|i| i.operands(&self.words));
             extensions.any(|name| words::string_at(name).is_ok_and(|(name, _)| name == EXTENSION))
@@ -100,15 +101,15 @@ impl Module {
         }
     }
 
-    /// Whether the module declares what a profile stands for, no more and no less. WGSL's bounds
-    /// cannot be declared, nor can NoContraction where there is nothing to contract.
+    /// Whether the module declares exactly what a profile requires. WGSL's bounds cannot be
+    /// declared. Nor can NoContraction, if there is nothing to contract.
     pub fn declares(&self, entry: &EntryPoint, profile: Profile) -> bool {
         let (declared, asked) = (self.controls(entry), profile.controls());
         let no_contraction = if self.contractible().next().is_none() { declared.no_contraction } else { asked.no_contraction };
         declared == Controls { no_contraction, wgsl: false, ..asked }
     }
 
-    /// The instructions that a device could fuse with others, or write out and fuse parts of.
+    /// The instructions that a device could fuse with others, or expand and fuse in parts.
     fn contractible(&self) -> impl Iterator<Item = &Instruction> {
         let function = |i: &Instruction| i.is(Op::ExtInst) && matches!(self.shape(i.result).scalar, Scalar::Float { .. });
         self.blocks.iter().flat_map(|b| self.code(b)).filter(move |i| is_contractible(i.op) || function(i))

@@ -1,5 +1,5 @@
-//! The operands of image instructions (SPIR-V §3.2.14 and §3.3.10), and which samplers are for
-//! them: the same for the relation and for the lockstep machine.
+//! The operands of image instructions (SPIR-V §3.2.14 and §3.3.10), and the samplers that fit them.
+//! The relation and the lockstep machine share them.
 
 use rspirv::spirv::ImageOperands;
 
@@ -7,7 +7,7 @@ use crate::image::{Image, Sampler, Shape};
 use crate::spirv::check::{compares, is_implicit, samples};
 use crate::spirv::grammar::Op;
 
-/// The image operands, in the order of their ids, and how many ids each has.
+/// The image operands in the order of their ids, with the number of ids of each.
 const ORDER: [(ImageOperands, usize); 6] = [
     (ImageOperands::BIAS, 1),
     (ImageOperands::LOD, 1),
@@ -17,7 +17,7 @@ const ORDER: [(ImageOperands, usize); 6] = [
     (ImageOperands::CONST_OFFSETS, 1),
 ];
 
-/// How many operands an instruction has before its image operands.
+/// The number of operands before the image operands.
 fn before(op: Op) -> usize {
     match op {
         Op::ImageGather | Op::ImageDrefGather | Op::ImageWrite => 3,
@@ -26,7 +26,7 @@ fn before(op: Op) -> usize {
     }
 }
 
-/// Whether it divides its coordinates by the last one.
+/// Whether the instruction divides its coordinates by the last one.
 pub(in crate::spirv) fn projects(op: Op) -> bool {
     matches!(
         op,
@@ -37,7 +37,7 @@ pub(in crate::spirv) fn projects(op: Op) -> bool {
     )
 }
 
-/// Whether it gathers.
+/// Whether the instruction gathers.
 pub(in crate::spirv) fn gathers(op: Op) -> bool {
     matches!(op, Op::ImageGather | Op::ImageDrefGather)
 }
@@ -46,7 +46,7 @@ pub(in crate::spirv) fn gathers(op: Op) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::spirv) struct Operands<'m> {
     pub(in crate::spirv) op: Op,
-    /// The image, the coordinate, and what else stands before the image operands.
+    /// The ids before the image operands: the image, the coordinate, and others.
     pub(in crate::spirv) own: &'m [u32],
     mask: ImageOperands,
     /// The ids of the image operands.
@@ -54,14 +54,14 @@ pub(in crate::spirv) struct Operands<'m> {
 }
 
 impl<'m> Operands<'m> {
-    /// Those of an instruction that was checked.
+    /// The operands of a checked instruction.
     pub(in crate::spirv) fn of(op: Op, operands: &'m [u32]) -> Operands<'m> {
         let (own, rest) = operands.split_at(before(op).min(operands.len()));
         let (mask, ids) = rest.split_first().map_or((0, rest), |(mask, ids)| (*mask, ids));
         Operands { op, own, mask: ImageOperands::from_bits_truncate(mask), ids }
     }
 
-    /// Where the ids of an image operand are among all of them; nowhere where there is none.
+    /// The range of an image operand in `ids`. `None` if the instruction does not have it.
     pub(in crate::spirv) fn place(&self, wanted: ImageOperands) -> Option<std::ops::Range<usize>> {
         let mut at = 0;
         for (bit, count) in ORDER {
@@ -73,20 +73,21 @@ impl<'m> Operands<'m> {
         None
     }
 
-    /// The ids of an image operand; none where it does not have it.
+    /// The ids of an image operand. `None` if the instruction does not have it.
     pub(in crate::spirv) fn get(&self, wanted: ImageOperands) -> Option<&'m [u32]> {
         self.place(wanted).map(|place| &self.ids[place])
     }
 }
 
-/// How many components of an instruction's coordinate choose texels in an image of the shape.
+/// The number of components of an instruction's coordinate that choose texels in an image of
+/// this shape.
 pub(in crate::spirv) fn coordinates(op: Op, shape: Shape) -> usize {
     if samples(op) { shape.coordinates() + usize::from(projects(op)) } else { shape.integers() }
 }
 
-/// Whether an instruction gives undefined values of an image of that kind with the sampler: Vulkan,
-/// Texel Input Validation, Instruction/Sampler/Image View Validation. The rest is the sampler's own
-/// check. `moved`: an offset moves its texels.
+/// Whether an instruction has undefined results for an image of this kind with this sampler:
+/// Vulkan, Texel Input Validation, Instruction/Sampler/Image View Validation. The sampler itself is
+/// checked elsewhere. `moved` says that an offset moves the texels.
 pub(in crate::spirv) fn is_unfit(op: Op, image: &Image, sampler: &Sampler, moved: bool) -> bool {
     let flat = matches!(image.shape(), Shape::D1 | Shape::D2);
     let unnormalized = sampler.unnormalized && (gathers(op) || moved || !flat || projects(op) || is_implicit(op) || image.levels() > 1);

@@ -1,5 +1,5 @@
-//! What older tools wrote, put as SPIR-V has it today: sections in order, and a header that is not
-//! held to its reserved word.
+//! Repairs the output of older tools: puts sections in order, and clears the header's
+//! reserved word.
 
 use rustc_hash::FxHashSet;
 
@@ -8,12 +8,12 @@ use crate::spirv::error::LoadError;
 use crate::spirv::grammar::Op;
 use crate::spirv::words::{self, HEADER_WORDS};
 
-/// The words with the reserved word of the header 0 and the instructions before the first function
-/// in the order of SPIR-V §2.4; within a section they keep their order. Lines go with the
-/// instruction that follows them.
+/// The words with the reserved word of the header set to 0, and the instructions before the first
+/// function in the order of SPIR-V §2.4. Within a section they keep their order. Lines move with
+/// the instruction that follows them.
 ///
-/// With `meaning` only, instructions that say nothing about it are left out: optimisers leave them
-/// where an instruction may not be.
+/// With `meaning`, non-semantic instructions are removed too: optimisers leave them where an
+/// instruction may not stand.
 pub(in crate::spirv) fn canonical(words: &[u32], meaning: bool) -> Result<Vec<u32>, LoadError> {
     let mut fixed = words.to_vec();
     if let Some(schema) = fixed.get_mut(HEADER_WORDS - 1) {
@@ -44,8 +44,7 @@ pub(in crate::spirv) fn canonical(words: &[u32], meaning: bool) -> Result<Vec<u3
     Ok(ordered)
 }
 
-/// The words without the instructions of sets that say nothing about meaning
-/// (SPV_KHR_non_semantic_info).
+/// The words without the instructions of non-semantic sets (SPV_KHR_non_semantic_info).
 fn without_non_semantic(words: &[u32]) -> Result<Vec<u32>, LoadError> {
     let decoded = words::decode(words)?;
     let sets: FxHashSet<u32> = decoded

@@ -1,4 +1,5 @@
-//! From words to a [`module::Module`]: what is declared, what is checked, and what engines refuse.
+//! Loading: from words to a [`module::Module`], with its declarations, checks, and what
+//! engines refuse.
 
 pub(in crate::spirv) mod alias;
 pub mod cfg;

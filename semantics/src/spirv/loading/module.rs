@@ -2,9 +2,9 @@
 //! instruction vectors (report §3).
 //!
 //! Everything stays in the decoded words; the module indexes them. [`Module::load`] accepts only
-//! what SPIR-V defines and what the project means to model: after it, no engine meets an id that is
-//! undefined, an operand of the wrong type, or a block without an end. An engine that models less
-//! says so by name before it runs ([`crate::spirv::subset`]).
+//! SPIR-V that is valid and that the project intends to model. After it, no engine meets an
+//! undefined id, an operand of the wrong type, or a block without an end. An engine that models
+//! less rejects a module by name before it runs it ([`crate::spirv::subset`]).
 
 use crate::number::{Lane, Lanes};
 use crate::spirv::cfg::ControlFlow;
@@ -17,12 +17,12 @@ use crate::spirv::words::{self, Header, Instruction};
 use crate::spirv::{check, declare, lenient};
 use rspirv::spirv::{BuiltIn, Capability, Decoration as Decorate, ExecutionMode, ExecutionModel, StorageClass};
 
-/// No block, where an instruction's block is asked for.
+/// The block of an instruction that is in no block.
 pub const NO_BLOCK: u32 = u32::MAX;
-/// The `member` of a decoration that is for the whole target.
+/// The `member` of a decoration of the whole target.
 pub const WHOLE: u32 = u32::MAX;
 
-/// Instructions of NonSemantic.Shader.DebugInfo.100.
+/// Numbers of instructions of NonSemantic.Shader.DebugInfo.100.
 const DEBUG_SOURCE: u32 = 35;
 const DEBUG_SOURCE_CONTINUED: u32 = 102;
 const DEBUG_LINE: u32 = 103;
@@ -46,13 +46,13 @@ pub struct Block {
 pub struct Function {
     /// Its id.
     pub id: u32,
-    /// The type of its result.
+    /// The id of its result type.
     pub result_type: u32,
-    /// The index of its first parameter among the module's.
+    /// The index of its first parameter in the module's list of parameters.
     pub first_parameter: u32,
     /// One past the index of its last parameter.
     pub end_parameter: u32,
-    /// The index of its first block, where it begins.
+    /// The index of its entry block in the module's list of blocks.
     pub first_block: u32,
     /// One past the index of its last block.
     pub end_block: u32,
@@ -63,7 +63,7 @@ pub struct Function {
 pub struct Parameter {
     /// Its id.
     pub id: u32,
-    /// Its type.
+    /// The id of its type.
     pub type_: u32,
 }
 
@@ -78,7 +78,7 @@ pub struct EntryPoint {
     pub function: u32,
     /// The index of its OpEntryPoint.
     pub instruction: u32,
-    /// The offset in words of its interface.
+    /// The offset of its interface, in words from the start of the module.
     pub(in crate::spirv) interface: u32,
 }
 
@@ -89,13 +89,13 @@ pub struct Variable {
     pub id: u32,
     /// The index of its OpVariable.
     pub instruction: u32,
-    /// Where it lives.
+    /// Its storage class.
     pub class: StorageClass,
-    /// The type of what it holds.
+    /// The type of its contents, not the pointer type.
     pub type_: u32,
-    /// The constant that it holds at first.
+    /// The id of the constant that it holds initially.
     pub initializer: Option<u32>,
-    /// The index of the function whose it is; `None` at module scope.
+    /// The index of the function that declares it; `None` at module scope.
     pub function: Option<u32>,
 }
 
@@ -104,15 +104,16 @@ pub struct Variable {
 pub struct ConstantScalar {
     /// Its bits, zero-extended; a Boolean is 0 or 1.
     pub bits: u64,
-    /// The index of the OpUndef that it is a part of: then its bits are 0 and mean nothing.
+    /// The index of the OpUndef that defines it, if it is undefined. Then its bits are 0 and
+    /// mean nothing.
     pub undefined: Option<u32>,
 }
 
-/// What execution modes say of an entry point.
+/// The execution modes of an entry point.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Modes {
-    /// Invocations of a workgroup in x, y and z: the WorkgroupSize built-in,
-    /// else LocalSizeId, else LocalSize.
+    /// The number of invocations of a workgroup in x, y and z. It comes from the WorkgroupSize
+    /// built-in, else LocalSizeId, else LocalSize.
     pub workgroup_size: Option<[u32; 3]>,
     /// OriginUpperLeft.
     pub origin_upper_left: bool,
@@ -130,26 +131,26 @@ pub struct Modes {
 /// One decoration with one literal operand or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Decoration {
-    /// What is decorated.
+    /// The id of the decorated item.
     pub target: u32,
-    /// Which member of it, or [`WHOLE`].
+    /// The index of the decorated member, or [`WHOLE`].
     pub member: u32,
     /// The decoration's enumerant.
     pub decoration: u32,
-    /// Its literal, or 0.
+    /// Its literal operand, or 0 if it has none.
     pub value: u32,
 }
 
-/// How a module is loaded.
+/// Options of loading a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
-    /// Whether what older tools wrote is accepted too: sections out of order, which are put in
-    /// order, and a header whose reserved word is not 0.
+    /// Whether to accept the output of older tools: sections out of order, which are reordered, and
+    /// a header whose reserved word is not 0.
     pub lenient: bool,
-    /// Whether what no engine runs is accepted too: arrays of descriptors, more kinds of images,
-    /// instructions without a rule. It is for who only reads the module, as a converter does.
+    /// Whether to accept modules that no engine runs: arrays of descriptors, more kinds of images,
+    /// instructions without a rule. It is for tools that only read the module, such as a converter.
     pub unmodeled: bool,
-    /// Values for specialization constants; the others are frozen at their defaults.
+    /// Values of specialization constants. All others are frozen at their defaults.
     pub specialization: Vec<Specialization>,
 }
 
@@ -161,7 +162,7 @@ pub struct Module {
     pub(in crate::spirv) instructions: Vec<Instruction>,
     pub(in crate::spirv) definitions: Vec<u32>,
     pub(in crate::spirv) types: Types,
-    /// By instruction: of a type, the shape of its values; of a value, its shape.
+    /// By instruction: for a type, the shape of its values; for a value, its shape.
     pub(in crate::spirv) shapes: Vec<Shape>,
     /// By instruction: the index of its block.
     pub(in crate::spirv) block_of: Vec<u32>,
@@ -175,29 +176,29 @@ pub struct Module {
     flows: Vec<ControlFlow>,
     pub(in crate::spirv) parameters: Vec<Parameter>,
     pub(in crate::spirv) blocks: Vec<Block>,
-    /// Those at module scope first, in the order of their instructions.
+    /// The variables at module scope come first, in the order of their instructions.
     pub(in crate::spirv) variables: Vec<Variable>,
-    /// How many variables are at module scope.
+    /// The number of variables at module scope.
     pub(in crate::spirv) globals: usize,
-    /// Whether it was loaded with what no engine runs ([`LoadOptions::unmodeled`]).
+    /// Whether it was loaded with [`LoadOptions::unmodeled`].
     pub(in crate::spirv) unmodeled: bool,
 }
 
-/// What a variable is to its environment, in the modules that λV needs.
+/// The role of a variable in its environment, in modules of the λV subset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Interface {
     /// The fragment's coordinate.
     FragCoord,
-    /// The output of that location.
+    /// The output of this location.
     Output(u32),
-    /// The buffer of that descriptor set and binding.
+    /// The buffer of this descriptor set and binding.
     Buffer(u32, u32),
-    /// Nothing: a variable of each invocation's own, with an initializer.
+    /// A variable of each invocation, with an initializer.
     Private,
 }
 
 impl Module {
-    /// Loads a module as [`Module::load_with`] the default options does.
+    /// Loads a module with the default options of [`Module::load_with`].
     pub fn load(words: &[u32]) -> Result<Module, LoadError> {
         Module::load_with(words, &LoadOptions::default())
     }
@@ -214,7 +215,7 @@ impl Module {
         Module::of_decoded(words, decoded, options.unmodeled)
     }
 
-    /// Indexes and checks frozen words.
+    /// Indexes and checks words without specialization constants.
     fn of_decoded(words: &[u32], decoded: words::Decoded<'_>, unmodeled: bool) -> Result<Module, LoadError> {
         let count = decoded.instructions.len();
         let mut module = Module {
@@ -242,7 +243,7 @@ impl Module {
         Ok(module)
     }
 
-    /// The words that run: those that were loaded, in order if the load was lenient, and with
+    /// The words that run. They are the loaded words, reordered if the load was lenient, with
     /// specialization constants frozen.
     pub fn words(&self) -> &[u32] {
         &self.words
@@ -258,7 +259,7 @@ impl Module {
         &self.types
     }
 
-    /// The type id of a value; `None` where the id is no value.
+    /// The type id of a value; `None` if the id is not a value.
     #[inline]
     pub fn type_of(&self, id: u32) -> Option<u32> {
         self.instruction(id).map(|i| i.result_type).filter(|&t| t != 0)
@@ -289,7 +290,7 @@ impl Module {
         &self.functions
     }
 
-    /// The function of that id.
+    /// The function with this id.
     pub fn function(&self, id: u32) -> Option<&Function> {
         let index = self.definition(id)? as u32;
         // Functions stand in the order of their OpFunction.
@@ -319,8 +320,8 @@ impl Module {
         code.filter(|i| i.is(Op::FunctionCall)).map(|i| i.operands(&self.words)[0])
     }
 
-    /// The cases of an OpSwitch, in order: the literal, zero-extended, and the label. An
-    /// instruction of any other opcode has none.
+    /// The cases of an OpSwitch, in order: the literal, zero-extended, and the label. Other
+    /// instructions have none.
     pub fn switch_cases(&self, i: &Instruction) -> impl Iterator<Item = (u64, u32)> + '_ {
         let operands = if i.is(Op::Switch) { i.operands(&self.words) } else { &[] };
         let width = operands.first().and_then(|&selector| self.types.get(self.type_of(selector)?)?.width()).unwrap_or(32);
@@ -349,7 +350,7 @@ impl Module {
         &self.variables[start..end]
     }
 
-    /// The variable of that id.
+    /// The variable with this id.
     pub fn variable(&self, id: u32) -> Option<&Variable> {
         let index = self.definition(id)? as u32;
         self.variables.binary_search_by_key(&index, |v| v.instruction).ok().map(|at| &self.variables[at])
@@ -361,7 +362,7 @@ impl Module {
         &self.words[entry.interface as usize..i.offset as usize + i.word_count as usize]
     }
 
-    /// What the execution modes say of an entry point.
+    /// The execution modes of an entry point.
     pub fn modes(&self, entry: &EntryPoint) -> Modes {
         let mut modes = Modes::default();
         let (mut size_by_id, mut size) = (None, None);
@@ -389,7 +390,7 @@ impl Module {
         modes
     }
 
-    /// The constant decorated BuiltIn WorkgroupSize, which is before every
+    /// The size of the constant decorated BuiltIn WorkgroupSize. It takes precedence over every
     /// other size (SPIR-V §3.21).
     fn workgroup_size_built_in(&self) -> Option<[u32; 3]> {
         let wanted = |d: &&Decoration| d.decoration == Decorate::BuiltIn as u32 && d.value == BuiltIn::WorkgroupSize as u32;
@@ -400,7 +401,7 @@ impl Module {
         <[ConstantScalar; 3]>::try_from(scalars).ok().map(|size| size.map(|s| s.bits as u32))
     }
 
-    /// Whether the id is three 32-bit integers.
+    /// Whether the id is a vector of three 32-bit integers.
     pub(in crate::spirv) fn is_size(&self, id: u32) -> bool {
         let type_ = self.type_of(id).and_then(|t| self.types.get(t));
         matches!(type_, Some(Type::Vector { component, count: 3 }) if matches!(self.types.get(component), Some(Type::Int { width: 32, .. })))
@@ -411,7 +412,8 @@ impl Module {
         &self.blocks
     }
 
-    /// The instruction vector of a block: without its OpLabel, its termination instruction last.
+    /// The instruction vector of a block, from after its OpLabel up to and including its
+    /// termination instruction.
     pub fn code(&self, block: &Block) -> &[Instruction] {
         &self.instructions[block.start as usize..block.end as usize]
     }
@@ -428,7 +430,7 @@ impl Module {
         self.definition(id).map(|i| &self.instructions[i])
     }
 
-    /// The block of that label.
+    /// The block with this label.
     pub fn block(&self, label: u32) -> Option<&Block> {
         let index = self.definition(label).filter(|&i| self.instructions[i].is(Op::Label))?;
         self.blocks.get(self.block_of[index] as usize)
@@ -440,7 +442,7 @@ impl Module {
         self.definition(id).map_or(Shape::OTHER, |i| self.shapes[i])
     }
 
-    /// The entry point of that name.
+    /// The entry point with this name.
     pub fn entry_point(&self, name: &str) -> Result<&EntryPoint, LoadError> {
         self.entry_points.iter().find(|e| e.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.entry_points.iter().map(|e| e.name.as_str()).take(8).collect();
@@ -455,7 +457,7 @@ impl Module {
         &self.blocks[function.first_block as usize]
     }
 
-    /// Where an instruction is, given its index.
+    /// The place of the instruction with this index.
     pub fn place(&self, index: usize) -> Place {
         let word = self.instructions.get(index).map_or(self.words.len() as u32, |i| i.offset);
         match self.blocks.get(self.block_of.get(index).map_or(NO_BLOCK, |&b| b) as usize) {
@@ -464,8 +466,8 @@ impl Module {
         }
     }
 
-    /// The literal of a decoration on a target (or on one of its members), or 0 for one without;
-    /// `None` where it is not decorated so.
+    /// The literal of a decoration of a target or of one of its members, or 0 if the decoration has
+    /// none. `None` if the target does not have the decoration.
     pub fn decoration(&self, target: u32, member: u32, decoration: Decorate) -> Option<u32> {
         let key = (target, member, decoration as u32);
         let at = self.decorations.partition_point(|d| (d.target, d.member, d.decoration) < key);
@@ -473,7 +475,7 @@ impl Module {
         Some(found.value)
     }
 
-    /// The storage class and the pointee's type of a pointer type.
+    /// The storage class and the pointee type of a pointer type.
     #[inline]
     pub fn pointer_type(&self, type_id: u32) -> Option<(StorageClass, u32)> {
         match self.types.get(type_id)? {
@@ -482,30 +484,30 @@ impl Module {
         }
     }
 
-    /// Whether pointers may be chosen at run time (SPIR-V §3.31, VariablePointersStorageBuffer).
+    /// Whether a pointer may be chosen at run time (SPIR-V §3.31, VariablePointersStorageBuffer).
     pub fn has_variable_pointers(&self) -> bool {
         self.has_capability(Capability::VariablePointersStorageBuffer)
     }
 
-    /// Whether memory of a variable has an explicit layout: buffers, and in Workgroup what is a
-    /// Block (WorkgroupMemoryExplicitLayoutKHR).
+    /// Whether the memory of a variable has an explicit layout: a buffer, or a Block in Workgroup
+    /// (WorkgroupMemoryExplicitLayoutKHR).
     pub fn has_layout(&self, variable: &Variable) -> bool {
         use StorageClass::{PushConstant, StorageBuffer, Uniform, Workgroup};
         let is_block = || self.decoration(variable.type_, WHOLE, Decorate::Block).is_some();
         matches!(variable.class, Uniform | StorageBuffer | PushConstant) || variable.class == Workgroup && is_block()
     }
 
-    /// Whether a type is that of pointers to pointers.
+    /// Whether a type is a pointer to pointers.
     pub fn holds_pointer(&self, type_id: u32) -> bool {
         self.pointer_type(type_id).is_some_and(|(_, pointee)| self.pointer_type(pointee).is_some())
     }
 
-    /// The ArrayStride of a pointer type, where it is decorated.
+    /// The ArrayStride of a pointer type, if it has this decoration.
     pub fn pointer_stride(&self, type_id: u32) -> Option<u32> {
         self.decoration(type_id, WHOLE, Decorate::ArrayStride)
     }
 
-    /// What a variable is to its environment, where it is one of these.
+    /// The role of a variable in its environment, if it has one in the λV subset.
     pub fn interface(&self, variable: u32) -> Option<Interface> {
         match self.variable(variable)?.class {
             StorageClass::Input => {
@@ -524,33 +526,33 @@ impl Module {
         Some((set, self.decoration(variable, WHOLE, Decorate::Binding)?))
     }
 
-    /// The built-in that a variable, or a member of a structure, is.
+    /// The built-in of a variable, or of a member of a structure.
     pub fn built_in(&self, target: u32, member: u32) -> Option<BuiltIn> {
         self.decoration(target, member, Decorate::BuiltIn).and_then(BuiltIn::from_u32)
     }
 
-    /// The built-ins of a variable: its own, or those of the members of its block.
+    /// The built-ins of a variable: its own, or those of its block's members.
     pub(in crate::spirv) fn built_ins(&self, variable: &Variable) -> impl Iterator<Item = BuiltIn> {
         let (type_, members) = (variable.type_, self.types.members(variable.type_).len() as u32);
         self.built_in(variable.id, WHOLE).into_iter().chain((0..members).filter_map(move |m| self.built_in(type_, m)))
     }
 
-    /// The outputs of an entry point that count though no instruction may name them: those with an
-    /// initializer, and SampleMask and FragDepth, which are undefined where they are in the
-    /// interface and nothing is assigned (Vulkan, Built-In Variables).
+    /// The outputs of an entry point that matter even if no instruction names them. These are
+    /// outputs with an initializer, and SampleMask and FragDepth. If SampleMask or FragDepth is in
+    /// the interface and nothing is assigned to it, it is undefined (Vulkan, Built-In Variables).
     pub(in crate::spirv) fn standing_outputs(&self, entry: &EntryPoint) -> impl Iterator<Item = &Variable> {
         let outputs = self.interface_of(entry).iter().filter_map(|&id| self.variable(id)).filter(|v| v.class == StorageClass::Output);
         outputs.filter(|v| v.initializer.is_some() || self.built_ins(v).any(|b| matches!(b, BuiltIn::SampleMask | BuiltIn::FragDepth)))
     }
 
-    /// The components that a variable holds when an invocation begins, where it has an initializer.
+    /// The initial components of a variable, if it has an initializer.
     pub(in crate::spirv) fn initial_lanes(&self, variable: u32) -> Option<Lanes> {
         let mut lanes = Lanes::new();
         self.constant_lanes(self.instruction(self.variable(variable)?.initializer?)?, &mut lanes);
         Some(lanes)
     }
 
-    /// The fewest bytes that the buffer behind a variable must have.
+    /// The least size in bytes of the buffer of a variable.
     pub fn buffer_size(&self, variable: u32) -> u64 {
         self.variable(variable).map_or(0, |v| self.types.size(v.type_, Default::default()))
     }
@@ -565,7 +567,7 @@ impl Module {
         })
     }
 
-    /// The bits of a constant of one defined scalar, zero-extended; a Boolean is 0 or 1.
+    /// The bits of a defined scalar constant, zero-extended. A Boolean is 0 or 1.
     pub fn constant_value(&self, id: u32) -> Option<u64> {
         let constant = self.instruction(id)?;
         let type_ = self.types.get(constant.result_type).filter(|t| t.is_scalar())?;
@@ -581,8 +583,8 @@ impl Module {
         }
     }
 
-    /// The value of an integer constant, by its type's signedness; an unsigned one of 64 bits above
-    /// the greatest signed one is negative.
+    /// The value of an integer constant, signed as its type is. An unsigned 64-bit value above the
+    /// greatest signed value becomes negative.
     pub fn integer(&self, id: u32) -> Option<i64> {
         let bits = self.constant_value(id)?;
         match self.types.get(self.type_of(id)?)? {
@@ -595,7 +597,7 @@ impl Module {
         }
     }
 
-    /// Appends the flat scalars of a constant; of anything else, none.
+    /// Appends the flat scalars of a constant. Appends nothing for other ids.
     pub fn constant_scalars(&self, id: u32, scalars: &mut Vec<ConstantScalar>) {
         let Some(constant) = self.instruction(id).filter(|_| self.is_constant(id)) else { return };
         let count = self.types.scalars(constant.result_type).min(MAX_SCALARS) as usize;
@@ -603,8 +605,8 @@ impl Module {
             return;
         }
         match constant.op {
-            // The constituents' types are parts of the composite's, so that their nesting bounds
-            // the recursion.
+            // The types of the constituents are parts of the composite's type, so the nesting of
+            // types bounds the recursion.
             Op::ConstantComposite => constant.operands(&self.words).iter().for_each(|&part| self.constant_scalars(part, scalars)),
             Op::ConstantNull => scalars.resize(scalars.len() + count, ConstantScalar { bits: 0, undefined: None }),
             Op::Undef => {
@@ -626,7 +628,7 @@ impl Module {
                 let zero = if shape.scalar == Scalar::Bool { Lane::truth(false) } else { Lane::exact(0.0) };
                 lanes.extend(std::iter::repeat_n(zero, shape.lanes()));
             }
-            // A matrix of vectors of scalars: the checked types bound the recursion.
+            // A matrix of vectors of scalars at most: the checked types bound the recursion.
             Op::ConstantComposite => {
                 for &id in constant.operands(&self.words) {
                     if let Some(part) = self.instruction(id) {
@@ -645,8 +647,8 @@ impl Module {
         constant && self.shapes[index].is_lanes()
     }
 
-    /// The source line that OpLine gives an instruction, by its index: file, line and column
-    /// (SPIR-V §3.3.3); or DebugLine of NonSemantic.Shader.DebugInfo.100.
+    /// The source line of the instruction with this index: file, line and column. It comes from
+    /// OpLine (SPIR-V §3.3.3) or from DebugLine of NonSemantic.Shader.DebugInfo.100.
     pub fn source_line(&self, index: usize) -> Option<(String, u32, u32)> {
         let block = self.block_of.get(index).and_then(|&b| self.blocks.get(b as usize));
         let start = block.map_or(0, |b| b.start as usize);
@@ -664,8 +666,8 @@ impl Module {
         Some((self.string(file)?, line, column))
     }
 
-    /// The text of a source file, where the module holds it: OpSource (SPIR-V §3.3.3), or
-    /// DebugSource of NonSemantic.Shader.DebugInfo.100.
+    /// The text of a source file, if the module contains it. It comes from OpSource (SPIR-V §3.3.3)
+    /// or from DebugSource of NonSemantic.Shader.DebugInfo.100.
     pub fn source_text(&self, file: &str) -> Option<String> {
         let mut text: Option<String> = None;
         for i in &self.instructions {
@@ -690,7 +692,8 @@ impl Module {
         text
     }
 
-    /// An instruction of NonSemantic.Shader.DebugInfo.100: its number, and its operands.
+    /// The number and the operands of an instruction of NonSemantic.Shader.DebugInfo.100. `None`
+    /// for others.
     fn debug_information(&self, i: &Instruction) -> Option<(u32, &[u32])> {
         let &[set, number, ref operands @ ..] = i.operands(&self.words) else { return None };
         let import = if i.is(Op::ExtInst) { self.instruction(set)? } else { return None };
@@ -704,7 +707,7 @@ impl Module {
         words::string_at(string.operands(&self.words)).ok().map(|(text, _)| text)
     }
 
-    /// The name that OpName gives an id, for people.
+    /// The name that OpName gives an id, if it is not empty.
     pub fn name(&self, id: u32) -> Option<String> {
         let mut names = self.instructions.iter().filter(|i| i.is(Op::Name)).map(|i| i.operands(&self.words));
         let operands = names.find(|operands| operands[0] == id)?;

@@ -1,8 +1,8 @@
-//! What becomes of each instruction that the grammar knows: found in the engines' own tables, not
-//! written down again.
+//! How each instruction of the grammar is handled. The information comes from the engines' own
+//! tables, and is not written down again.
 //!
-//! An opcode may stand in a rule's row and its instruction still be refused for its types or
-//! operands: this is about opcodes.
+//! This is about opcodes. Even if an opcode stands in a rule's row, an instruction may be refused
+//! for its types or operands.
 
 use rspirv::spirv::Op;
 
@@ -10,37 +10,37 @@ use crate::number::Instruction;
 use crate::rule::Rule;
 use crate::spirv::{declare, grammar, lockstep, operation, specialize, step};
 
-/// What becomes of the instructions of an opcode.
+/// How the instructions of an opcode are handled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// These rules of the relation are asked about them.
+    /// These rules of the relation may apply to them.
     Executed(Vec<Rule>),
-    /// Loading reads them; they are no step.
+    /// Loading reads them. They are not steps.
     Declared,
-    /// They are constants before loading, by [`crate::spirv::specialize()`].
+    /// [`crate::spirv::specialize()`] turns them into constants before loading.
     Specialized,
-    /// They are refused by their name before anything runs.
+    /// They are refused by name before anything runs.
     Refused,
 }
 
 /// An instruction of the grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opcode {
-    /// Which.
+    /// The opcode, or the number in GLSL.std.450.
     pub instruction: Instruction,
-    /// Its name: `OpIAdd`, or within GLSL.std.450 `SMin`.
+    /// Its name: `OpIAdd`, or `SMin` in GLSL.std.450.
     pub name: String,
-    /// Where it is specified: `SPIR-V §3.3.13`, or `GLSL.std.450`; `None` for
-    /// some that are refused.
+    /// The section of its specification: `SPIR-V §3.3.13`, or `GLSL.std.450`. `None` for some
+    /// refused instructions.
     pub section: Option<&'static str>,
-    /// What becomes of it.
+    /// How it is handled.
     pub standing: Standing,
     /// Whether the lockstep machine compiles it.
     pub lockstep: bool,
 }
 
-/// Every core instruction of the grammar, by opcode, then every instruction
-/// of GLSL.std.450, by number.
+/// Every core instruction of the grammar, by opcode. Then every instruction of GLSL.std.450,
+/// by number.
 pub fn all() -> Vec<Opcode> {
     let core = grammar::instructions().map(|i| Opcode {
         instruction: Instruction::Core(i.opcode as u16),
@@ -57,8 +57,8 @@ pub fn all() -> Vec<Opcode> {
             name: i.opname.to_string(),
             section: Some("GLSL.std.450"),
             standing: operation.map_or(Standing::Refused, |operation| Standing::Executed(vec![step::compute::extended_rule(operation)])),
-            // The machine refuses what is not in the table of operations, and nothing else of the
-            // set for its number.
+            // The machine refuses a number of the set exactly if it is not in the table
+            // of operations.
             lockstep: operation.is_some(),
         }
     });
@@ -78,8 +78,8 @@ fn standing(op: Op) -> Standing {
     }
 }
 
-/// The section of SPIR-V that has the instruction: opcodes are numbered section by section, but for
-/// a few that came later. `None` beyond the sections of which something is modelled.
+/// The section of SPIR-V that defines the instruction. Opcodes are numbered section by section,
+/// except for a few later ones. `None` for sections without modeled instructions.
 fn section(op: Op) -> Option<&'static str> {
     Some(match op as u32 {
         0 | 1 => "SPIR-V §3.3.1",

@@ -1,9 +1,10 @@
-//! The order of functions and blocks: callees before callers, and within a function everything in a
-//! construct before its merge block.
+//! The order of functions and blocks. Callees come before callers. Within a function, all blocks of
+//! a construct come before its merge block.
 //!
-//! Whoever left a construct early waits at its merge block for the others, so the machine runs the
-//! lanes at the least block first, and the relation orders dynamic instances so. Both take the
-//! order from here, and [`cfg::postorder`] is held to what it promises on any graph.
+//! A lane that left a construct early waits at the merge block for the others. So the machine runs
+//! the lanes at the least block first, and the relation orders dynamic instances the same way.
+//! Both take the order from here. Tests check [`cfg::postorder`] against its definition on
+//! arbitrary graphs.
 
 use rustc_hash::FxHashSet;
 
@@ -11,22 +12,22 @@ use crate::spirv::cfg;
 use crate::spirv::grammar::Op;
 use crate::spirv::module::{Function, Module};
 
-/// The functions that are reached from one, callees first.
+/// The functions that are reachable from one, callees first.
 pub(in crate::spirv) fn reached(module: &Module, entry: u32) -> Vec<u32> {
     cfg::postorder(entry, |id| module.function(id).map_or_else(Vec::new, |f| module.callees(f).collect()))
 }
 
-/// The labels of a function's blocks that are reached, in structural order.
+/// The labels of a function's reachable blocks, in structural order.
 pub(in crate::spirv) fn structural(module: &Module, function: &Function) -> Vec<u32> {
     let mut finished = with_merges(module, function);
-    // Merge blocks that nothing branches to were only visited for the order.
+    // Merge blocks without a branch to them were only visited for the order.
     let reachable: FxHashSet<u32> =
         finished.first().map_or_else(Vec::new, |&first| cfg::postorder(first, |label| next(module, label, false))).into_iter().collect();
     finished.retain(|label| reachable.contains(label));
     finished
 }
 
-/// The same with merge blocks and continue targets that nothing branches to.
+/// The same, including merge blocks and continue targets without a branch to them.
 pub(in crate::spirv) fn with_merges(module: &Module, function: &Function) -> Vec<u32> {
     let Some(first) = module.function_blocks(function).first() else { return Vec::new() };
     let mut finished = cfg::postorder(first.label, |label| next(module, label, true));
@@ -34,8 +35,8 @@ pub(in crate::spirv) fn with_merges(module: &Module, function: &Function) -> Vec
     finished
 }
 
-/// Where a block goes; with `merges`, its merge block first and its continue target second, so that
-/// they are finished first and stand last.
+/// The successors of a block. With `merges`, its merge block comes first and its continue target
+/// second. So the postorder finishes them first, and they come last in the reversed order.
 pub(in crate::spirv) fn next(module: &Module, label: u32, merges: bool) -> Vec<u32> {
     let Some(block) = module.block(label) else { return Vec::new() };
     let code = module.code(block);

@@ -1,4 +1,4 @@
-//! Which variables a pointer may point into, where pointers are chosen at run time (SPIR-V §2.16.1,
+//! The variables that a pointer may point into, if pointers are chosen at run time (SPIR-V §2.16.1,
 //! variable pointers): by OpSelect, OpPhi, calls, and variables that hold pointers.
 
 use rspirv::spirv::StorageClass;
@@ -11,27 +11,29 @@ use crate::spirv::words::Instruction;
 /// The variables that a pointer may point into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::spirv) enum Root {
-    /// None is known: it is null, or nothing reaches it.
+    /// No variable: the pointer is null, or no pointer flows into it.
     #[default]
     Nothing,
-    /// The variable of that id.
+    /// The variable with this id.
     One(u32),
     /// Several variables.
     Several(Several),
 }
 
-/// Several variables, of which buffers are known one by one.
+/// Several variables. Buffers are distinguished, other variables are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::spirv) struct Several {
-    /// Bit n stands for the n-th variable in StorageBuffer, the last bit for all that have none.
+    /// Bit n stands for the n-th variable in StorageBuffer. The last bit stands for all
+    /// other variables.
     bits: u128,
 }
 
 impl Several {
-    /// The bit of what has none of its own.
+    /// The bit of all variables without a bit of their own.
     const OTHERS: u32 = u128::BITS - 1;
 
-    /// The buffers that these variables are; none if some are not known one by one.
+    /// The ids of these buffers. `None` if the set may contain variables without a bit of
+    /// their own.
     pub(in crate::spirv) fn buffers(self, module: &Module) -> Option<Vec<u32>> {
         if self.bits >> Several::OTHERS & 1 == 1 {
             return None;
@@ -47,7 +49,7 @@ fn buffers(module: &Module) -> impl Iterator<Item = u32> + '_ {
 }
 
 impl Root {
-    /// With the number of each buffer.
+    /// The union of both. `numbers` has the number of each buffer.
     fn join(self, other: Root, numbers: &FxHashMap<u32, u32>) -> Root {
         let bits = |root: Root| match root {
             Root::Nothing => 0,
@@ -62,10 +64,11 @@ impl Root {
     }
 }
 
-/// The root of every pointer of a module. A variable that holds pointers has the root of these.
+/// The root of every pointer of a module. A variable that holds pointers has the root of
+/// these pointers.
 #[derive(Clone, Debug, Default)]
 pub(in crate::spirv) struct Roots {
-    /// By the index of the defining instruction; empty where no pointer is chosen at run time.
+    /// By the index of the defining instruction. Empty if no pointer is chosen at run time.
     roots: Vec<Root>,
 }
 
@@ -104,13 +107,13 @@ impl Roots {
         Roots { roots }
     }
 
-    /// What the pointer of that id may point into.
+    /// The variables that the pointer with this id may point into.
     pub(in crate::spirv) fn get(&self, module: &Module, id: u32) -> Root {
         module.definition(id).and_then(|at| self.roots.get(at)).copied().unwrap_or_default()
     }
 }
 
-/// By instruction, those whose pointers may be its own.
+/// By instruction, the instructions into which its pointers may flow.
 struct Flow<'m> {
     module: &'m Module,
     next: Vec<Vec<u32>>,

@@ -1,10 +1,10 @@
-//! Specialization: words to words without specialization constants (SPIR-V §2.12).
+//! Specialization: rewrites words to words without specialization constants (SPIR-V §2.12).
 //!
-//! Each OpSpecConstant becomes an OpConstant of the value that is given for its SpecId, or of its
-//! default; each OpSpecConstantOp becomes the constant that it computes, with the operations of
-//! [`crate::spirv::operation`]; SpecId decorations go. What an operation leaves undefined becomes
-//! OpUndef; an operation whose behaviour is undefined is refused. Engines and devices run frozen
-//! words only, so that both run the same.
+//! Each OpSpecConstant becomes an OpConstant with the value for its SpecId, or with its default.
+//! Each OpSpecConstantOp becomes the constant that it computes, with the operations of
+//! [`crate::spirv::operation`]. SpecId decorations are removed. An undefined result becomes
+//! OpUndef. An operation whose behaviour is undefined is refused. Engines and devices run only
+//! frozen words, so that both run the same.
 
 use rspirv::spirv::Decoration as Decorate;
 use rustc_hash::FxHashMap;
@@ -18,11 +18,11 @@ use crate::spirv::operation::{self, Bits, Shape};
 use crate::spirv::types::{self, MatrixLayout, Type, Types};
 use crate::spirv::words::{self, Decoded, Instruction, MAX_ID_BOUND, MAX_WORDS};
 
-/// The most scalars that the operands of all OpSpecConstantOp may have together.
+/// The greatest number of scalars in the operands of all OpSpecConstantOp together.
 const MAX_OPERAND_SCALARS: usize = 1 << 20;
-/// The most pairs of types that one CopyLogical compares.
+/// The greatest number of pairs of types that one CopyLogical compares.
 const MAX_PAIRS: usize = 1 << 12;
-/// The most constituents that an OpConstantComposite has words for.
+/// The greatest number of constituents that fit into one OpConstantComposite.
 const MAX_CONSTITUENTS: u64 = 65_532;
 
 /// A value for a specialization constant.
@@ -30,7 +30,7 @@ const MAX_CONSTITUENTS: u64 = 65_532;
 pub struct Specialization {
     /// The SpecId.
     pub id: u32,
-    /// The bits from the lowest on, as many as the constant's type has; of a Boolean, 0 is false.
+    /// The bits, from the lowest on, as many as the constant's type has. For a Boolean, 0 is false.
     pub bits: u64,
 }
 
@@ -43,20 +43,19 @@ pub struct SpecConstant {
     pub result: u32,
     /// The id of its type.
     pub type_: u32,
-    /// The bits of its default.
+    /// The bits of its default value.
     pub default: u64,
 }
 
-/// The words with every specialization constant frozen: of the given values, and of the defaults
-/// where none is given.
+/// The words with every specialization constant frozen, at its value in `values` or at its default.
 ///
-/// A value for a SpecId that no constant has is an error.
+/// A value for a SpecId without a constant is an error.
 pub fn specialize(words: &[u32], values: &[Specialization]) -> Result<Vec<u32>, LoadError> {
     let decoded = words::decode(words)?;
     if !values.is_empty() || needed(&decoded) { freeze(&decoded, values) } else { Ok(words.to_vec()) }
 }
 
-/// The scalar specialization constants of the words that have a SpecId, in order.
+/// The scalar specialization constants that have a SpecId, in order.
 pub fn spec_constants(words: &[u32]) -> Result<Vec<SpecConstant>, LoadError> {
     let decoded = words::decode(words)?;
     let ids = spec_ids(&decoded)?;
@@ -77,7 +76,7 @@ pub(in crate::spirv) fn needed(decoded: &Decoded<'_>) -> bool {
     decoded.instructions.iter().any(|i| is_spec_constant(i.op))
 }
 
-/// Whether the instruction is one that specialization freezes.
+/// Whether specialization freezes this instruction.
 pub(in crate::spirv) fn is_spec_constant(op: Op) -> bool {
     matches!(op, Op::SpecConstantTrue | Op::SpecConstantFalse | Op::SpecConstant | Op::SpecConstantComposite | Op::SpecConstantOp)
 }
@@ -86,7 +85,7 @@ fn literal(words: &[u32]) -> u64 {
     u64::from(words[0]) | words.get(1).map_or(0, |&high| u64::from(high) << 32)
 }
 
-/// The SpecId of each result id.
+/// The SpecId of each result id that has one.
 fn spec_ids(decoded: &Decoded<'_>) -> Result<FxHashMap<u32, u32>, LoadError> {
     let mut ids = FxHashMap::default();
     for i in decoded.instructions.iter().filter(|i| i.is(Op::Decorate)) {
@@ -114,7 +113,7 @@ enum Frozen {
     Scalar(u64),
     Null,
     Undefined,
-    /// Its constituents, by where they are among all.
+    /// Its constituents: the first index and the number in `Freezer::constituents`.
     Composite {
         first: u32,
         count: u32,
@@ -206,7 +205,7 @@ impl Freezer<'_> {
         Ok(())
     }
 
-    /// Adds a type that constants may have; loading refuses what is wrong with it.
+    /// Adds a type that constants may have. Loading refuses a wrong declaration later.
     fn type_(&mut self, i: &Instruction, operands: &[u32]) {
         let known = |t: &Types, id: u32| t.get(id).is_some();
         let type_ = match (i.op, operands) {
@@ -227,7 +226,7 @@ impl Freezer<'_> {
             }
             _ => return,
         };
-        // Beyond the limit on nesting it stays unknown, and loading refuses it.
+        // A type beyond the limit on nesting stays unknown here, and loading refuses it.
         let _ = self.types.declare(i.result, type_, false);
     }
 
@@ -294,7 +293,7 @@ impl Freezer<'_> {
         self.constants.insert(id, (type_, Frozen::Composite { first, count: constituents.len() as u32 }));
     }
 
-    /// The type of a constant, and its flat scalars; `None` for an undefined one.
+    /// The type of a constant, and its flat scalars. An undefined scalar is `None`.
     fn value(&mut self, i: &Instruction, id: u32) -> Result<(u32, Vec<Option<u64>>), LoadError> {
         let unknown =
             |id: u32| error(i, Check::Specialization, format!("operand %{id} of %{} = OpSpecConstantOp is no earlier constant", i.result));
@@ -328,7 +327,7 @@ impl Freezer<'_> {
         Ok((type_, scalars))
     }
 
-    /// The scalars that an OpSpecConstantOp computes.
+    /// Computes the scalars of an OpSpecConstantOp.
     fn operation(&mut self, i: &Instruction, operands: &[u32]) -> Result<Vec<Option<u64>>, LoadError> {
         let op = Op::from_u32(operands[0]).filter(|&op| is_allowed(op));
         let Some(op) = op else {
@@ -440,7 +439,7 @@ impl Freezer<'_> {
         scalars.collect()
     }
 
-    /// The part that literal indices lead to, and its first scalar.
+    /// The type of the part that literal indices choose, and the index of its first scalar.
     fn within(&self, i: &Instruction, mut type_: u32, indices: &[u32]) -> Result<(u32, u64), LoadError> {
         let mut first = 0;
         for &index in indices {
@@ -453,8 +452,8 @@ impl Freezer<'_> {
         Ok((type_, first))
     }
 
-    /// Writes the constant of the next scalars, of that type; its id, which is fresh
-    /// where none is given.
+    /// Writes the constant of this type from the next scalars. Returns its id, which is fresh if
+    /// `id` is `None`.
     fn emit(&mut self, i: &Instruction, type_: u32, id: Option<u32>, scalars: &mut &[Option<u64>]) -> Result<u32, LoadError> {
         let count = self.types.scalars(type_) as usize;
         let (own, rest) = scalars.split_at(count.min(scalars.len()));
@@ -492,7 +491,7 @@ impl Freezer<'_> {
     }
 }
 
-/// The opcodes that OpSpecConstantOp may have in a shader (SPIR-V §3.3.7).
+/// Whether OpSpecConstantOp may have this opcode in a shader (SPIR-V §3.3.7).
 fn is_allowed(op: Op) -> bool {
     matches!(
         op,

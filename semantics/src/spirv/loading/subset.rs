@@ -1,8 +1,8 @@
-//! What of a loaded module the engines of λV's translation model: named
-//! checks before anything runs.
+//! The subset of loaded modules that the engines of λV's translation model. It is checked by name,
+//! before anything runs.
 //!
 //! [`Module::load`] accepts more than [`crate::spirv::step`] and [`crate::spirv::machine`] run.
-//! Both ask here first, so that they refuse the same modules by the same names.
+//! Both call this check first, so that they refuse the same modules by the same names.
 
 use rspirv::spirv::{BuiltIn, Capability, Decoration as Decorate, ExecutionMode, ExecutionModel, StorageClass};
 
@@ -15,7 +15,7 @@ use crate::spirv::words::Instruction;
 
 type Modeled = Result<(), LoadError>;
 
-/// Whether the relation and the machine of λV's translation can run the module: fragment entry
+/// Checks that the relation and the machine of λV's translation can run the module: fragment entry
 /// points, 32-bit floats and Booleans, constant indices, read-only buffers.
 pub fn lambda_v(module: &Module) -> Result<(), LoadError> {
     let subset = Subset { module };
@@ -241,7 +241,7 @@ impl Subset<'_> {
         }
     }
 
-    /// That result and operands are 32-bit floats or Booleans.
+    /// Checks that result and operands are 32-bit floats or Booleans.
     fn lanes(&self, index: usize, i: &Instruction, operands: &[u32]) -> Modeled {
         let all = self.module.shapes[index].is_lanes() && operands.iter().all(|&id| self.module.shape(id).is_lanes());
         if all { Ok(()) } else { self.unsupported(index, i.name()) }

@@ -1,14 +1,14 @@
-//! The type table: every type by its result id, its flat scalars, and where an explicit layout puts
-//! each of them (SPIR-V §2.8, §2.16.2).
+//! The type table: every type by its result id, its flat scalars, and their places in an explicit
+//! layout (SPIR-V §2.8, §2.16.2).
 //!
 //! A value of type T is [`Types::scalars`] scalars in declaration order: components of a vector,
 //! columns of a matrix, members of a structure, elements of an array. [`Types::part`] is a
-//! sub-range of them. Memory with an explicit layout is bytes instead: a [`Address`] there is a
-//! type, a byte offset and the strides that decorations of enclosing types give, and
-//! [`Types::address`] goes to a part of it.
+//! sub-range of them. Memory with an explicit layout is bytes instead. An [`Address`] there is a
+//! type, a byte offset, and the strides from decorations of enclosing types. [`Types::address`] is
+//! the address of a part.
 //!
-//! Types nest at most [`MAX_NESTING`] deep, so walks may recurse. Counts saturate: what has too
-//! many scalars or bytes to be run is refused where a value or a variable of it is made.
+//! Types nest at most [`MAX_NESTING`] deep, so walks may recurse. Counts saturate. A type with too
+//! many scalars or bytes is refused where a value or a variable of it is made.
 
 use rspirv::spirv::{Dim, ImageFormat, StorageClass};
 use rustc_hash::FxHashSet;
@@ -16,14 +16,15 @@ use rustc_hash::FxHashSet;
 use crate::image;
 use crate::spirv::operation::{Scalar, Shape};
 
-/// How deep types may nest.
+/// The greatest depth of nested types.
 pub const MAX_NESTING: u8 = 255;
-/// The most scalars that one value may have, and all variables without explicit layout together.
+/// The greatest number of scalars of one value, and of all variables without explicit
+/// layout together.
 pub const MAX_SCALARS: u64 = 1 << 24;
-/// The most bytes that the explicit layout of one object may span.
+/// The greatest number of bytes that the explicit layout of one object may span.
 pub const MAX_BYTES: u64 = 1 << 30;
 
-/// A type; parts are named by their ids.
+/// A type. It names its parts by their ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// OpTypeVoid.
@@ -34,7 +35,7 @@ pub enum Type {
     Int {
         /// 8, 16, 32 or 64 bits.
         width: u8,
-        /// Whether the declaration says signed.
+        /// The signedness of the declaration.
         signed: bool,
     },
     /// OpTypeFloat.
@@ -46,21 +47,21 @@ pub enum Type {
     Vector {
         /// The type of a component.
         component: u32,
-        /// 2 to 4.
+        /// The number of components, 2 to 4.
         count: u8,
     },
     /// OpTypeMatrix.
     Matrix {
         /// The type of a column.
         column: u32,
-        /// 2 to 4.
+        /// The number of columns, 2 to 4.
         count: u8,
     },
     /// OpTypeArray.
     Array {
         /// The type of an element.
         element: u32,
-        /// How many.
+        /// The number of elements.
         length: u64,
         /// ArrayStride in bytes, or 0.
         stride: u32,
@@ -74,25 +75,25 @@ pub enum Type {
     },
     /// OpTypeStruct: see [`Types::members`].
     Struct {
-        /// The first of its members in the table.
+        /// The index of its first member in the table.
         first: u32,
-        /// How many.
+        /// The number of members.
         count: u32,
     },
     /// OpTypePointer.
     Pointer {
-        /// Into which storage class.
+        /// The storage class that it points into.
         class: StorageClass,
-        /// The type of what it points to.
+        /// The type that it points to.
         pointee: u32,
     },
     /// OpTypeFunction: see [`Types::parameters`].
     Function {
         /// The type of its result.
         result: u32,
-        /// The first of its parameters' types in the table.
+        /// The index of its first parameter's type in the table.
         first: u32,
-        /// How many.
+        /// The number of parameters.
         count: u32,
     },
     /// OpTypeImage.
@@ -127,7 +128,7 @@ impl Type {
         matches!(self, Type::Image(_) | Type::Sampler | Type::SampledImage { .. })
     }
 
-    /// The instruction that declares it, as `OpTypeStruct`.
+    /// The instruction that declares it, such as `OpTypeStruct`.
     pub fn name(self) -> &'static str {
         match self {
             Type::Void => "OpTypeVoid",
@@ -151,11 +152,11 @@ impl Type {
 /// The operands of OpTypeImage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Image {
-    /// The type of a texel's components.
+    /// The id of the type of a texel's components.
     pub sampled: u32,
     /// The dimensionality.
     pub dim: Dim,
-    /// Depth: 0 no, 1 yes, 2 not said.
+    /// Depth: 0 no, 1 yes, 2 not indicated.
     pub depth: u8,
     /// Whether it has layers.
     pub arrayed: bool,
@@ -168,12 +169,13 @@ pub struct Image {
 }
 
 impl Image {
-    /// Whether it is for texel buffers, which are rows of texels without levels and samplers.
+    /// Whether it is the type of texel buffers. These are rows of texels, without levels
+    /// and samplers.
     pub fn is_texel_buffer(&self) -> bool {
         self.dim == Dim::DimBuffer
     }
 
-    /// The shape of the images that it is for.
+    /// The shape of its images.
     pub fn shape(&self) -> image::Shape {
         use image::Shape;
         match (self.dim, self.arrayed) {
@@ -191,20 +193,20 @@ impl Image {
 /// A member of a structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Its type.
+    /// The id of its type.
     pub type_: u32,
-    /// Its first scalar among the structure's.
+    /// The index of its first scalar among the structure's scalars.
     pub scalar: u64,
-    /// Its Offset in bytes.
+    /// Its Offset in bytes, if it has one.
     pub offset: Option<u32>,
     /// MatrixStride and RowMajor, for matrices and arrays of them.
     pub matrix: MatrixLayout,
 }
 
-/// Where an explicit layout puts the columns of a matrix.
+/// The places of a matrix's columns in an explicit layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 pub struct MatrixLayout {
-    /// Bytes from one column to the next, or from one row to the next where `row_major`; 0 where
+    /// Bytes from one column to the next, or from one row to the next if `row_major`. 0 if
     /// not declared.
     pub stride: u32,
     /// Whether rows, not columns, are contiguous.
@@ -214,25 +216,25 @@ pub struct MatrixLayout {
 /// An address in memory with an explicit layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Address {
-    /// The type of what is there.
+    /// The type of the object at this address.
     pub type_: u32,
-    /// Bytes from the object's beginning.
+    /// Bytes from the start of the outermost object.
     pub offset: u64,
-    /// For matrices within.
+    /// The layout of matrices inside.
     pub matrix: MatrixLayout,
-    /// Bytes from one component of a vector to the next where it is a column of a row-major matrix;
-    /// 0: contiguous.
+    /// Bytes from one component of a vector to the next, if the vector is a column of a row-major
+    /// matrix. 0 if components are contiguous.
     pub component_stride: u32,
 }
 
 impl Address {
-    /// The beginning of an object of that type.
+    /// The address of a whole object of this type.
     pub fn whole(type_: u32) -> Address {
         Address { type_, offset: 0, matrix: MatrixLayout::default(), component_stride: 0 }
     }
 }
 
-/// What a type contains, itself counted.
+/// The kinds of types that a type contains, including itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Contents {
     /// A Boolean.
@@ -273,13 +275,13 @@ struct Entry {
     scalars: u64,
     nesting: u8,
     contents: Contents,
-    /// Of an array of arrays, the innermost element's type; else the type itself.
+    /// The type of the innermost elements of an array of arrays, otherwise the type itself.
     leaf: u32,
-    /// Bytes from the beginning to the last leaf.
+    /// Bytes from the start to the last leaf.
     span: u64,
-    /// Of a structure, the bytes that its layout spans without a trailing runtime array.
+    /// For a structure, the number of bytes that its layout spans without a trailing runtime array.
     extent: u64,
-    /// The same with the padding after the last element of arrays.
+    /// The same as `extent`, including the padding after the last element of arrays.
     size: u64,
 }
 
@@ -294,14 +296,13 @@ pub struct Types {
 }
 
 impl Types {
-    /// No type yet; every id is below `bound`.
+    /// A table without types. Every id is below `bound`.
     pub(in crate::spirv) fn new(bound: u32) -> Types {
         let entries = Vec::with_capacity((bound as usize / 8).clamp(16, 1024));
         Types { by_id: vec![0; bound as usize], entries, ..Types::default() }
     }
 
-    /// Members to come of a structure that is declared next; their scalars and
-    /// places are filled in.
+    /// Adds a member of the structure that is declared next. Its first scalar is filled in then.
     pub(in crate::spirv) fn push_member(&mut self, type_: u32, offset: Option<u32>, matrix: MatrixLayout) {
         self.members.push(Member { type_, scalar: 0, offset, matrix });
     }
@@ -311,14 +312,14 @@ impl Types {
         Type::Struct { first: (self.members.len() - count) as u32, count: count as u32 }
     }
 
-    /// The function type of these parameters.
+    /// The function type with these parameters.
     pub(in crate::spirv) fn function(&mut self, result: u32, parameters: &[u32]) -> Type {
         let first = self.parameters.len() as u32;
         self.parameters.extend_from_slice(parameters);
         Type::Function { result, first, count: parameters.len() as u32 }
     }
 
-    /// Adds a type whose parts are there; `None` where it would nest too deep.
+    /// Adds a type whose parts have been added. `None` if it would nest too deep.
     pub(in crate::spirv) fn declare(&mut self, id: u32, type_: Type, is_block: bool) -> Option<()> {
         let mut entry = Entry {
             id,
@@ -401,7 +402,7 @@ impl Types {
         self.entry(id).map_or(0, |e| e.nesting)
     }
 
-    /// The type of that result id.
+    /// The type with this result id.
     #[inline]
     pub fn get(&self, id: u32) -> Option<Type> {
         self.entry(id).map(|e| e.type_)
@@ -412,7 +413,7 @@ impl Types {
         self.entries.iter().map(|e| (e.id, e.type_))
     }
 
-    /// The members of a structure; of anything else, none.
+    /// The members of a structure. Other types have none.
     #[inline]
     pub fn members(&self, id: u32) -> &[Member] {
         match self.get(id) {
@@ -421,7 +422,7 @@ impl Types {
         }
     }
 
-    /// The types of the parameters of a function type; of anything else, none.
+    /// The types of the parameters of a function type. Other types have none.
     pub fn parameters(&self, id: u32) -> &[u32] {
         match self.get(id) {
             Some(Type::Function { first, count, .. }) => &self.parameters[first as usize..(first + count) as usize],
@@ -429,31 +430,31 @@ impl Types {
         }
     }
 
-    /// How many flat scalars a value has: void and functions 0, a pointer and a descriptor 1, a
-    /// runtime array and a structure without members 0. Saturates.
+    /// The number of flat scalars of a value. It is 1 for a pointer and a descriptor. It is 0 for
+    /// void, functions, runtime arrays and structures without members. Saturates.
     #[inline]
     pub fn scalars(&self, id: u32) -> u64 {
         self.entry(id).map_or(0, |e| e.scalars)
     }
 
-    /// Whether values have a number of scalars that the type alone says: all but void, functions
-    /// and what contains a runtime array. A structure without members has such values, of no
-    /// scalars.
+    /// Whether the type fixes the number of scalars of its values. This excludes void, functions
+    /// and types that contain a runtime array. It includes a structure without members, whose
+    /// values have no scalars.
     #[inline]
     pub fn has_size(&self, id: u32) -> bool {
         let sized = |e: &Entry| !matches!(e.type_, Type::Void | Type::Function { .. }) && !e.contents.runtime_array;
         self.entry(id).is_some_and(sized)
     }
 
-    /// Whether values have a size and no scalars: structures without members, arrays of them, and
-    /// structures of both. Such an array may have more elements than a walk should visit.
+    /// Whether values have a size but no scalars: structures without members, arrays of them, and
+    /// structures of both. Such an array may have too many elements to visit.
     #[inline]
     pub fn is_nothing(&self, id: u32) -> bool {
         self.scalars(id) == 0 && self.has_size(id)
     }
 
-    /// The innermost element type of an array of arrays, or of a runtime array of them; the type
-    /// itself where it is no array.
+    /// The type of the innermost elements of an array or runtime array of arrays. The type itself
+    /// if it is not an array.
     pub(in crate::spirv) fn leaf(&self, id: u32) -> u32 {
         match self.get(id) {
             Some(Type::RuntimeArray { element, .. }) => self.leaf(element),
@@ -461,7 +462,7 @@ impl Types {
         }
     }
 
-    /// What the type contains.
+    /// The kinds of types that the type contains.
     pub fn contents(&self, id: u32) -> Contents {
         self.entry(id).map_or(Contents::default(), |e| e.contents)
     }
@@ -477,8 +478,8 @@ impl Types {
         }
     }
 
-    /// How many parts an index may choose from; `None` for a runtime array and for
-    /// what has no parts.
+    /// The number of parts that an index chooses from. `None` for a runtime array, and for types
+    /// without parts.
     #[inline]
     pub fn parts(&self, id: u32) -> Option<u64> {
         match self.get(id)? {
@@ -489,8 +490,8 @@ impl Types {
         }
     }
 
-    /// The type of part `index` of a type, and its first scalar among the type's; `None` where
-    /// there is no such part.
+    /// The type of part `index` of a type, and the index of its first scalar among the type's
+    /// scalars. `None` if there is no such part.
     #[inline]
     pub fn part(&self, id: u32, index: u64) -> Option<(u32, u64)> {
         let (part, length) = match self.get(id)? {
@@ -532,7 +533,7 @@ impl Types {
     }
 
     /// Visits every flat scalar of a value in order, with its type. A value has at most
-    /// [`MAX_SCALARS`], which load has checked.
+    /// [`MAX_SCALARS`] scalars, as load checks.
     pub fn visit_scalars(&self, id: u32, visit: &mut dyn FnMut(Type)) {
         if self.scalars(id) == 0 {
             return;
@@ -550,8 +551,8 @@ impl Types {
         }
     }
 
-    /// The bytes that the explicit layout of a type spans, with the layout of matrices within; a
-    /// runtime array counts none. Saturates.
+    /// The number of bytes that the explicit layout of a type spans. `matrix` is the layout of
+    /// matrices inside. A runtime array counts 0. Saturates.
     pub fn extent(&self, id: u32, matrix: MatrixLayout) -> u64 {
         let Some(entry) = self.entry(id) else { return 0 };
         let leaf = match self.get(entry.leaf) {
@@ -569,8 +570,8 @@ impl Types {
         entry.span.saturating_add(leaf)
     }
 
-    /// The bytes that a buffer for the type must have: [`Types::extent`], with every array as long
-    /// as its stride times its length.
+    /// The least size in bytes of a buffer of the type: [`Types::extent`], where every array has
+    /// its stride times its length.
     pub fn size(&self, id: u32, matrix: MatrixLayout) -> u64 {
         match self.get(id) {
             Some(Type::Array { length, stride, .. }) => u64::from(stride).saturating_mul(length),
@@ -579,8 +580,8 @@ impl Types {
         }
     }
 
-    /// The address of part `index` in memory with an explicit layout; `None` where there is no such
-    /// part, it has no declared place, or its offset passes 64 bits.
+    /// The address of part `index` in memory with an explicit layout. `None` if there is no such
+    /// part, it has no declared place, or its offset exceeds 64 bits.
     pub fn address(&self, at: Address, index: u64) -> Option<Address> {
         let within = |stride: u32| u64::from(stride).checked_mul(index).and_then(|bytes| at.offset.checked_add(bytes));
         let next = |type_, offset| Some(Address { type_, offset, matrix: at.matrix, component_stride: 0 });
@@ -610,10 +611,10 @@ impl Types {
         }
     }
 
-    /// Visits every flat scalar of a value in memory with an explicit layout, in order: its byte
-    /// offset and its width in bits.
+    /// Visits every flat scalar of a value in memory with an explicit layout, in order. Passes its
+    /// byte offset and its width in bits.
     ///
-    /// `None` where some part has no declared place. A runtime array has none.
+    /// `None` if some part has no declared place. A runtime array has no scalars.
     pub fn visit_addresses(&self, at: Address, visit: &mut dyn FnMut(u64, u8)) -> Option<()> {
         if let Type::Int { width, .. } | Type::Float { width } = self.get(at.type_)? {
             visit(at.offset, width);
@@ -629,8 +630,8 @@ impl Types {
     }
 
     /// Whether values of one type can be copied logically to the other (SPIR-V §3.3.12,
-    /// OpCopyLogical): arrays of as many elements and structures of as many members that match, and
-    /// otherwise one type. `None` after `budget` pairs of types.
+    /// OpCopyLogical). Arrays need equally many elements, structures equally many members, and
+    /// these must match. Other types must be equal. `None` after `budget` pairs of types.
     pub fn match_logically(&self, a: u32, b: u32, budget: usize) -> Option<bool> {
         let mut seen = FxHashSet::default();
         let mut pairs = vec![(a, b)];

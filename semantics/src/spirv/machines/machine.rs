@@ -1,14 +1,13 @@
-//! The fast machine: a module's entry point compiled once to dense registers and resolved blocks,
-//! then run for each invocation.
+//! The fast machine for λV's fragment programs. It compiles a module's entry point once, to dense
+//! registers and resolved blocks, and then runs it for each invocation.
 //!
-//! It shares no rule with [`crate::spirv::step`], which it is compared with in the tests: same
-//! outcome, same outputs to the bit and to the doubt, same number of steps. Registers are lanes in
-//! one flat array; constants are in their place before the run; every pointer is resolved when
-//! compiling, since the subset's indices are constants; OpPhi became copies on the edges of the
-//! graph.
+//! It shares no rule with [`crate::spirv::step`]. Tests compare the two: same outcome, same outputs
+//! with the same bits and doubts, same number of steps. Registers are lanes in one flat array.
+//! Constants are in their registers before the run. Every pointer is resolved at compile time,
+//! since indices in the subset are constants. OpPhi become copies on the edges of the graph.
 //!
-//! One piece of code runs definite values ([`Program::run`]) and sets ([`Program::explore`]): what
-//! differs is its `Evaluation`.
+//! The same code runs definite values ([`Program::run`]) and sets ([`Program::explore`]). They
+//! differ only in their `Evaluation`.
 
 mod compile;
 mod evaluation;
@@ -26,7 +25,7 @@ use crate::spirv::value::{self, Control, Inputs, Outputs};
 use crate::undefined::{Ub, Undefined};
 use evaluation::Evaluation;
 
-/// A run of lanes among the registers.
+/// A range of lanes among the registers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     start: u32,
@@ -53,7 +52,7 @@ impl Slot {
     }
 }
 
-/// What a compiled instruction does.
+/// The action of a compiled instruction.
 #[derive(Clone, Copy, Debug)]
 enum Action {
     /// to := op(args…)
@@ -66,7 +65,7 @@ enum Action {
     Coordinate { to: Slot, first: u32 },
     /// to := floats of a buffer
     Fetch { to: Slot, variable: u32, offset: u64, stride: u32 },
-    /// Undefined behaviour if the fault's bounds do not hold.
+    /// Undefined behaviour if the index violates the fault's bounds.
     Check { fault: u32 },
     /// The output variable := from
     Store { variable: u32, from: Slot },
@@ -86,17 +85,17 @@ struct Fault {
 
 #[derive(Clone, Copy, Debug)]
 enum Bounds {
-    /// So many elements, and the index is not below.
+    /// The number of elements, which the index is not less than.
     Count(u64),
-    /// As many elements of a runtime array as the buffer has after an offset.
+    /// A runtime array. It has as many elements as fit in the buffer after the offset.
     Runtime { variable: u32, offset: u64, stride: u32 },
 }
 
-/// How a block ends; targets are edges.
+/// The end of a block. Targets are edges.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Branch(u32),
-    /// By the Boolean of that id in that register.
+    /// By a Boolean: its id, and its register.
     Conditional {
         id: u32,
         condition: u32,
@@ -110,7 +109,7 @@ enum End {
 #[derive(Clone, Copy, Debug)]
 struct Code {
     action: Action,
-    /// How many rules the reference applies in the block before this instruction.
+    /// The number of rules that the reference applies in the block before this instruction.
     step: u32,
 }
 
@@ -120,8 +119,8 @@ struct Edge {
     target: u32,
     first_move: u32,
     end_move: u32,
-    /// Whether a copy writes what a later one reads, so that all must be read
-    /// before any is written.
+    /// Whether a copy writes the source of a later one. Then all sources must be read before any
+    /// target is written.
     through_scratch: bool,
 }
 
@@ -129,12 +128,12 @@ struct Edge {
 struct CompiledBlock {
     first: u32,
     end: u32,
-    /// How many rules the reference applies in it.
+    /// The number of rules that the reference applies in the block.
     steps: u32,
     ends: End,
 }
 
-/// A variable of the program; `slot` is the contents of an output or of a private variable.
+/// A variable of the program. `slot` holds the contents of an output or of a private variable.
 #[derive(Clone, Copy, Debug)]
 struct Variable {
     id: u32,
@@ -148,9 +147,9 @@ struct Variable {
 pub struct Program {
     blocks: Vec<CompiledBlock>,
     code: Vec<Code>,
-    /// Of each instruction in `code`, the id of its result, or 0.
+    /// By instruction in `code`: the id of its result, or 0.
     results: Vec<u32>,
-    /// Two for each block.
+    /// Two for each block. A block with one successor uses the first.
     edges: Vec<Edge>,
     moves: Vec<(Slot, Slot)>,
     parts: Vec<Slot>,
@@ -160,7 +159,7 @@ pub struct Program {
     initial: Vec<Lane>,
 }
 
-/// The registers of one machine, kept between runs so that a run allocates nothing.
+/// The registers of one machine. They are kept between runs, so that a run need not allocate them.
 #[derive(Clone, Debug, Default)]
 pub struct Registers {
     lanes: Vec<Lane>,
@@ -174,23 +173,24 @@ impl Program {
         compile::compile(module, entry)
     }
 
-    /// Runs one invocation. The limits' instructions are the most rule applications that the
-    /// reference would make; their time counts too.
+    /// Runs one invocation. The limit on instructions is the most rules that the reference may
+    /// apply. The limit on time applies too.
     pub fn run(&self, inputs: &Inputs<'_>, limits: impl Into<Limits>, arithmetic: &Arithmetic) -> Outcome<Outputs> {
         self.run_in(&mut Registers::default(), inputs, &limits.into(), arithmetic)
     }
 
-    /// The same in registers that are kept: once they are large enough, a run allocates nothing but
-    /// its outputs.
-    // No generic function: its loop would be compiled where it is called, with nothing inlined.
+    /// Runs one invocation in the given registers. Once these are large enough, a run allocates
+    /// only its outputs.
+    // Not generic: a generic function would be compiled at its callers, and its loop would
+    // not be inlined.
     pub fn run_in(&self, registers: &mut Registers, inputs: &Inputs<'_>, limits: &Limits, arithmetic: &Arithmetic) -> Outcome<Outputs> {
         let Ok(outcome) = self.evaluate(registers, inputs, limits, arithmetic, Control::default());
         outcome
     }
 
-    /// What a device must show of an invocation that shows `shown`: the components of its outputs
-    /// that are written, by ascending location, over every way that the invocation may go where
-    /// components are not decided.
+    /// What a device must show for an invocation that shows `shown`: the written components of its
+    /// outputs, by ascending location. The result covers every way that the invocation may take
+    /// where components are not decided.
     pub fn explore(
         &self,
         shown: &Outputs,
@@ -206,7 +206,7 @@ impl Program {
         })
     }
 
-    /// One run, evaluated in one way or another.
+    /// Runs one invocation with one kind of evaluation.
     fn evaluate<E: Evaluation>(
         &self,
         registers: &mut Registers,
@@ -275,7 +275,7 @@ impl Program {
 
 /// Why an instruction was not executed.
 enum Stop<E> {
-    /// The fault of that number makes it undefined.
+    /// The fault with that index makes it undefined behaviour.
     Fault(u32),
     /// The evaluation cannot go on.
     Evaluation(E),
@@ -300,12 +300,12 @@ impl<E: Evaluation> Run<'_, E> {
             Action::Apply { op, to, args, count } => {
                 let args = args.map(|a| Tuple { lanes: a.of(self.lanes), columns: a.columns as usize });
                 let place = || self.program.results[index as usize];
-                // Matched and not mapped, so that the lanes are not moved.
+                // A match and not a map, so that the lanes are not moved.
                 let result = match self.evaluation.apply(place, self.arithmetic, op, &args[..count as usize]) {
                     Ok(result) => result,
                     Err(error) => return Err(Stop::Evaluation(error)),
                 };
-                // By reference, for the same reason.
+                // The loop is by reference for the same reason.
                 for (lane, value) in to.of_mut(self.lanes).iter_mut().zip(&result) {
                     *lane = *value;
                 }
@@ -366,7 +366,7 @@ impl<E: Evaluation> Run<'_, E> {
         }
     }
 
-    /// The copies that the OpPhi of the edge's target stand for.
+    /// Executes the copies of the OpPhi in the edge's target.
     #[inline]
     fn cross(&mut self, edge: &Edge, scratch: &mut Vec<Lane>) {
         let moves = &self.program.moves[edge.first_move as usize..edge.end_move as usize];

@@ -1,4 +1,4 @@
-//! The machines: one for λV's fragments, and the lockstep machine.
+//! The machines: one for λV's fragment programs, and the lockstep machine.
 
 pub mod lockstep;
 pub mod machine;

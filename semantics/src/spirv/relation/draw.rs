@@ -2,35 +2,38 @@
 //! ([`crate::raster`]), fragment stage in quads with helper invocations, depth test, colour
 //! attachments (Vulkan, Drawing Commands to Fragment Operations).
 //!
-//! Each stage is a grid ([`crate::spirv::grid`]): vertices are workgroups of one invocation, quads
-//! are workgroups of four, of which those that no fragment needs are helpers. What a device may do
-//! differently is kept beside the definite answer: where a triangle's edge passes a pixel's centre,
-//! how interpolation rounds, whether a depth test passes; every component of an attachment that is
-//! not exact says why. Two triangles drawn one after the other at a common edge have its pixels
-//! between them, where there is neither a depth attachment nor a discard.
+//! Each stage is a grid ([`crate::spirv::grid`]). A vertex is a workgroup of one invocation. A quad
+//! is a workgroup of four; an invocation that has no fragment is a helper. The relation records
+//! what a device may do differently beside the definite answer: on which side of a pixel's centre a
+//! triangle's edge passes, how interpolation rounds, whether a depth test passes. Every inexact
+//! component of an attachment has a reason. Two triangles that are drawn one after the other share
+//! the pixels of a common edge: each pixel belongs to one of them. This holds if there is neither a
+//! depth attachment nor a discard.
 //!
-//! Each sample of a pixel has a colour attachment of its own: those of one location follow each
-//! other, and those of its depths and stencils are below each other. A fragment is shaded once for
-//! all samples that it covers. Its inputs may be interpolated anywhere in the pixel then, for no
-//! clause says where. With SampleId, SamplePosition or Sample it is shaded for each sample that it
-//! covers. Its other inputs may be interpolated anywhere still.
+//! Each sample of a pixel has a colour attachment of its own. The attachments of one location
+//! follow each other. The depths and stencils of the samples stand below each other in one
+//! buffer. A fragment is shaded once for all samples that it covers. Its inputs may then be
+//! interpolated anywhere in the pixel, since no clause says where. With SampleId, SamplePosition
+//! or Sample, a fragment is shaded for each sample that it covers. Its other inputs may still be
+//! interpolated anywhere.
 //!
-//! The bit of a sample in SampleMask is set for what is covered, not for helpers, and clear it
-//! leaves the sample as it was, though not the memory that the fragment has written.
+//! In SampleMask as an input, a sample's bit is set if the sample is covered. It is clear in
+//! helpers. A clear bit of the output leaves the sample unchanged. It does not undo what the
+//! fragment has written to memory.
 //!
-//! Helpers load what invocations share, and their loads race as those of others do; they write
-//! nothing. Where a device may or may not have a fragment, and the stage writes buffers or images,
-//! all that is written is in doubt.
+//! Helpers load memory that invocations share, and their loads race like those of others. They
+//! write nothing. If a device may or may not have a fragment, and the stage writes buffers or
+//! images, all that is written is in doubt.
 //!
-//! A subgroup has the four invocations of a quad, and others that nothing is known of; of a vertex
-//! even less. So of group instructions only those of quads are decided.
+//! A subgroup contains the four invocations of a quad, and unknown others. Of a vertex's subgroup
+//! even less is known. So the relation decides only the group instructions of quads.
 //!
-//! [`picture`] runs the stages on the lockstep machine instead, and shows definite values only.
+//! [`picture`] runs the stages on the lockstep machine instead, and returns definite values only.
 //!
 //! Absent on purpose: several layers, user clip distances, geometry and tessellation. A vertex is
-//! shaded once for each instance, though a device may shade it more often: what a vertex stage
-//! writes that does more than store is in doubt. A stage that writes what the other one uses is
-//! refused, for nothing orders them.
+//! shaded once for each instance, though a device may shade it more often. So if the writes of a
+//! vertex stage may depend on the memory that it writes, they are in doubt. A stage that writes
+//! memory that the other stage uses is refused, since nothing orders the two.
 
 mod fragment;
 mod interface;
@@ -64,47 +67,47 @@ use interface::Effects;
 pub use picture::{Picture, picture, picture_by};
 pub use targets::{Component, DefiniteTarget, MadeBy, ObservedTarget};
 
-/// What is observed of a draw.
+/// The observation of a draw.
 #[derive(Clone, Debug, Default)]
 pub struct DrawObservation {
-    /// The colour attachments, in the order of the draw's.
+    /// The colour attachments, in the order of the draw.
     pub targets: Vec<ObservedTarget>,
     /// The depth attachment, if there is one.
     pub depth: Option<DepthBuffer>,
-    /// The stencil attachment, if it is tested.
+    /// The stencil attachment, if there is a stencil test.
     pub stencil: Option<StencilBuffer>,
-    /// The storage buffers that the fragment stage uses, in the order of the draw's; then those
-    /// that the vertex stage alone uses, if it writes. Undefined bytes are of the stage's
-    /// invocations: lane `local` of quad `workgroup`, or vertex `workgroup`.
+    /// The storage buffers that the fragment stage uses, in the order of the draw. Then the buffers
+    /// that only the vertex stage uses, if it writes. Undefined bytes name invocations of the
+    /// stage: lane `local` of quad `workgroup`, or vertex `workgroup`.
     pub buffers: Vec<ObservedBuffer>,
-    /// The bytes of these buffers that other devices may hold other bits in.
+    /// The bytes of these buffers that may differ on other devices.
     pub doubtful: Vec<Doubtful>,
-    /// The storage images, as the buffers.
+    /// The storage images, in the same order as the buffers.
     pub images: Vec<ObservedImage>,
-    /// The components of these images that other devices may hold other ones of.
+    /// The components of these images that may differ on other devices.
     pub doubtful_texels: Vec<DoubtfulTexels>,
-    /// Instructions executed by all invocations of both stages, helpers among them.
+    /// The number of instructions that all invocations of both stages execute, helpers included.
     pub instructions: u64,
 }
 
-/// A scalar of a stage's interface at a location: Vulkan, Location and Component Assignment.
+/// A scalar at a location of a stage's interface: Vulkan, Location and Component Assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Located {
     /// The location.
     pub location: u32,
-    /// The component of it.
+    /// The component of the location, from 0 to 3.
     pub component: u32,
-    /// Its type, a scalar one.
+    /// The scalar type.
     pub type_: Type,
-    /// How it is interpolated as an input of a fragment stage.
+    /// How the rasteriser interpolates it, as an input of a fragment stage.
     pub how: raster::Interpolation,
 }
 
-/// The scalars at locations of an entry point's inputs, or of its outputs, in the order of its
-/// interface.
+/// The scalars with locations among an entry point's inputs or outputs, in the order of
+/// its interface.
 ///
 /// # Errors
-/// A variable that no draw has: a sentence.
+/// A sentence, if a draw cannot have one of the variables.
 pub fn located(module: &Module, entry: &EntryPoint, class: StorageClass) -> Result<Vec<Located>, InvalidInput> {
     let mut located = Vec::new();
     for variable in module.interface_of(entry).iter().filter_map(|&id| module.variable(id)).filter(|v| v.class == class) {
@@ -124,8 +127,8 @@ pub fn located(module: &Module, entry: &EntryPoint, class: StorageClass) -> Resu
 
 /// Runs a draw to its end, or to the first undefined behaviour.
 ///
-/// The only error is an entry point that is not there. What is not modeled, and resources,
-/// attributes or outputs that are missing, are `Outcome::Unsupported`, before anything runs.
+/// The only error is a missing entry point. If a feature is not modeled, or resources, attributes
+/// or outputs are missing, the outcome is `Outcome::Unsupported` before anything runs.
 pub fn run(
     vertex: &Module,
     fragment: &Module,
@@ -136,8 +139,8 @@ pub fn run(
     run_by(vertex, fragment, draw, relation, &raster::Rules::default(), &Schedule::default(), sink)
 }
 
-/// The same, rasterised by these rules and with quads, and the invocations in them, taking turns by
-/// a schedule.
+/// [`run`] with these rasterisation rules. Quads, and the invocations in them, take turns by
+/// the schedule.
 ///
 /// Errors as [`run`].
 pub fn run_by(
@@ -152,21 +155,21 @@ pub fn run_by(
     run_with(vertex, fragment, draw, &By { relation, rules, schedule, sets: None, machine: None }, sink)
 }
 
-/// By what a draw is run.
+/// The parameters of a run of a draw, beside the draw itself.
 #[derive(Clone, Copy)]
 pub struct By<'b> {
     /// The relation.
     pub relation: &'b Relation,
-    /// How it is rasterised.
+    /// The rules of rasterisation.
     pub rules: &'b raster::Rules,
-    /// How quads, and the invocations in them, take turns.
+    /// The schedule of quads, and of the invocations in them.
     pub schedule: &'b Schedule,
-    /// What instructions may give in runs over sets; without, what definite values
-    /// leave open stays so.
+    /// The possible results of instructions in runs over sets. If `None`, no quad runs over sets,
+    /// and what definite values leave open stays open.
     pub sets: Option<sets::Rules>,
-    /// With sets, the fragment stage as the lockstep machine runs it, if it is to run what it can
-    /// judge: it shows the same, but for what it tells more precisely. The relation runs the rest,
-    /// and samples. The sink sees only what the relation runs.
+    /// The lockstep machine for the fragment stage. Only used with `sets`. The machine runs what it
+    /// can judge, with the same observation or a more precise one. The relation runs the other
+    /// quads, and a sample of these quads. The sink sees only what the relation runs.
     pub machine: Option<&'b judged::Machine>,
 }
 
@@ -231,7 +234,7 @@ fn stages(
     }))
 }
 
-/// What a vertex stage that writes leaves in buffers and images.
+/// The buffers and images that a vertex stage leaves, if it writes.
 #[derive(Clone, Debug, Default)]
 struct Written {
     buffers: Vec<ObservedBuffer>,
@@ -241,12 +244,12 @@ struct Written {
 }
 
 impl Written {
-    /// Of a report of the vertex stage.
+    /// Takes them from a report of the vertex stage.
     fn of(observed: Observation, doubtful: Vec<Doubtful>, doubtful_texels: Vec<DoubtfulTexels>, effects: Effects) -> Written {
         let Observation { buffers, images, .. } = observed;
         let mut written = Written { buffers, doubtful, images, doubtful_texels };
         if effects.updates {
-            // Whoever shades a vertex twice may have other numbers.
+            // A device may shade a vertex twice, and get other numbers.
             written.doubtful = (written.buffers.iter().enumerate())
                 .map(|(buffer, b)| Doubtful { buffer, start: 0, end: b.bytes.len() as u64, why: Why::Control })
                 .collect();
@@ -254,7 +257,8 @@ impl Written {
         written
     }
 
-    /// Beside what the fragment stage uses, of which the vertex stage has written nothing.
+    /// Adds them to the resources that the fragment stage uses. The vertex stage has written none
+    /// of these.
     fn add_to(self, all: &mut DrawObservation) {
         let mut places = Vec::new();
         for buffer in self.buffers {
@@ -279,27 +283,27 @@ impl Written {
     }
 }
 
-/// A draw before its first fragment.
+/// A draw, before its first fragment.
 struct Before<'a> {
     fragments: fragment::Fragments<'a, 'a>,
     /// The variables that the fragment stage uses.
     variables: Vec<&'a Variable>,
-    /// What the vertex stage has written.
+    /// The buffers and images that the vertex stage has written.
     vertices: Written,
-    /// Instructions that the vertex stage has executed.
+    /// The number of instructions that the vertex stage has executed.
     instructions: u64,
 }
 
-/// What the resources and limits of a draw are to a stage.
+/// The resources and limits of a draw, as a dispatch of one stage.
 fn dispatch<'d>(draw: &Draw<'d>, entry: &'d str) -> Dispatch<'d> {
     Dispatch { entry, groups: [1; 3], resources: draw.resources, limits: draw.limits }
 }
 
-/// Shades every vertex, and gives what is observed of that; nothing if the relation is to do it.
+/// Shades every vertex and returns the observation, or `None` to leave it to the relation.
 type Shade<'s> = &'s mut dyn FnMut(&mut vertex::Vertices<'_, '_>) -> Option<Observation>;
 
-/// Both stages checked, and the vertex stage run: by the relation, or otherwise where no order of
-/// vertices counts. Then nothing is known of what devices may do differently.
+/// Checks both stages and runs the vertex stage. `shade` may run it instead of the relation if the
+/// order of vertices does not matter. Then nothing is known of what devices may do differently.
 fn before<'a>(
     (vertex, fragment): (&'a Module, &'a Module),
     (vertex_entry, fragment_entry): (&EntryPoint, &EntryPoint),
@@ -351,7 +355,7 @@ fn before<'a>(
     }))
 }
 
-/// Whether the attachments and the state of a draw fit together.
+/// Checks that the attachments and the state of a draw fit together.
 fn check(draw: &Draw<'_>) -> Result<(), Refused> {
     if let Err(error) = draw.state.check() {
         return unsupported(error.to_string());
@@ -380,7 +384,7 @@ fn check(draw: &Draw<'_>) -> Result<(), Refused> {
             return unsupported(format!("an attachment of format {} at location {}", target.image.format().name(), target.location));
         }
     }
-    // Depths and stencils of the samples are below each other.
+    // The depths and stencils of the samples stand below each other.
     let of_one = |[width, height]: [u32; 2]| [width, height / draw.state.samples];
     if draw.depth.is_some_and(|depth| !within(of_one(depth.buffer.size()))) {
         return unsupported("an area beyond the depth attachment");
@@ -393,11 +397,12 @@ fn check(draw: &Draw<'_>) -> Result<(), Refused> {
     twice.map_or(Ok(()), |(_, a)| unsupported(format!("two vertex attributes at location {}", a.location)))
 }
 
-/// A stage that is prepared.
+/// A prepared stage.
 type Stage = (Prepared, Shared);
 
-/// Refuses memory that one stage may write and the other one uses: nothing orders the vertices of
-/// one triangle and the fragments of another. Beside each stage: whether it writes at all.
+/// Refuses a draw in which one stage may write memory that the other stage uses. Nothing orders the
+/// vertices of one triangle and the fragments of another. The Booleans say whether the stage writes
+/// at all.
 fn unordered((before, before_writes): (&Stage, bool), (after, after_writes): (&Stage, bool)) -> Result<(), Refused> {
     let sides = [
         (before_writes, before, after, "a fragment stage that uses", "vertex"),
@@ -419,7 +424,7 @@ fn unordered((before, before_writes): (&Stage, bool), (after, after_writes): (&S
     Ok(())
 }
 
-/// The variables that a stage uses, all of which are modeled.
+/// The variables that a stage uses. Refuses those that are not modeled.
 fn used<'m>(module: &'m Module, entry: &EntryPoint, relation: &Relation) -> Result<Vec<&'m Variable>, Refused> {
     let variables = prepare::used(module, entry, &relation.rules)?;
     for variable in variables.iter().filter(|v| !matches!(v.class, StorageClass::Input | StorageClass::Output)) {
@@ -428,7 +433,7 @@ fn used<'m>(module: &'m Module, entry: &EntryPoint, relation: &Relation) -> Resu
     Ok(variables)
 }
 
-/// What an output variable holds when an invocation ends; what nothing has written is undefined.
+/// The scalars of an output variable when an invocation ends. Unwritten scalars are undefined.
 fn outputs(config: &Config<'_>, variable: &Variable, invocation: u32) -> Scalars {
     let pointer = Pointer::to(config.module, variable);
     let mut scalars = config.memory.load_own(config.module, &pointer, variable.instruction, invocation).unwrap_or_default();

@@ -1,15 +1,15 @@
 //! A compute dispatch by the relation: invocation → workgroup → grid (Vulkan, "Compute Shaders" and
 //! "Shader Execution").
 //!
-//! Every invocation has its own configuration; what they share is in [`Shared`], and only the grid
+//! Every invocation has its own configuration. Their shared state is [`Shared`]. Only the grid
 //! writes it, by the actions of rules. A *turn* of an invocation ([`crate::concurrency::turns`]) is
-//! one action that others can see, with all that the invocation does by itself up to the next one.
-//! Rules of several invocations are in `barrier`, `race`, `subgroup` and `quad`: the stages of a
-//! draw ([`crate::spirv::draw`]) are grids too, their workgroups quads of fragments or single
-//! vertices.
+//! one action that others can see, with all that the invocation does by itself up to the next such
+//! action. The rules of several invocations are in `barrier`, `race`, `subgroup` and `quad`. The
+//! stages of a draw ([`crate::spirv::draw`]) are grids too. Their workgroups are quads of
+//! fragments, or single vertices.
 //!
-//! Workgroups come to run in their order, as many at a time as have [`RESIDENT`] invocations, so
-//! that memory is in proportion to these. A run with equal arguments gives an equal report.
+//! Workgroups start in order. At a time, as many run as have [`RESIDENT`] invocations together, so
+//! that memory use stays in proportion. Runs with equal arguments give equal reports.
 
 mod barrier;
 mod exhaust;
@@ -62,15 +62,15 @@ pub(in crate::spirv) use subgroup::subgroup_built_in;
 pub use subgroup::{MAX_SIZE, SIZES, uses_subgroups};
 pub use weak::{Read, Shown, weakly};
 
-/// How many invocations' workgroups run at a time, but at least one workgroup.
+/// The number of invocations whose workgroups run at a time. At least one workgroup runs.
 pub const RESIDENT: u32 = 1024;
-/// The most undefined behaviours that one run collects.
+/// The greatest number of undefined behaviours that one run collects.
 pub const MAX_UNDEFINED: usize = 64;
 
 /// Runs a dispatch to its end, or to the first undefined behaviour.
 ///
-/// The only error is an entry point that is not there. What is not modeled, and resources that are
-/// missing or too short, are `Outcome::Unsupported`, before anything runs.
+/// The only error is a missing entry point. If a feature is not modeled, or a resource is missing
+/// or too short, the outcome is `Outcome::Unsupported` before anything runs.
 pub fn run(
     module: &Module,
     dispatch: &Dispatch<'_>,
@@ -81,11 +81,11 @@ pub fn run(
     report(module, dispatch, schedule, relation, false, sink).map(|report| report.outcome)
 }
 
-/// Runs a dispatch and says all that is known of it. If something depends on subgroups and their
-/// size is not given, it runs with several sizes ([`SIZES`]): what they show differently is
-/// doubtful. With `keep_going` an invocation that meets
-/// undefined behaviour ends there, a race is noted, a workgroup at a divergent barrier ends, and
-/// the others go on.
+/// Runs a dispatch and reports all that is known of it. If it uses subgroups and their size is not
+/// given, it runs with several sizes ([`SIZES`]). Bytes that differ between them are doubtful.
+///
+/// With `keep_going`, an invocation ends at its undefined behaviour, a race is recorded, a
+/// workgroup at a divergent barrier ends, and the others go on.
 ///
 /// Errors as [`run`].
 pub fn report(
@@ -108,18 +108,18 @@ pub fn report(
     Ok(grid.report())
 }
 
-/// What an invocation does next.
+/// The next thing that an invocation does.
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// An action that others can see, which touches that.
+    /// It does an action that others can see, with this footprint.
     Acts(Footprint),
     /// It waits at a barrier.
     Waits(Arrived),
-    /// It awaits derivatives in its quad, by that rule.
+    /// It awaits derivatives in its quad, by this rule.
     Awaits(Awaited, Rule),
-    /// It waits for its subgroup, by that rule.
+    /// It waits for others of its subgroup, by this rule.
     Joins(Join, Rule),
-    /// Nothing.
+    /// It has ended.
     Ended,
 }
 
@@ -129,17 +129,17 @@ struct Over {
     sets: RefCell<Sets>,
     /// The part: a workgroup, or one of its invocations.
     part: Part,
-    /// What it accesses of memory that can be written, in order.
+    /// The accesses to memory that can be written, in order. True for a write.
     accesses: Vec<(Extent, bool)>,
-    /// Why it cannot go on.
+    /// Why the run cannot go on.
     unsettled: Option<Unsettled>,
 }
 
-/// A part of a dispatch that runs without the rest.
+/// A part of a dispatch that runs by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {
     workgroup: u32,
-    /// One of its invocations; all of them without.
+    /// The one invocation of the workgroup, or `None` for all of them.
     local: Option<u32>,
 }
 
@@ -147,51 +147,52 @@ struct Part {
 struct Invocation<'m> {
     config: Config<'m>,
     state: State,
-    /// How many rules it has applied.
+    /// The number of rules that it has applied.
     step: u64,
     discarded: bool,
-    /// How many branches on undefined values it has come to, where these are followed.
+    /// The number of branches on undefined values that it has passed, if the relation
+    /// follows these.
     undefined: u32,
-    /// Where it has been, as far as its subgroup must know.
+    /// Its control flow so far, as far as its subgroup needs it.
     path: Path,
 }
 
-/// A dispatch under way, or a stage of a draw.
+/// A running dispatch, or a running stage of a draw.
 #[derive(Clone)]
 pub(in crate::spirv) struct Grid<'m, 'r, W> {
     module: &'m Module,
     relation: &'r Relation,
     prepared: Prepared,
-    /// Where the invocations come from.
+    /// The source of the invocations.
     pub(in crate::spirv) work: W,
     topology: Topology,
     shared: Shared,
     detector: Detector,
-    /// Those of the workgroups that run.
+    /// The invocations of the running workgroups, by number.
     invocations: FxHashMap<u32, Invocation<'m>>,
     turns: Turns,
-    /// M at the beginning of an invocation, but for its inputs.
+    /// M at the start of an invocation, without its inputs.
     memory: Memory<'m>,
     instructions: u64,
     fuel: u64,
     undefined: Vec<Undefined>,
     keep_going: bool,
-    /// Whether control of some invocation has depended on what is in doubt.
+    /// Whether control of some invocation has depended on values in doubt.
     doubtful: bool,
     ending: Option<Outcome<Observation>>,
-    /// Of a run over sets, that.
+    /// The run over sets, if this is one.
     over: Option<Box<Over>>,
-    /// When it ends at the latest.
+    /// The time limit, if there is one.
     time: Option<TimeLimit>,
-    /// Where executions are enumerated, what was done.
+    /// The log of actions, if executions are enumerated.
     log: Option<Box<weak::Log>>,
-    /// Whether a part of a subgroup has gone on while another waited. A device may have the other
-    /// go first, which no schedule of this grid does.
+    /// Whether a part of a subgroup has gone on while another part waited. A device may let the
+    /// other part go first, which no schedule of this grid does.
     split: bool,
 }
 
 impl<'m, 'r> Grid<'m, 'r, Dispatched<'m>> {
-    /// Before the first workgroup; the inner error is the outcome of what is refused.
+    /// The grid before the first workgroup. The inner error is the outcome of a refused dispatch.
     fn new(module: &'m Module, dispatch: &Dispatch<'_>, relation: &'r Relation) -> Result<Result<Self, Outcome<Observation>>, LoadError> {
         let entry = module.entry_point(dispatch.entry)?;
         Ok(match prepare::prepare(module, entry, dispatch, &relation.rules) {
@@ -205,7 +206,7 @@ impl<'m, 'r> Grid<'m, 'r, Dispatched<'m>> {
 }
 
 impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
-    /// Before the first workgroup.
+    /// The grid before the first workgroup.
     pub(in crate::spirv) fn of(
         module: &'m Module,
         relation: &'r Relation,
@@ -238,14 +239,14 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         }
     }
 
-    /// Runs all workgroups under a schedule, to their end or to one of the run.
+    /// Runs all workgroups under a schedule, until they or the run have ended.
     pub(in crate::spirv) fn go(&mut self, schedule: &Schedule, sink: &mut dyn Sink) {
         if let Err(invalid) = turns::run(self, schedule, sink) {
             self.ending = Some(Outcome::Unsupported(invalid.what));
         }
     }
 
-    /// The configuration that an invocation starts in.
+    /// The initial configuration of an invocation.
     fn start(&self, workgroup: u32, local: u32, number: u32) -> Config<'m> {
         let memory = if self.prepared.undefined_constants { Memory::load(self.module, number) } else { self.memory.clone() };
         let mut config = Config::enter(self.module, self.prepared.label, memory);
@@ -264,12 +265,13 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         self.topology.instance(self.topology.number(Agent { workgroup, local: 0 }), Scope::Workgroup).collect()
     }
 
-    /// Applies a rule to an invocation that is ready, if it is one whose actions others cannot see,
-    /// or if `visible`. Whether it can go on.
+    /// Applies a rule to an invocation that is ready. If others can see its actions, it does so
+    /// only if `visible`. Returns whether the invocation can go on.
     fn apply(&mut self, number: u32, visible: bool, sink: &mut dyn Sink) -> bool {
         let Some(invocation) = self.invocations.get(&number) else { return false };
         if self.doubtful && invocation.config.head().is_some_and(|i| is_atomic(i.op) || i.is(Op::MemoryBarrier)) {
-            // By atomics and fences it may meet whatever another invocation has done on a device.
+            // On a device, an atomic or a fence may synchronise with anything that another
+            // invocation has done.
             self.shared.put_in_doubt(number);
         }
         let branched = match self.decide(number) {
@@ -302,14 +304,14 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             return self.unsettle(why);
         }
         if let (Some((x, was)), Next::Config(next)) = (way, &mut reduct.next) {
-            // The next branch on it may go another way.
+            // The next branch on this value may go another way.
             next.memory.define(next.module, x, crate::spirv::memory::Value::Scalars(was));
         }
         self.take(number, reduct, sink)
     }
 
-    /// The way that an invocation takes if it branches next on an undefined value. None where such
-    /// a branch is undefined behaviour.
+    /// Chooses the way of an invocation if it branches next on an undefined value. `None` if such a
+    /// branch is undefined behaviour.
     fn way(&mut self, number: u32) -> over::Branched {
         let (ways, invocation) = (self.relation.ways.as_ref()?, self.invocations.get_mut(&number)?);
         let branched = ways.decide(&mut invocation.config, invocation.undefined)?;
@@ -317,7 +319,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         Some(branched)
     }
 
-    /// In a run over sets, the way that an invocation takes where it branches next.
+    /// Chooses the way of an invocation if it branches next, in a run over sets.
     fn decide(&mut self, number: u32) -> Result<over::Branched, Unsettled> {
         match (&mut self.over, self.invocations.get_mut(&number)) {
             (Some(over), Some(invocation)) => over::decide(over.sets.get_mut(), &mut invocation.config),
@@ -325,7 +327,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         }
     }
 
-    /// A run over sets cannot go on.
+    /// Ends a run over sets that cannot go on.
     fn unsettle(&mut self, why: Unsettled) -> bool {
         self.ending = Some(Outcome::Unsupported(why.to_string()));
         if let Some(over) = &mut self.over {
@@ -334,7 +336,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         false
     }
 
-    /// What rules are given for an invocation.
+    /// The input of rules for an invocation.
     fn env(&self, number: u32) -> Env<'_> {
         let workgroup = self.topology.agent(number).workgroup;
         Env {
@@ -347,13 +349,14 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         }
     }
 
-    /// No rule applies to an invocation, or more than one.
+    /// Ends the run: no rule applies to an invocation, or several do.
     fn stuck(&mut self, number: u32, why: String) {
         let at = self.work.at(&self.site(number));
         self.ending = Some(Outcome::Stuck(Stuck { why, at }));
     }
 
-    /// Takes an invocation to the reduct of a rule and does its actions. Whether it can go on.
+    /// Takes an invocation to the reduct of a rule and does its actions. Returns whether the
+    /// invocation can go on.
     fn take(&mut self, number: u32, reduct: Reduct<'m>, sink: &mut dyn Sink) -> bool {
         let Some(invocation) = self.invocations.get(&number) else { return false };
         let (config, step) = (&invocation.config, invocation.step);
@@ -367,8 +370,8 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             self.set(number, State::Joins(join, reduct.rule));
             return false;
         }
-        // Lines are no instructions that execute; the OpPhi of a block are one
-        // rule and several instructions.
+        // OpLine and OpNoLine do not execute. The OpPhi of a block are one rule, but
+        // several instructions.
         let taken = if reduct.rule == Rule::SpirvPhi { phi_group(config.code) } else { 1 };
         let count = config.code[..taken].iter().filter(|i| !matches!(i.op, Op::Line | Op::NoLine)).count() as u64;
         if self.instructions + count > self.fuel {
@@ -434,7 +437,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         true
     }
 
-    /// Where an invocation is, and when.
+    /// The current place and step of an invocation.
     fn site(&self, number: u32) -> Site {
         let global = self.work.global(self.topology.agent(number));
         let invocation = self.invocations.get(&number);
@@ -443,7 +446,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         Site { step: invocation.map(|i| i.step), calls, ..report::site(self.module, instruction, number, global) }
     }
 
-    /// Undefined behaviour was met. Of each kind, one at each instruction is noted.
+    /// Records undefined behaviour. Of each kind, records one for each instruction.
     fn note(&mut self, undefined: Undefined) {
         let instruction = |u: &Undefined| u.site.as_ref().map(|site| site.instruction);
         if self.undefined.iter().any(|u| u.ub == undefined.ub && instruction(u) == instruction(&undefined)) {
@@ -455,7 +458,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         }
     }
 
-    /// Does an action. Whether the invocation can go on.
+    /// Does an action. Returns whether the invocation can go on.
     fn commit(&mut self, agent: Agent, action: &Action, site: &Site, sink: &mut dyn Sink) -> bool {
         self.log_access(agent, action, site);
         let (extent, kind) = match action {
@@ -481,7 +484,8 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         self.ending.is_none()
     }
 
-    /// Shows a rule of several invocations: at which instruction, and the first of them.
+    /// Shows the sink a rule of several invocations: its instruction, and the first of
+    /// the invocations.
     fn show(&self, rule: Rule, instruction: u32, number: u32, step: u64, sink: &mut dyn Sink) {
         let (at, agent) = (self.module.place(instruction as usize), self.topology.agent(number));
         let invocation = InvocationId { workgroup: agent.workgroup, local: agent.local };
@@ -492,17 +496,17 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         }
     }
 
-    /// The same, that ends at the latest at that time.
+    /// Sets the time limit.
     pub(in crate::spirv) fn until(self, time: Option<TimeLimit>) -> Self {
         Grid { time, ..self }
     }
 
-    /// What has been executed, counted.
+    /// The number of executed instructions.
     pub(in crate::spirv) fn instructions(&self) -> u64 {
         self.instructions
     }
 
-    /// The work that was done, and what the run shows beside it.
+    /// The work, and the report of the run.
     pub(in crate::spirv) fn end(self) -> (W, Report) {
         let report = self.report();
         (self.work, report)
@@ -541,7 +545,7 @@ impl<'m, 's, W: Work<'m>> Threads<dyn Sink + 's> for Grid<'m, '_, W> {
         if self.apply(number, true, sink) { self.settle(number, sink) } else { self.state(number) }
     }
 
-    /// What an invocation does by itself up to an action that others can see, a barrier or its end.
+    /// Runs an invocation by itself, up to an action that others can see, a barrier or its end.
     fn settle(&mut self, number: u32, sink: &mut (dyn Sink + 's)) -> Turn {
         while self.ending.is_none() && self.apply(number, false, sink) {}
         self.state(number)

@@ -1,4 +1,4 @@
-//! The relation, rule by rule, and what runs by it: dispatches and draws.
+//! The relation, rule by rule, and the runs that use it: dispatches and draws.
 
 pub mod draw;
 pub mod grid;

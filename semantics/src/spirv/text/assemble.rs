@@ -1,10 +1,10 @@
-//! The text assembler: SPIR-V assembly as `spirv-as --preserve-numeric-ids` reads it.
+//! The text assembler: it reads SPIR-V assembly as `spirv-as --preserve-numeric-ids` does.
 //!
-//! Ids are `%name` or `%number`; a number is kept, a name gets the lowest number that is neither
-//! used nor named. An instruction ends where the next one begins, so that line ends mean nothing.
-//! `!word` stands for a word as it is, and what follows it in its instruction is taken word by
-//! word. The comments that `spirv-dis` begins a module with count in one way: `; Version: 1.3` says
-//! the version, and `; Bound: n` a bound that ids need not reach, unless the options say otherwise.
+//! Ids are `%name` or `%number`. A number is kept. A name gets the lowest id that is neither used
+//! as a number nor given to a name. An instruction ends where the next one begins, so line ends
+//! have no meaning. `!word` is a literal word. The rest of its instruction is then read word by
+//! word. Two comments of the header that `spirv-dis` prints have a meaning. `; Version: 1.3` sets
+//! the version, unless the options do. `; Bound: n` sets a bound, which ids need not reach.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -15,11 +15,11 @@ use crate::spirv::words::{self, MAX_ID_BOUND, MAX_WORDS};
 /// How to assemble.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Major and minor version; if absent, that of the leading comments, or 1.3.
+    /// Major and minor version. If `None`: the version in the leading comments, or 1.3.
     pub version: Option<(u8, u8)>,
 }
 
-/// Why text is no module.
+/// Why text is not a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AssembleError {
@@ -27,7 +27,7 @@ pub struct AssembleError {
     pub line: u32,
     /// The column in characters, from 1.
     pub column: u32,
-    /// What was expected against what was found, one sentence.
+    /// The expected and the found, as one sentence.
     pub what: String,
 }
 
@@ -71,7 +71,7 @@ pub fn assemble(text: &str, options: Options) -> Result<Vec<u32>, AssembleError>
     Ok(assembler.words)
 }
 
-/// A word of the text between white space, or a string with its quotes.
+/// A word of the text without white space, or a string with its quotes, as byte offsets.
 #[derive(Clone, Copy, Debug)]
 struct Token {
     start: u32,
@@ -92,7 +92,7 @@ fn error_at(text: &str, offset: usize, what: impl Into<String>) -> AssembleError
     AssembleError { line, column: before[line_start..].chars().count() as u32 + 1, what: what.into() }
 }
 
-/// Found text, quoted and shortened for a message.
+/// Text of the input, quoted and shortened for a message.
 fn found(text: &str) -> String {
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("\"{}…\"", &text[..end]),
@@ -167,7 +167,7 @@ fn leading_comments(text: &str) -> Comments {
     comments
 }
 
-/// The number of a numeric id, `%12`.
+/// The digits of a numeric id such as `%12`. `None` for a name.
 fn numeric(token: &str) -> Option<&str> {
     token.strip_prefix('%').filter(|name| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit()))
 }
@@ -187,7 +187,7 @@ fn numbered_ids(text: &str, tokens: &[Token]) -> Result<FxHashSet<u32>, Assemble
     Ok(ids)
 }
 
-/// The state of assembling; reads the operands of one instruction.
+/// The state of assembling, with the operands of the current instruction.
 struct Assembler<'t> {
     text: &'t str,
     tokens: &'t [Token],
@@ -201,13 +201,13 @@ struct Assembler<'t> {
     value_types: FxHashMap<u32, u32>,
     sets: FxHashMap<u32, Option<&'static Set>>,
     opcode: Op,
-    /// The token of the result before the `=`.
+    /// The token of the result id before the `=`, if there is one.
     result: Option<Token>,
     result_type: u32,
     result_id: u32,
     first_id: u32,
     last_id: u32,
-    /// Whether a `!` word was met: the rest of the instruction is taken as it is.
+    /// Whether the instruction has a `!` word. Then its other operands are read word by word.
     raw: bool,
 }
 
@@ -278,7 +278,7 @@ impl<'t> Assembler<'t> {
         self.raw = false;
         self.words.push(0);
         grammar::walk(instruction, self)?;
-        // After the last operand, a `!` word begins an instruction of its own.
+        // After the last operand, a `!` word begins a new instruction.
         if !self.starts_instruction(self.at) && !self.token(self.at).is_some_and(|t| t.starts_with('!')) {
             return self.expected("no more operands");
         }
@@ -298,7 +298,8 @@ impl<'t> Assembler<'t> {
         Ok(())
     }
 
-    /// Remembers what later instructions need of the one whose words begin at `start`.
+    /// Records what later instructions need of the instruction at `start`: number types, sets and
+    /// the types of values.
     fn note(&mut self, start: usize) {
         let operands = self.words.get(start + 2..).unwrap_or_default();
         match self.opcode {
@@ -358,8 +359,8 @@ impl<'t> Assembler<'t> {
         Ok(())
     }
 
-    /// The tokens up to the next instruction as words, as they are; the result follows the first if
-    /// that is the result type.
+    /// Reads the tokens up to the next instruction as words. If the first is the result type, the
+    /// result follows it.
     fn raw_operands(&mut self, is_result_type: bool) -> Result<(), AssembleError> {
         self.raw = true;
         let mut pending = self.result.filter(|_| is_result_type);
@@ -416,7 +417,7 @@ impl<'t> Assembler<'t> {
         Ok(bits as u32)
     }
 
-    /// The type of a literal that depends on its instruction: the result type, or that of
+    /// The type of a literal that depends on its instruction: the result type, or the type of
     /// OpSwitch's selector.
     fn literal_type(&self) -> Result<NumberType, AssembleError> {
         let type_id = match self.result_type {

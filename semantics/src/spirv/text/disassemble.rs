@@ -1,8 +1,9 @@
-//! The disassembler: any module that decodes, as text that [`crate::spirv::assemble()`] reads back
-//! to the same words.
+//! The disassembler. It prints any module that decodes, as text that [`crate::spirv::assemble()`]
+//! assembles to the same words.
 //!
-//! Ids are printed by number. A word that no literal stands for (bits beyond a narrow type's, a
-//! float of another encoding) is printed as `!word`, and so is what follows it in its instruction.
+//! Ids are printed as numbers. Some words have no literal: bits beyond a narrow type's width,
+//! or a float of another encoding. Such a word is printed as `!word`, and so is the rest of
+//! its instruction.
 
 use std::fmt::Write as _;
 
@@ -63,7 +64,7 @@ struct Printer<'d> {
 }
 
 impl Printer<'_> {
-    /// The words that are left, as they are.
+    /// Prints the remaining words as `!word`.
     fn rest(&mut self) {
         while self.at < self.end {
             let _ = write!(self.out, " !{:#x}", self.decoded.words[self.at]);
@@ -132,7 +133,7 @@ impl Printer<'_> {
 }
 
 impl Operands for Printer<'_> {
-    /// Decoding has met every error.
+    /// There is no error, since decoding has found them all.
     type Error = std::convert::Infallible;
 
     fn at_end(&mut self) -> bool {

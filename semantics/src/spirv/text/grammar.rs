@@ -1,10 +1,10 @@
-//! The grammar of SPIR-V instructions, indexed: rspirv's tables by opcode and by name, and one
-//! walker over the operands of an instruction.
+//! The grammar of SPIR-V instructions: rspirv's tables, indexed by opcode and by name, and a walker
+//! over the operands of an instruction.
 //!
-//! The walker is written once, over [`Operands`]: the word decoder, the disassembler (both read
-//! words) and the assembler (reads text) say what one operand is, the walker says which operand
-//! comes next. Enumerants bring operands of their own (`Decoration Location` takes a number), mask
-//! bits bring theirs in ascending bit order, OpExtInst takes the operands of the extended
+//! The walker is generic over [`Operands`]. The word decoder and the disassembler read operands
+//! from words, and the assembler reads them from text. The walker says which operand comes next. An
+//! enumerant may have operands of its own: `Decoration Location` takes a number. The set bits of a
+//! mask have theirs in ascending bit order. OpExtInst takes the operands of the extended
 //! instruction, and OpSpecConstantOp those of its opcode.
 
 use std::sync::LazyLock;
@@ -23,23 +23,23 @@ pub type CoreInstruction = Instruction<'static>;
 /// The grammar of one instruction of an extended set.
 pub type SetInstruction = ExtendedInstruction<'static>;
 
-/// An enumerant: a value that a name stands for, and the operands that follow it.
+/// An enumerant: a named value of an operand, and the operands that follow it.
 #[derive(Debug)]
 pub struct Enumerant {
-    /// The name, as `Fragment`.
+    /// The name, such as `Fragment`.
     pub name: String,
     /// The value; for a mask, one bit or 0.
     pub value: u32,
-    /// The operands that it brings.
+    /// The operands that follow this enumerant.
     pub parameters: Vec<LogicalOperand>,
 }
 
 /// All enumerants of one operand kind.
 #[derive(Debug)]
 pub struct Enumeration {
-    /// What the kind is called in messages, as `StorageClass`.
+    /// The name of the operand kind in messages, such as `StorageClass`.
     pub name: &'static str,
-    /// Whether values are bit masks, whose enumerants may be joined by `|`.
+    /// Whether values are bit masks. In text, `|` joins the enumerants of a mask.
     pub mask: bool,
     enumerants: Vec<Enumerant>,
     by_name: FxHashMap<String, usize>,
@@ -47,7 +47,7 @@ pub struct Enumeration {
 }
 
 impl Enumeration {
-    /// The enumerant of that value (of that one bit, in a mask).
+    /// The enumerant with that value. In a mask the value is a single bit, or 0.
     pub fn by_value(&self, value: u32) -> Option<&Enumerant> {
         // The small values of most enumerations have no gaps.
         if let Some(enumerant) = self.enumerants.get(value as usize)
@@ -58,7 +58,7 @@ impl Enumeration {
         self.enumerants.binary_search_by_key(&value, |e| e.value).ok().map(|i| &self.enumerants[i])
     }
 
-    /// The value of that name; older names of the same enumerant count.
+    /// The value of an enumerant, by its name or an older name.
     pub fn by_name(&self, name: &str) -> Option<u32> {
         match self.by_name.get(name) {
             Some(&i) => Some(self.enumerants[i].value),
@@ -72,8 +72,8 @@ impl Enumeration {
         if self.mask { bits(value).all(|b| self.by_value(b).is_some()) } else { self.by_value(value).is_some() }
     }
 
-    /// The text of a value: `Fragment`, `Volatile|Aligned`, `None`; `None` where a
-    /// part has no name.
+    /// The text of a value, such as `Fragment`, `Volatile|Aligned` or `None`. Returns `None` if a
+    /// part of the value has no name.
     pub fn text(&self, value: u32) -> Option<String> {
         if !self.mask {
             return self.by_value(value).map(|e| e.name.clone());
@@ -86,7 +86,7 @@ impl Enumeration {
     }
 }
 
-/// The set bits of a mask, lowest first, each as its own value.
+/// The set bits of a mask, lowest first, each as a value.
 pub fn bits(mask: u32) -> impl Iterator<Item = u32> {
     let mut left = mask;
     std::iter::from_fn(move || {
@@ -141,11 +141,11 @@ enumerations! {
 type Described = Option<(String, Vec<LogicalOperand>)>;
 
 fn values(name: &'static str, describe: fn(u32) -> Described, alias: fn(&str) -> Option<u32>) -> Enumeration {
-    // Every registered value lies below 8192, but for the component types of one vendor.
+    // Every registered value is below 8192, except the component types of one vendor.
     let all = (0..8192u32).chain(1_000_491_000..1_000_491_100);
     let enumerants = all.filter_map(|value| {
         let (debug, parameters) = describe(value)?;
-        // rspirv prefixes what would not be a Rust identifier: Dim1D is the enumerant 1D.
+        // rspirv adds a prefix if the name is no Rust identifier: Dim1D is the enumerant 1D.
         let name = debug.strip_prefix("Dim").filter(|_| name == "Dim").unwrap_or(&debug).to_string();
         Some(Enumerant { name, value, parameters })
     });
@@ -179,24 +179,24 @@ fn enumeration(name: &'static str, mask: bool, enumerants: Vec<Enumerant>, alias
 /// The instructions of one extended instruction set.
 #[derive(Debug)]
 pub struct Set {
-    /// The name that OpExtInstImport imports.
+    /// The name in OpExtInstImport.
     pub name: &'static str,
     by_number: FxHashMap<u32, &'static SetInstruction>,
     by_name: FxHashMap<&'static str, &'static SetInstruction>,
 }
 
 impl Set {
-    /// The instruction of that number.
+    /// The instruction with that number.
     pub fn by_number(&self, number: u32) -> Option<&'static SetInstruction> {
         self.by_number.get(&number).copied()
     }
 
-    /// The instruction of that name.
+    /// The instruction with that name.
     pub fn by_name(&self, name: &str) -> Option<&'static SetInstruction> {
         self.by_name.get(name).copied()
     }
 
-    /// Every instruction with its number, in their order.
+    /// All instructions with their numbers, in ascending order.
     pub fn instructions(&self) -> impl Iterator<Item = (u32, &'static SetInstruction)> {
         let mut all: Vec<_> = self.by_number.iter().map(|(&number, &i)| (number, i)).collect();
         all.sort_unstable_by_key(|(number, _)| *number);
@@ -204,40 +204,40 @@ impl Set {
     }
 }
 
-/// The form of an instruction whose operands are ids, numbers that may be any, and at most one
-/// enumerant, in an order that the opcode alone tells.
+/// The form of a *plain* instruction. Its operands are ids, numbers without restriction, and at
+/// most one enumerant. The opcode alone determines their order.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::spirv) struct Plain {
-    /// Whether it has a result type, and a result.
+    /// Whether the instruction has a result type, and whether it has a result.
     pub(in crate::spirv) results: [bool; 2],
-    /// How many operands it has at least, results included.
+    /// The number of required operands, result type and result included.
     pub(in crate::spirv) required: usize,
-    /// Which of these are ids: one bit for each.
+    /// The required operands that are ids: one bit for each.
     pub(in crate::spirv) ids: u32,
-    /// Which of these is an enumerant: the operand, and the kind.
+    /// The required operand that is an enumerant, by index, and its kind.
     pub(in crate::spirv) enumerant: Option<(usize, OperandKind)>,
-    /// What may follow.
+    /// The operands that may follow the required ones.
     pub(in crate::spirv) tail: Tail,
 }
 
-/// What may follow the required operands of a plain instruction.
+/// The operands that may follow the required operands of a plain instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::spirv) enum Tail {
-    /// The numbers that the last of them brings, if it is an enumerant. Where the grammar has more,
-    /// the instruction is plain without it only.
+    /// Only the numbers that belong to the enumerant, if it is the last required operand. If the
+    /// grammar has other optional operands, the form covers only instructions without them.
     Nothing,
-    /// Ids, in groups of as many.
+    /// Ids, in groups of that size.
     Ids(usize),
-    /// Numbers.
+    /// Any number of literal numbers.
     Numbers,
-    /// A string, which is required.
+    /// A required string.
     String,
-    /// A number of the result type, which is required.
+    /// A required number of the result type.
     OfResultType,
 }
 
 impl Plain {
-    /// The form of an instruction, if it is plain.
+    /// The form of an instruction. `None` if it is not plain.
     fn of(grammar: &CoreInstruction) -> Option<Plain> {
         let mut plain = Plain { results: [false; 2], required: 0, ids: 0, enumerant: None, tail: Tail::Nothing };
         for (operand, left) in grammar.operands.iter().zip((0..grammar.operands.len()).rev()) {
@@ -270,8 +270,9 @@ impl Plain {
         Some(plain)
     }
 
-    /// How many numbers follow the required operands because of the enumerant; `None` where it is
-    /// none, or brings what is no number, or other operands follow it.
+    /// The number of literals that follow the required operands because of the enumerant. `None` if
+    /// the value is unknown or a mask other than 0, if it takes operands other than numbers, or if
+    /// other operands come after it.
     #[inline]
     pub(in crate::spirv) fn brings(&self, operands: &[u32]) -> Option<usize> {
         let Some((at, kind)) = self.enumerant else { return Some(0) };
@@ -286,7 +287,7 @@ impl Plain {
     }
 }
 
-/// What the grammar has of an opcode.
+/// The entry of an opcode.
 struct Entry {
     instruction: &'static CoreInstruction,
     form: Option<Plain>,
@@ -339,13 +340,13 @@ const SETS: [&str; 15] = [
     "TOSA.001000.1",
 ];
 
-/// The instruction of that opcode, if the grammar has one.
+/// The instruction with that opcode, if the grammar has one.
 #[inline]
 pub fn instruction(opcode: u16) -> Option<&'static CoreInstruction> {
     GRAMMAR.by_opcode.get(opcode as usize)?.as_ref().map(|entry| entry.instruction)
 }
 
-/// The instruction of that opcode, if the grammar has one, and its form, if it is plain.
+/// The instruction with that opcode, if the grammar has one, and its form if it is plain.
 #[inline]
 pub(in crate::spirv) fn with_form(opcode: u16) -> Option<(&'static CoreInstruction, Option<&'static Plain>)> {
     GRAMMAR.by_opcode.get(opcode as usize)?.as_ref().map(|entry| (entry.instruction, entry.form.as_ref()))
@@ -356,7 +357,7 @@ pub fn instructions() -> impl Iterator<Item = &'static CoreInstruction> {
     GRAMMAR.by_opcode.iter().flatten().map(|entry| entry.instruction)
 }
 
-/// The instruction of that name without its `Op`, as `FAdd`.
+/// The instruction with that name, without its `Op`: for example `FAdd`.
 pub fn instruction_named(name: &str) -> Option<&'static CoreInstruction> {
     GRAMMAR.by_name.get(name).copied().or_else(|| {
         let renamed = match name {
@@ -368,7 +369,7 @@ pub fn instruction_named(name: &str) -> Option<&'static CoreInstruction> {
     })
 }
 
-/// The name of an opcode with its `Op`; a number where it has none.
+/// The name of an opcode with its `Op`. If it has none, its number.
 pub fn op_name(opcode: u16) -> String {
     match instruction(opcode) {
         Some(i) => format!("Op{}", i.opname),
@@ -376,42 +377,43 @@ pub fn op_name(opcode: u16) -> String {
     }
 }
 
-/// The enumeration that an operand of that kind is drawn from; `None` for ids, numbers and strings.
+/// The enumeration of an operand kind. `None` for ids, numbers and strings.
 #[inline]
 pub fn enumeration_of(kind: OperandKind) -> Option<&'static Enumeration> {
     enumeration_index(kind).map(|i| &GRAMMAR.enumerations[i])
 }
 
-/// The extended instruction set of that name; newer revisions of NonSemantic sets have no table.
+/// The extended instruction set of that name. Newer revisions of NonSemantic sets have no table.
 pub fn set(name: &str) -> Option<&'static Set> {
     GRAMMAR.sets.iter().find(|s| s.name == name)
 }
 
-/// A source of operands, words or text, that [`walk`] draws from.
+/// A source of operands for [`walk`]: words or text.
 pub trait Operands {
     /// Why an operand could not be read.
     type Error;
 
-    /// Whether the instruction's operands are used up.
+    /// Whether the instruction has no more operands.
     fn at_end(&mut self) -> bool;
 
-    /// Reads one operand of that kind; never a pair. The value is used where it says what follows:
-    /// an enumerant, a mask, the opcode of OpSpecConstantOp, the number of an extended instruction.
+    /// Reads one operand of that kind, which is never a pair. The walker uses the value if it
+    /// decides what follows: an enumerant, a mask, the opcode of OpSpecConstantOp, or the number of
+    /// an extended instruction.
     fn read(&mut self, kind: OperandKind) -> Result<u32, Self::Error>;
 
-    /// The grammar of extended instruction `number` of the set that was read last; `None` where it
-    /// is not known, and then ids follow.
+    /// The grammar of extended instruction `number` of the set whose id was read last. `None` if it
+    /// is not known. Then ids follow.
     fn set_instruction(&mut self, number: u32) -> Result<Option<&'static SetInstruction>, Self::Error>;
 
-    /// Whether the rest of the instruction is beyond the grammar (text after an `!` word), so that
-    /// the walk ends.
+    /// Whether the rest of the instruction does not follow the grammar, after a `!` word in text.
+    /// Then the walk ends.
     fn given_up(&self) -> bool {
         false
     }
 }
 
-/// Walks over the operands of an instruction as its grammar has them, result
-/// type and result included.
+/// Walks over the operands of an instruction as its grammar defines them, result type and
+/// result included.
 pub fn walk<O: Operands>(grammar: &'static CoreInstruction, operands: &mut O) -> Result<(), O::Error> {
     walk_list(grammar.operands, operands)
 }
@@ -444,9 +446,9 @@ fn walk_list<O: Operands>(list: &'static [LogicalOperand], operands: &mut O) -> 
 
 #[derive(PartialEq)]
 enum Flow {
-    /// The list goes on.
+    /// The next operand of the list follows.
     Next,
-    /// The operand brought the rest of the instruction with it.
+    /// The operand was the last, together with its own operands.
     Tail,
 }
 
@@ -459,7 +461,7 @@ fn walk_one<O: Operands>(kind: OperandKind, operands: &mut O) -> Result<Flow, O:
         }
         OperandKind::PairIdRefIdRef => Some((OperandKind::IdRef, OperandKind::IdRef)),
         OperandKind::PairIdRefLiteralInteger => Some((OperandKind::IdRef, OperandKind::LiteralInteger)),
-        // The literal of OpSwitch is as wide as its selector.
+        // The literal of OpSwitch has the width of the selector.
         OperandKind::PairLiteralIntegerIdRef => Some((OperandKind::LiteralContextDependentNumber, OperandKind::IdRef)),
         _ => None,
     };
@@ -480,7 +482,7 @@ fn walk_one<O: Operands>(kind: OperandKind, operands: &mut O) -> Result<Flow, O:
             None => Ok(Flow::Next),
         },
         OperandKind::LiteralSpecConstantOpInteger => {
-            // OpSpecConstantOp does not admit itself, which bounds the recursion.
+            // OpSpecConstantOp cannot contain itself, which bounds the recursion.
             let inner = u16::try_from(value).ok().and_then(instruction).filter(|i| i.opcode != Op::SpecConstantOp);
             if let Some(inner) = inner {
                 let skip = inner.operands.iter().take_while(|o| is_result(o.kind)).count();
@@ -523,7 +525,7 @@ pub fn is_id(kind: OperandKind) -> bool {
     )
 }
 
-/// What an operand of this kind is called in messages.
+/// The name of an operand kind in messages.
 pub fn kind_name(kind: OperandKind) -> &'static str {
     match kind {
         OperandKind::IdRef => "an id",
@@ -541,8 +543,8 @@ pub fn kind_name(kind: OperandKind) -> &'static str {
     }
 }
 
-/// The Aligned operands of memory operands (SPIR-V §3.2.27), 1 where there is none: of the target
-/// and of the source of a copy.
+/// The Aligned operands of memory operands (SPIR-V §3.2.27), 1 if absent. For a copy: first that of
+/// the target, then that of the source, which are the same if there is one mask.
 pub(in crate::spirv) fn alignments(operands: &[u32]) -> [u32; 2] {
     let mut masks: SmallVec<[u32; 2]> = SmallVec::new();
     let mut rest = operands;

@@ -1,45 +1,45 @@
-//! Number literals of SPIR-V assembly: text to words and back, as `spirv-as`
-//! and `spirv-dis` have them.
+//! Number literals of SPIR-V assembly, from text to words and back, as in `spirv-as`
+//! and `spirv-dis`.
 //!
-//! Integers are decimal, octal with a leading 0, or hexadecimal, and fit their type; a hexadecimal
-//! one may name the sign bit. Floats are decimal, or hexadecimal with an exponent. Decimal floats
-//! are rounded to nearest, but to 16 bits towards zero, as are all hexadecimal floats with more
-//! digits than the type has; that is what `spirv-as` does.
+//! Integers are decimal, octal with a leading 0, or hexadecimal. They must fit their type, but a
+//! hexadecimal integer may set the sign bit. Floats are decimal, or hexadecimal with an exponent. A
+//! decimal float is rounded to nearest, but a 16-bit one towards zero. A hexadecimal float with
+//! more digits than the type has is rounded towards zero. `spirv-as` does the same.
 
-/// The type of a number.
+/// The type of a number literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NumberType {
-    /// An integer of so many bits, at most 64.
+    /// An integer of at most 64 bits.
     Integer {
-        /// Bits.
+        /// The width in bits.
         width: u32,
         /// Whether it is signed.
         signed: bool,
     },
     /// An IEEE 754 float of 16, 32 or 64 bits.
     Float {
-        /// Bits.
+        /// The width in bits.
         width: u32,
     },
-    /// A number of another encoding of so many bits, which has no text.
+    /// A number of another encoding, which has no text.
     Opaque {
-        /// Bits.
+        /// The width in bits.
         width: u32,
     },
 }
 
 impl NumberType {
-    /// The type of an integer operand of the grammar.
+    /// The type of a literal integer operand: 32 bits, unsigned.
     pub const WORD: NumberType = NumberType::Integer { width: 32, signed: false };
 
-    /// Bits.
+    /// The width in bits.
     pub fn width(self) -> u32 {
         match self {
             NumberType::Integer { width, .. } | NumberType::Float { width } | NumberType::Opaque { width } => width,
         }
     }
 
-    /// Words.
+    /// The number of words that hold it.
     pub fn words(self) -> usize {
         self.width().div_ceil(32) as usize
     }
@@ -56,8 +56,8 @@ impl std::fmt::Display for NumberType {
     }
 }
 
-/// The bits of a literal of that type, extended to whole words as the words hold them; `None` where
-/// the text is no such literal.
+/// The bits of a literal of that type, extended to whole words as a module holds them. `None` if
+/// the text is not such a literal.
 pub fn parse(text: &str, type_: NumberType) -> Option<u64> {
     match type_ {
         NumberType::Integer { width, signed } => parse_integer(text, width, signed),
@@ -66,7 +66,7 @@ pub fn parse(text: &str, type_: NumberType) -> Option<u64> {
     }
 }
 
-/// The text of a literal of that type, or `None` where no text gives these bits.
+/// The text of a literal of that type. `None` if no text gives these bits.
 pub fn print(bits: u64, type_: NumberType) -> Option<String> {
     let text = match type_ {
         NumberType::Integer { width, signed: true } => ((bits << (64 - width)) as i64 >> (64 - width)).to_string(),
@@ -76,7 +76,7 @@ pub fn print(bits: u64, type_: NumberType) -> Option<String> {
         NumberType::Float { width } => print_hex_float(bits, Format::of(width)?),
         NumberType::Opaque { .. } => return None,
     };
-    // Words with bits beyond the type's have no text.
+    // There is no text for words with bits beyond the width of the type.
     (parse(&text, type_) == Some(bits)).then_some(text)
 }
 
@@ -109,7 +109,7 @@ fn parse_integer(text: &str, width: u32, signed: bool) -> Option<u64> {
     Some(if signed { ((bits << (64 - width)) as i64 >> (64 - width)) as u64 & mask } else { bits })
 }
 
-/// A binary interchange format.
+/// An IEEE 754 binary interchange format.
 #[derive(Clone, Copy)]
 struct Format {
     exponent_bits: u32,
@@ -130,8 +130,8 @@ impl Format {
         (1 << (self.exponent_bits - 1)) - 1
     }
 
-    /// The value ±1.fraction · 2^exponent, the fraction given by its leading 63 bits below a
-    /// leading one at bit 63, towards zero.
+    /// The float ±significand · 2^(exponent - 63), rounded towards zero. The leading one of the
+    /// significand is bit 63; 0 gives a zero.
     fn encode(self, negative: bool, significand: u64, exponent: i64) -> u64 {
         let sign = u64::from(negative) << (self.exponent_bits + self.fraction_bits);
         let fraction = significand << 1 >> (64 - self.fraction_bits);
@@ -188,7 +188,7 @@ fn parse_hex_float(text: &str, negative: bool, format: Format) -> Option<u64> {
     if unsigned.is_empty() || !unsigned.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    // Beyond any exponent of ours, the exact size does not matter.
+    // The clamp is beyond all exponents of these formats.
     let size = unsigned.bytes().fold(0i64, |n, b| (n * 10 + i64::from(b - b'0')).min(1 << 40));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     if whole.is_empty() && fraction.is_empty() {
@@ -244,7 +244,7 @@ mod tests {
     const INT: NumberType = NumberType::Integer { width: 32, signed: true };
     const SHORT: NumberType = NumberType::Integer { width: 16, signed: true };
 
-    /// Each answer is what spirv-as 2023.1 gives.
+    /// The expected values are those of spirv-as 2023.1.
     #[test]
     fn literals_are_read_as_spirv_as_reads_them() {
         let cases: &[(&str, NumberType, Option<u64>)] = &[

@@ -1,10 +1,10 @@
-//! Words to instructions: the physical layout of a SPIR-V module (SPIR-V §2.3),
-//! checked word by word.
+//! Decodes words to instructions: the physical layout of a SPIR-V module (SPIR-V §2.3), checked
+//! word by word.
 //!
-//! Decoding holds every operand to the grammar, so that what comes after may index operands without
-//! looking. It does not know what a module means: that is [`crate::spirv::module`]. Memory is in
-//! proportion to the words, whatever they say, plus four bytes for each id below the bound (which
-//! the operating system gives only where they are touched).
+//! Decoding checks every operand against the grammar. Later code may then index operands without a
+//! check. The meaning of a module is not decoded here, but in [`crate::spirv::module`]. Memory is
+//! proportional to the number of words, whatever they contain, plus four bytes for each id below
+//! the bound. The operating system provides the latter only where they are touched.
 
 use rspirv::spirv::MAGIC_NUMBER;
 use smallvec::SmallVec;
@@ -14,7 +14,8 @@ use crate::spirv::grammar::{self, Op, OperandKind, Operands, Plain, Set, SetInst
 
 /// The number of words of a module's header.
 pub const HEADER_WORDS: usize = 5;
-/// The bound on ids that SPIR-V §2.17 requires of every implementation, and that is our limit.
+/// The greatest bound on ids. SPIR-V §2.17 requires every implementation to support it, and it
+/// is our limit.
 pub const MAX_ID_BOUND: u32 = 4_194_303;
 /// The longest module, in words.
 pub const MAX_WORDS: usize = 1 << 22;
@@ -22,48 +23,48 @@ pub const MAX_WORDS: usize = 1 << 22;
 /// The header of a module, SPIR-V §2.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Major version; 1.
+    /// The major version, which is 1.
     pub major: u8,
-    /// Minor version; 0 to 6.
+    /// The minor version, 0 to 6.
     pub minor: u8,
     /// The generator's magic number.
     pub generator: u32,
-    /// Every id is below this.
+    /// The bound: every id is less.
     pub bound: u32,
-    /// Reserved: 0.
+    /// The reserved word, which is 0.
     pub schema: u32,
 }
 
-/// One instruction: where its words are, and its result.
+/// An instruction: the place of its words in the module, and its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instruction {
     /// The opcode.
     pub op: Op,
-    /// How many words it has, the first included.
+    /// The number of words, the first included.
     pub word_count: u16,
-    /// The offset of its first word in the module.
+    /// The index of the first word in the module.
     pub offset: u32,
-    /// The id of its result type, or 0.
+    /// The id of the result type, or 0.
     pub result_type: u32,
-    /// Its result id, or 0.
+    /// The result id, or 0.
     pub result: u32,
 }
 
 impl Instruction {
-    /// All its words.
+    /// All words of the instruction.
     #[inline]
     pub fn words<'w>(&self, module: &'w [u32]) -> &'w [u32] {
         &module[self.offset as usize..self.offset as usize + self.word_count as usize]
     }
 
-    /// Its operands after result type and result.
+    /// The operands after result type and result.
     #[inline]
     pub fn operands<'w>(&self, module: &'w [u32]) -> &'w [u32] {
         let results = (self.result_type != 0) as usize + (self.result != 0) as usize;
         &self.words(module)[1 + results..]
     }
 
-    /// The operands that may be pointers, of its operands: no literal is among them.
+    /// The part of the operands that may be pointers. It contains no literal.
     pub(in crate::spirv) fn pointers<'w>(&self, operands: &'w [u32]) -> &'w [u32] {
         match self.op {
             Op::Load
@@ -83,13 +84,13 @@ impl Instruction {
         }
     }
 
-    /// Whether it is an `op`.
+    /// Whether the opcode is `op`.
     #[inline]
     pub fn is(&self, op: Op) -> bool {
         self.op == op
     }
 
-    /// The opcode's name, as `OpFAdd`.
+    /// The name of the opcode, such as `OpFAdd`.
     pub fn name(&self) -> String {
         format!("Op{:?}", self.op)
     }
@@ -104,13 +105,13 @@ pub struct Decoded<'w> {
     pub header: Header,
     /// The instructions, in order.
     pub instructions: Vec<Instruction>,
-    /// For each id, the index of the instruction that defines it plus 1, or 0.
+    /// By id: the index of the defining instruction plus 1, or 0.
     pub definitions: Vec<u32>,
     sets: Imports,
 }
 
-/// The extended instruction sets that are imported and that the grammar has, by the index of their
-/// import plus 1, ascending.
+/// The imported extended instruction sets that the grammar has. The key is the index of the import
+/// plus 1. Keys are ascending.
 type Imports = SmallVec<[(u32, &'static Set); 2]>;
 
 fn imported(sets: &Imports, definitions: &[u32], id: u32) -> Option<&'static Set> {
@@ -128,9 +129,9 @@ impl Decoded<'_> {
 /// The kinds of malformed words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Malformed {
-    /// The number of bytes is no multiple of 4.
+    /// The number of bytes is not a multiple of 4.
     ByteLength,
-    /// Fewer words than a header has.
+    /// There are fewer words than a header has.
     Header,
     /// The first word is not the magic number.
     Magic,
@@ -142,19 +143,19 @@ pub enum Malformed {
     Bound,
     /// The reserved word of the header is not 0.
     Schema,
-    /// An instruction with a word count of 0.
+    /// The word count of an instruction is 0.
     ZeroWordCount,
-    /// The words end before the instruction does.
+    /// The words end within an instruction.
     Truncated,
-    /// The opcode is in no grammar.
+    /// The grammar has no such opcode.
     UnknownOpcode,
     /// An operand that the grammar requires is missing.
     MissingOperand,
-    /// Words are left over after the last operand.
+    /// Words are left after the last operand.
     ExtraOperands,
-    /// A string without a terminating zero in its instruction.
+    /// A string has no terminating zero in its instruction.
     UnterminatedString,
-    /// A string that is not UTF-8.
+    /// A string is not UTF-8.
     StringEncoding,
     /// The bytes after a string's terminating zero are not 0.
     StringPadding,
@@ -162,18 +163,18 @@ pub enum Malformed {
     ZeroId,
     /// An id is not below the bound.
     IdOutOfBound,
-    /// A result id that an earlier instruction has.
+    /// An earlier instruction has the same result id.
     IdDefinedTwice,
-    /// An enumerant or mask bit that the grammar does not have.
+    /// The grammar does not have an enumerant or a mask bit.
     UnknownEnumerant,
-    /// A number in an extended instruction set that has no instruction.
+    /// An extended instruction set has no instruction with the number.
     UnknownSetInstruction,
-    /// A literal whose type is not known to be an integer or float of at most 64 bits.
+    /// The type of a literal is not known to be an integer or a float of at most 64 bits.
     LiteralType,
 }
 
 impl Malformed {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: &'static [Malformed] = &[
         Malformed::ByteLength,
         Malformed::Header,
@@ -198,7 +199,7 @@ impl Malformed {
         Malformed::LiteralType,
     ];
 
-    /// The stable id, as `words/truncated`.
+    /// The stable id, such as `words/truncated`.
     pub fn id(self) -> &'static str {
         match self {
             Malformed::ByteLength => "words/byte-length",
@@ -226,20 +227,20 @@ impl Malformed {
     }
 }
 
-/// Why words are no module.
+/// Why words are not a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WordsError {
-    /// They are malformed.
+    /// The words are malformed.
     Malformed {
-        /// How.
+        /// The kind of fault.
         kind: Malformed,
-        /// The offset in words of the word at fault.
+        /// The index of the word at fault.
         offset: usize,
-        /// What was found against what is required, one sentence.
+        /// The found and the required, as one sentence.
         what: String,
     },
-    /// They pass one of our limits.
+    /// The words exceed one of our limits.
     Limit(Limit),
 }
 
@@ -249,7 +250,7 @@ impl WordsError {
         WordsError::Malformed { kind, offset, what: what.into() }
     }
 
-    /// The kind, where the words are malformed.
+    /// The kind of fault, if the words are malformed.
     pub fn kind(&self) -> Option<Malformed> {
         match self {
             WordsError::Malformed { kind, .. } => Some(*kind),
@@ -269,7 +270,8 @@ impl std::fmt::Display for WordsError {
 
 impl std::error::Error for WordsError {}
 
-/// The words of a file: little-endian, or big-endian if the magic number says so (SPIR-V §3.1).
+/// Reads the bytes of a file as words: big-endian if the magic number says so, otherwise
+/// little-endian (SPIR-V §3.1).
 pub fn words_of_bytes(bytes: &[u8]) -> Result<Vec<u32>, WordsError> {
     if !bytes.len().is_multiple_of(4) {
         let what = format!("{} bytes are no whole number of 4-byte words", bytes.len());
@@ -280,12 +282,12 @@ pub fn words_of_bytes(bytes: &[u8]) -> Result<Vec<u32>, WordsError> {
     Ok(if big { quads.map(u32::from_be_bytes).collect() } else { quads.map(u32::from_le_bytes).collect() })
 }
 
-/// The file of words: little-endian.
+/// The bytes of a file with these words, little-endian.
 pub fn bytes_of_words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
-/// Decodes the header alone.
+/// Decodes only the header.
 pub fn header(words: &[u32]) -> Result<Header, WordsError> {
     if words.len() > MAX_WORDS {
         return Err(WordsError::Limit(Limit { what: "words in a module", bound: MAX_WORDS as u64 }));
@@ -337,7 +339,8 @@ pub fn decode(words: &[u32]) -> Result<Decoded<'_>, WordsError> {
     Ok(Decoded { words, header, instructions: reader.instructions, definitions: reader.definitions, sets: reader.sets })
 }
 
-/// The state of decoding; reads the operands of the instruction `current` between `at` and `end`.
+/// The state of decoding. The words from `at` to `end` are the unread operands of the
+/// instruction `current`.
 struct Reader<'w> {
     words: &'w [u32],
     instructions: Vec<Instruction>,
@@ -391,8 +394,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads the operands of a plain instruction at once. False where they are not what the grammar
-    /// has, or more than the form covers: then the walk reads them, and says what they are.
+    /// Reads all operands of a plain instruction at once. Returns false if they violate the grammar
+    /// or the form does not cover them. Then the walk reads them and reports the fault.
     #[inline]
     fn plain(&mut self, form: &Plain) -> bool {
         let operands = &self.words[self.at..self.end];
@@ -429,8 +432,8 @@ impl Reader<'_> {
         fits
     }
 
-    /// The words of a literal whose type the instruction names: by its result type, or by
-    /// OpSwitch's selector.
+    /// The number of words of a literal whose type depends on its instruction: the result type, or
+    /// the type of OpSwitch's selector.
     fn literal_words(&self) -> Result<usize, WordsError> {
         let type_id = match self.current.result_type {
             0 => self.definition(self.last_selector()).map_or(0, |selector| selector.result_type),
@@ -449,7 +452,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads an operand that is no id.
+    /// Reads an operand that is not an id.
     fn literal(&mut self, kind: OperandKind, word: u32) -> Result<u32, WordsError> {
         match kind {
             OperandKind::LiteralInteger | OperandKind::LiteralFloat | OperandKind::LiteralExtInstInteger => self.at += 1,
@@ -509,7 +512,7 @@ impl Reader<'_> {
     }
 }
 
-/// The width in bits of an integer or float type of at most 64 bits.
+/// The width in bits of an integer or float type. `None` for other types and for more than 64 bits.
 pub(in crate::spirv) fn numeric_width(type_: &Instruction, module: &[u32]) -> Option<u32> {
     let width = match type_.is(Op::TypeInt) || type_.is(Op::TypeFloat) {
         true => type_.operands(module)[0],
@@ -561,12 +564,13 @@ impl Operands for Reader<'_> {
     }
 }
 
-/// The string that begins at the first word, and how many words it takes.
+/// The string that begins at the first word, and the number of its words.
 pub fn string_at(words: &[u32]) -> Result<(String, usize), (Malformed, &'static str)> {
     with_string_at(words, str::to_string)
 }
 
-/// What is made of the string that begins at the first word, and how many words that takes.
+/// Applies a function to the string that begins at the first word. Returns its result and the
+/// number of words of the string.
 pub fn with_string_at<T>(words: &[u32], make: impl FnOnce(&str) -> T) -> Result<(T, usize), (Malformed, &'static str)> {
     let Some(last) = words.iter().position(|&word| has_zero_byte(word)) else {
         return Err((Malformed::UnterminatedString, "the string does not end within its instruction"));
@@ -583,10 +587,10 @@ pub fn with_string_at<T>(words: &[u32], make: impl FnOnce(&str) -> T) -> Result<
     }
 }
 
-/// How many words the string takes that begins at the first word.
+/// The number of words of the string that begins at the first word.
 fn string_length(words: &[u32]) -> Result<usize, (Malformed, &'static str)> {
     if let Some(last) = words.iter().position(|&word| has_zero_byte(word)) {
-        // ASCII is UTF-8 as it is.
+        // ASCII is valid UTF-8, so no copy is needed.
         let is_ascii = words[..=last].iter().all(|word| word & 0x8080_8080 == 0);
         let is_padded = words[last].to_le_bytes().iter().skip_while(|&&byte| byte != 0).all(|&byte| byte == 0);
         if is_ascii && is_padded {
@@ -596,13 +600,13 @@ fn string_length(words: &[u32]) -> Result<usize, (Malformed, &'static str)> {
     with_string_at(words, |_| ()).map(|((), length)| length)
 }
 
-/// Whether a byte of a word is zero: taking 1 from each byte borrows from a high bit that was not
-/// set.
+/// Whether a byte of a word is zero: subtracting 1 from each byte borrows at a high bit
+/// that was not set.
 fn has_zero_byte(word: u32) -> bool {
     word.wrapping_sub(0x0101_0101) & !word & 0x8080_8080 != 0
 }
 
-/// Appends the words of a string: its bytes, a zero, and zeros up to a whole word.
+/// Appends the words of a string: its bytes, a zero, and zeros up to the end of the word.
 pub fn push_string(words: &mut Vec<u32>, text: &str) {
     let bytes = text.as_bytes();
     for quad in bytes.chunks(4) {
@@ -620,8 +624,8 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// What is read at once is what the walk over the grammar reads, for every opcode that has a
-    /// form and random operands; of most forms some operands are read at once.
+    /// For every opcode that has a form, with random operands: `Reader::plain` reads the same as
+    /// the walk over the grammar. Of most forms it reads some operands.
     #[test]
     fn what_is_read_at_once_is_what_the_walk_reads() {
         let mut random = Random::new(1);

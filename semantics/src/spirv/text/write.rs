@@ -1,17 +1,17 @@
-//! Instructions as words: what compilers, generators and passes write modules with.
-//! [`super::words`] is the other way.
+//! Writes instructions as words, for compilers, generators and passes. [`super::words`]
+//! is the inverse.
 
 use super::grammar::Op;
 
 /// A SPIR-V id.
 pub type Id = u32;
 
-/// Appends an instruction with these operands, the result type and the result among them.
+/// Appends an instruction. The operands include the result type and the result.
 pub fn push(words: &mut Vec<u32>, op: Op, operands: &[u32]) {
     push_with(words, op, operands, &[]);
 }
 
-/// [`push`], of operands in two parts.
+/// [`push`] with the operands in two parts.
 pub fn push_with(words: &mut Vec<u32>, op: Op, first: &[u32], rest: &[u32]) {
     words.push((first.len() as u32 + rest.len() as u32 + 1) << 16 | op as u32);
     words.extend_from_slice(first);
@@ -25,12 +25,12 @@ pub fn string(text: &str) -> Vec<u32> {
     bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
 }
 
-/// Instructions one after the other, which are counted.
+/// A sequence of instructions, with their number.
 #[derive(Clone, Debug, Default)]
 pub struct Code {
     /// The words, instruction after instruction.
     pub words: Vec<u32>,
-    /// How many instructions.
+    /// The number of instructions.
     pub instructions: usize,
 }
 
@@ -40,7 +40,7 @@ impl Code {
         self.push_with(op, operands, &[]);
     }
 
-    /// Appends an instruction whose operands come in two parts.
+    /// Appends an instruction, with its operands in two parts.
     pub fn push_with(&mut self, op: Op, first: &[u32], rest: &[u32]) {
         push_with(&mut self.words, op, first, rest);
         self.instructions += 1;

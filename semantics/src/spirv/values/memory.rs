@@ -1,9 +1,9 @@
-//! M of report §3, for the reference: ids to values, labels to instruction vectors, an invocation's
-//! own variables to contents.
+//! M of report §3, in the reference engine. It maps ids to values, labels to instruction vectors,
+//! and an invocation's own variables to contents.
 //!
-//! Contents are flat scalars: a variable in Function, Private, Input or Output has as many as its
-//! type, one after the other; one that was never written is undefined. Memory that invocations
-//! share is not here but in [`crate::spirv::shared`].
+//! Contents are flat scalars. A variable in Function, Private, Input or Output has as many as its
+//! type, in sequence. A scalar that was never written is undefined. Memory that invocations share
+//! is in [`crate::spirv::shared`].
 
 use std::rc::Rc;
 
@@ -19,74 +19,74 @@ use crate::spirv::value::{Control, Origin, Outputs, Scalar, Scalars};
 use crate::spirv::words::Instruction;
 use crate::undefined::Unspecified;
 
-/// What an id stands for at run time.
+/// The run-time value of an id.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// The scalars of a value of any type but pointers.
+    /// The scalars of a value of any type but a pointer or an opaque type.
     Scalars(Scalars),
     /// A pointer.
     Pointer(Pointer),
-    /// A pointer to nothing: null, or undefined with that origin.
+    /// A pointer to nothing: null, or undefined with an origin.
     Nowhere(Option<Origin>),
     /// An image, a sampler or a sampled image.
     Descriptor(Descriptor),
 }
 
-/// What a value of an opaque type is: places among the images and samplers that are bound.
+/// A value of an opaque type, as indices of bound images and samplers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Descriptor {
-    /// The image, of an image or a sampled image.
+    /// The index of the image, for an image or a sampled image.
     pub image: Option<u32>,
-    /// The sampler, of a sampler or a sampled image.
+    /// The index of the sampler, for a sampler or a sampled image.
     pub sampler: Option<u32>,
 }
 
-/// A pointer: a place within a variable.
+/// A pointer to a place within a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pointer {
-    /// The variable.
+    /// The id of the variable.
     pub variable: u32,
-    /// Whether its memory has an explicit layout: then offsets are bytes, otherwise scalars.
+    /// Whether its memory has an explicit layout. Then offsets count bytes, otherwise scalars.
     pub explicit: bool,
-    /// Whether no member on the way is decorated NonWritable.
+    /// Whether writes are allowed: neither the variable nor a member on the way is read-only.
     pub writable: bool,
-    /// The place, and the type of what is there.
+    /// The place, and the type of its contents.
     pub address: Address,
-    /// The array that it is an element of.
+    /// The array element that it points to.
     pub element: Element,
 }
 
-/// Which element of which array a pointer is to: the innermost that an access chain indexed last.
-/// What is no element of an array is the only one of an array of its own.
+/// An element of an array: of the innermost array that an access chain indexed last. A place
+/// outside of arrays counts as the only element of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element {
-    /// Where element 0 is: an offset in the variable.
+    /// The offset of element 0 in the variable.
     pub first: u64,
-    /// The number of the element; of one past the end, that of the elements.
+    /// The index of the element. One past the end, it equals `count`.
     pub index: u64,
-    /// How many elements there are; the greatest number where robustness allows any.
+    /// The number of elements, or the greatest integer if robustness allows any index.
     pub count: u64,
 }
 
 impl Element {
-    /// What stands alone at that offset.
+    /// The only element of an array at that offset.
     pub fn alone(first: u64) -> Element {
         Element { first, index: 0, count: 1 }
     }
 
-    /// Whether it is one past the end.
+    /// Whether this is one past the end.
     pub fn is_past(&self) -> bool {
         self.index >= self.count
     }
 }
 
-/// Whether memory of that storage class belongs to one invocation alone.
+/// Whether each invocation has its own memory of that storage class.
 pub fn is_own(class: StorageClass) -> bool {
     matches!(class, StorageClass::Function | StorageClass::Private | StorageClass::Input | StorageClass::Output)
 }
 
 impl Pointer {
-    /// The pointer that a variable is.
+    /// The pointer to a whole variable.
     pub fn to(module: &Module, variable: &Variable) -> Pointer {
         let constant = matches!(variable.class, StorageClass::Input | StorageClass::PushConstant | StorageClass::UniformConstant);
         let uniform = variable.class == StorageClass::Uniform && {
@@ -106,8 +106,8 @@ impl Pointer {
         }
     }
 
-    /// The pointer to part `index`; `None` where there is no such part. Of a runtime array, the
-    /// caller knows the length, and which element of an array the part is.
+    /// The pointer to part `index`. `None` if there is no such part. The caller checks the length
+    /// of a runtime array, and sets the element if the part is one.
     pub fn part(&self, module: &Module, index: u64) -> Option<Pointer> {
         let types = module.types();
         let address = match self.explicit {
@@ -125,8 +125,8 @@ impl Pointer {
         Some(Pointer { address, writable: self.writable && !member(), element, ..*self })
     }
 
-    /// The pointer to element `index` of its array, or to one past the end, by how far the type
-    /// `base` has elements apart; without layout, by their scalars.
+    /// The pointer to element `index` of its array, or to one past the end. The stride is that of
+    /// the pointer type `base`. Without layout, it is the number of scalars of an element.
     pub fn moved(&self, module: &Module, base: u32, index: u64) -> Pointer {
         let stride = match self.explicit {
             true => module.pointer_stride(base).map_or(0, u64::from),
@@ -137,7 +137,7 @@ impl Pointer {
         Pointer { address: Address { offset, ..self.address }, element, ..*self }
     }
 
-    /// The pointer to element `index` of `count` of the array that this points to.
+    /// The pointer to element `index` of the array that this points to, which has `count` elements.
     pub fn element(&self, module: &Module, index: u64, count: u64) -> Option<Pointer> {
         let pointer = self.part(module, index)?;
         let first = self.part(module, 0)?.address.offset;
@@ -153,22 +153,22 @@ enum Stored<'m> {
     Value(Rc<Value>),
 }
 
-/// M: cloning it is cheap, and a write shows in no older copy.
+/// M. Cloning is cheap, and a write does not change older copies.
 #[derive(Clone, Debug)]
 pub struct Memory<'m> {
-    /// By the index of the defining instruction.
+    /// By index of the defining instruction: the value or the block that an id stands for.
     ids: Persistent<Stored<'m>>,
-    /// The contents of the invocation's own variables.
+    /// The scalars of the invocation's own variables, in sequence. `None` if never written.
     contents: Persistent<Option<Scalar>>,
-    /// Where a variable's contents begin.
+    /// By variable: the index of its first scalar in `contents`.
     bases: Rc<FxHashMap<u32, usize>>,
-    /// By variable, the pointer that one of the invocation's own holds.
+    /// By variable of the invocation's own: the pointer that it holds, if its type is a pointer.
     held: Rc<FxHashMap<u32, Rc<Value>>>,
 }
 
 impl<'m> Memory<'m> {
-    /// All constants, module-scope variables and blocks of the module. A part of a constant that is
-    /// undefined was made by its OpUndef and that invocation.
+    /// M at the start: all constants, module-scope variables and blocks. An undefined part of a
+    /// constant has its OpUndef and `invocation` as origin.
     pub fn load(module: &'m Module, invocation: u32) -> Memory<'m> {
         let mut bases = FxHashMap::default();
         let mut end = 0;
@@ -200,7 +200,7 @@ impl<'m> Memory<'m> {
         memory
     }
 
-    /// M(id), where it is a value.
+    /// M(id), if it is a value.
     pub fn value(&self, module: &Module, id: u32) -> Option<Rc<Value>> {
         match self.ids.get(module.definition(id)?)? {
             Stored::Value(value) => Some(value.clone()),
@@ -208,7 +208,7 @@ impl<'m> Memory<'m> {
         }
     }
 
-    /// M(label), where it is an instruction vector.
+    /// M(label), if it is an instruction vector.
     pub fn block(&self, module: &Module, label: u32) -> Option<&'m [Instruction]> {
         match self.ids.get(module.definition(label)?)? {
             Stored::Block(code) => Some(code),
@@ -230,19 +230,20 @@ impl<'m> Memory<'m> {
         }
     }
 
-    /// The pointer that a variable of the invocation's own holds; one that was never stored is made
-    /// undefined by the instruction `at`.
+    /// The pointer that a variable of the invocation's own holds. If none was stored, it is
+    /// undefined, with the instruction `at` as origin.
     pub fn held(&self, variable: u32, at: u32, invocation: u32) -> Rc<Value> {
         let unwritten = Origin { kind: Unspecified::Uninitialised, instruction: at, invocation };
         self.held.get(&variable).cloned().unwrap_or_else(|| Rc::new(Value::Nowhere(Some(unwritten))))
     }
 
-    /// A variable of the invocation's own holds that pointer.
+    /// Stores a pointer in a variable of the invocation's own.
     pub fn hold(&mut self, variable: u32, pointer: Rc<Value>) {
         Rc::make_mut(&mut self.held).insert(variable, pointer);
     }
 
-    /// A variable of the invocation's own begins: it holds its initializer, or what is undefined.
+    /// Starts the lifetime of a variable of the invocation's own. It holds its initializer, or
+    /// is undefined.
     pub fn activate(&mut self, module: &Module, variable: &Variable) {
         if module.pointer_type(variable.type_).is_some() {
             match variable.initializer {
@@ -259,8 +260,8 @@ impl<'m> Memory<'m> {
         }
     }
 
-    /// The scalars that a pointer into the invocation's own memory points to; what nothing has
-    /// written is made undefined by the instruction `at`.
+    /// The scalars at a pointer into the invocation's own memory. A scalar that was never written
+    /// is undefined, with the instruction `at` as origin.
     pub fn load_own(&self, module: &Module, pointer: &Pointer, at: u32, invocation: u32) -> Option<Scalars> {
         let first = self.bases.get(&pointer.variable)?.checked_add(pointer.address.offset as usize)?;
         let unwritten = Scalar::undefined(Origin { kind: Unspecified::Uninitialised, instruction: at, invocation });
@@ -275,7 +276,7 @@ impl<'m> Memory<'m> {
         scalars.iter().enumerate().for_each(|(i, &scalar)| self.contents.set(first + i, Some(scalar)));
     }
 
-    /// What the outputs hold.
+    /// The contents of the outputs.
     pub fn outputs(&self, module: &Module, control: Control, steps: u64) -> Outputs {
         let mut outputs = Outputs { steps, ..Outputs::default() };
         for variable in module.globals() {
@@ -312,7 +313,7 @@ fn constant(module: &Module, i: &Instruction, invocation: u32) -> Scalars {
     scalars
 }
 
-/// A constant, or an input that reaches the program bit for bit, of that type.
+/// The scalar of a constant, or of an input that reaches the program bit for bit.
 pub fn exact(type_: Type, bits: u64) -> Scalar {
     use crate::spirv::operation::Scalar as Component;
     let component = match type_ {

@@ -1,5 +1,5 @@
-//! What runs compute with: values, memory, the results of operations, what a dispatch is given, and
-//! what reports say.
+//! The data that runs work on: values, memory, the results of operations, the resources of a
+//! dispatch, and the texts of reports.
 
 pub mod environment;
 pub mod memory;

@@ -1,71 +1,71 @@
-//! Memory objects with an explicit layout: bytes, each defined or undefined with its origin;
-//! bounds, alignment and access checks; and what robust buffer access makes of
-//! accesses out of bounds.
+//! Memory objects with an explicit layout. Each byte is defined, or undefined with an origin. Also
+//! bounds, alignment and access checks, and the effects of robust buffer access.
 //!
 //! Scalars are little-endian and 1, 2, 4 or 8 bytes wide. An undefined byte keeps its origin until
-//! it is overwritten, so a scalar may be undefined in part; copying it byte by byte loses nothing.
-//! Copies of an object share what they have in common.
+//! it is overwritten, so a part of a scalar may be undefined. A copy byte by byte loses nothing.
+//! Copies of an object share their common parts.
 
 use std::rc::Rc;
 
 use crate::outcome::Limit;
 use crate::spirv::persistent::Persistent;
 
-/// The most bytes that one object may have.
+/// The most bytes of an object.
 pub const MAX_BYTES: u64 = 1 << 30;
 
-/// What accesses out of a buffer's bounds do.
+/// The effect of accesses out of a buffer's bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Robustness {
-    /// They are undefined behaviour.
+    /// Undefined behaviour.
     #[default]
     None,
-    /// Vulkan, feature robustBufferAccess: a load gives zero or values from anywhere within the
-    /// buffer (vectors may end in 1 or the greatest integer), a store may change any byte of the
-    /// buffer and nothing else, an atomic does both. That an access near one out of bounds may
-    /// count as out of bounds too is not modeled: its caller would have to ask.
+    /// Vulkan, feature robustBufferAccess. A load returns zero or values from anywhere within the
+    /// buffer, and the last component of a vector may be 1 or the greatest integer. A store may
+    /// change any byte of the buffer and nothing else. An atomic does both. An access near one out
+    /// of bounds may also count as out of bounds; this is not modeled, since the caller would have
+    /// to ask for it.
     Rba1,
-    /// Vulkan, feature robustBufferAccess2: a load gives zero, a store and an atomic change
-    /// nothing, what an atomic returns is undefined. The length counts as a multiple of the
+    /// Vulkan, feature robustBufferAccess2. A load returns zero. A store and an atomic change
+    /// nothing. The result of an atomic is undefined. The length counts as a multiple of the
     /// device's size alignment.
     Rba2,
 }
 
-/// What an access does to its object.
+/// The kind of an access to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// It reads.
+    /// A load, which is not atomic.
     Load,
-    /// It writes.
+    /// A store, which is not atomic.
     Store,
-    /// It is atomic.
+    /// An atomic access.
     Atomic,
 }
 
-/// A clause that an access breaks.
+/// A violation of a clause by an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Bytes outside the object.
+    /// The access has bytes outside of the object.
     OutOfBounds {
-        /// What was done.
+        /// The kind of access.
         operation: Operation,
         /// The first byte.
         offset: u64,
-        /// How many bytes.
+        /// The number of bytes accessed.
         bytes: u64,
-        /// How many bytes the object has.
+        /// The number of bytes of the object.
         length: u64,
     },
-    /// An offset that is no multiple of the alignment.
+    /// The offset is not a multiple of the alignment.
     Misaligned {
         /// The first byte.
         offset: u64,
-        /// What it must be a multiple of.
+        /// The required alignment.
         alignment: u64,
     },
-    /// Through a pointer to one past the end of an array.
+    /// The pointer points to one past the end of an array.
     PastTheEnd,
-    /// A write to what is read-only.
+    /// A write to read-only memory.
     ReadOnly {
         /// The first byte.
         offset: u64,
@@ -85,7 +85,7 @@ impl Fault {
         }
     }
 
-    /// The clause that makes it undefined.
+    /// The clause that makes the access undefined behaviour.
     pub fn clause(&self) -> &'static str {
         match self {
             Fault::OutOfBounds { .. } => "Vulkan, robustBufferAccess: where it is not enabled, accesses must be within the bound range",
@@ -111,14 +111,14 @@ impl std::fmt::Display for Fault {
     }
 }
 
-/// A scalar as memory holds it.
+/// A scalar in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contents {
-    /// Its bits, zero-extended; undefined bytes are 0.
+    /// The bits, zero-extended. Undefined bytes are 0.
     pub bits: u64,
-    /// A bit for each byte that is undefined, the lowest byte first.
+    /// One bit for each undefined byte. The lowest bit is that of the lowest byte.
     pub undefined: u8,
-    /// The origin of the first undefined byte; 0 where all are defined.
+    /// The origin of the first undefined byte, or 0 if all are defined.
     pub origin: u32,
 }
 
@@ -128,41 +128,41 @@ impl Contents {
         Contents { bits, undefined: 0, origin: 0 }
     }
 
-    /// A scalar all of whose bytes are undefined.
+    /// A scalar with all bytes undefined.
     pub fn undefined(origin: u32) -> Contents {
         Contents { bits: 0, undefined: u8::MAX, origin }
     }
 }
 
-/// What a load gives.
+/// The result of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loaded {
-    /// This.
+    /// A scalar of the object, or zero out of bounds.
     Contents(Contents),
-    /// Out of bounds under [`Robustness::Rba1`]: zero, or some value in the buffer, or the end of a
-    /// vector (0, 0, 0, x).
+    /// Out of bounds under [`Robustness::Rba1`]: zero, some value in the buffer, or the vector
+    /// (0, 0, 0, x).
     SomeOfBuffer,
     /// An atomic out of bounds: any value.
     Any,
 }
 
-/// What a store did.
+/// The effect of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored {
-    /// It wrote its bytes.
+    /// The bytes were written.
     Written,
-    /// Nothing.
+    /// Nothing was written.
     Dropped,
-    /// Any bytes of the buffer may have changed: all of them are undefined now.
+    /// Any byte of the buffer may have changed, so all are undefined now.
     Anywhere,
 }
 
-/// Where an access goes.
+/// Whether an access is within bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Within bounds.
+    /// All bytes are within bounds.
     Inside,
-    /// Out of bounds, which robustness allows.
+    /// A byte is out of bounds, which the object's robustness allows.
     Outside,
 }
 
@@ -170,9 +170,9 @@ const LINE: u64 = 64;
 
 #[derive(Clone, Debug)]
 enum Origins {
-    /// Of all undefined bytes.
+    /// The origin of all undefined bytes of the line.
     One(u32),
-    /// By byte.
+    /// The origin of each byte, meaningful if the byte is undefined.
     Each(Rc<[u32; LINE as usize]>),
 }
 
@@ -183,7 +183,7 @@ struct Line {
     origins: Origins,
 }
 
-/// A memory object; cloning it is cheap, and a write shows in no older copy.
+/// A memory object. Cloning is cheap, and a write does not change older copies.
 #[derive(Clone, Debug)]
 pub struct Object {
     lines: Persistent<Line>,
@@ -202,12 +202,12 @@ impl Object {
         Ok(Object { lines, length, writable: true, robustness: Robustness::None })
     }
 
-    /// An object of so many undefined bytes, which were made there.
+    /// An object of `length` undefined bytes with that origin.
     pub fn undefined(length: u64, origin: u32) -> Result<Object, Limit> {
         Object::filled(length, u64::MAX, origin)
     }
 
-    /// An object of so many zeros.
+    /// An object of `length` zeros.
     pub fn zeroed(length: u64) -> Result<Object, Limit> {
         Object::filled(length, 0, 0)
     }
@@ -223,25 +223,25 @@ impl Object {
         Ok(object)
     }
 
-    /// The same object, not to be written.
+    /// Makes the object read-only.
     pub fn read_only(mut self) -> Object {
         self.writable = false;
         self
     }
 
-    /// The same object as a buffer under that robustness. Memory that is no buffer has none.
+    /// Makes the object a buffer with that robustness. Memory that is not a buffer has none.
     pub fn robust(mut self, robustness: Robustness) -> Object {
         self.robustness = robustness;
         self
     }
 
-    /// How many bytes it has.
+    /// The number of bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Where an access of so many bytes goes, and whether it may: once for the whole of what an
-    /// instruction accesses, since an access that is not wholly within bounds is out of
+    /// Checks an access and returns whether it is within bounds. Callers check everything that
+    /// an instruction accesses at once: an access that is partly out of bounds is out of
     /// bounds as a whole.
     pub fn reach(&self, operation: Operation, offset: u64, bytes: u64, alignment: u64) -> Result<Reach, Fault> {
         if operation != Operation::Load && !self.writable {
@@ -259,7 +259,7 @@ impl Object {
         }
     }
 
-    /// What a load out of bounds gives.
+    /// The result of a load out of bounds.
     pub fn load_outside(&self) -> Loaded {
         match self.robustness {
             Robustness::Rba2 => Loaded::Contents(Contents::defined(0)),
@@ -267,8 +267,8 @@ impl Object {
         }
     }
 
-    /// What a store or an atomic out of bounds does; the bytes that it may have
-    /// changed have that origin.
+    /// Executes a store or an atomic out of bounds. The bytes that it may have changed
+    /// get that origin.
     pub fn store_outside(&mut self, origin: u32) -> Stored {
         match self.robustness {
             Robustness::Rba2 => Stored::Dropped,
@@ -288,8 +288,8 @@ impl Object {
         }
     }
 
-    /// Stores a scalar of 1, 2, 4 or 8 bytes. `origin` is that of the bytes which a store out of
-    /// bounds may have changed.
+    /// Stores a scalar of 1, 2, 4 or 8 bytes. If the store is out of bounds, the bytes that it may
+    /// have changed get `origin`.
     pub fn store(&mut self, offset: u64, width: u8, contents: Contents, origin: u32) -> Result<Stored, Fault> {
         match self.reach(Operation::Store, offset, u64::from(width), u64::from(width))? {
             Reach::Inside => {
@@ -300,8 +300,8 @@ impl Object {
         }
     }
 
-    /// An atomic access to a scalar: what it loads, and what the function makes of it, where it
-    /// makes anything. An undefined scalar gives the function its contents too.
+    /// Executes an atomic access to a scalar and returns the old value. `f` maps the old contents
+    /// to the new ones, or to `None` if nothing is written. It gets undefined contents too.
     pub fn atomic(&mut self, offset: u64, width: u8, origin: u32, f: impl FnOnce(Contents) -> Option<Contents>) -> Result<Loaded, Fault> {
         match self.reach(Operation::Atomic, offset, u64::from(width), u64::from(width))? {
             Reach::Inside => {
@@ -318,7 +318,7 @@ impl Object {
         }
     }
 
-    /// All bytes, with the origin of those that are undefined: what is observed in the end.
+    /// All bytes of the object at the end of a run. An undefined byte is its origin.
     pub fn bytes(&self) -> impl Iterator<Item = Result<u8, u32>> {
         (0..self.length).map(|at| {
             let contents = self.contents(at, 1);
@@ -410,7 +410,7 @@ mod tests {
         object.store(64, 1, Contents::undefined(9), 0).unwrap();
         assert_eq!(some(&object, 64, 4), Contents { bits: 0xab00, undefined: 0b1101, origin: 9 });
         assert_eq!(some(&object, 66, 1), Contents { bits: 0, undefined: 1, origin: 7 });
-        // A copy of a scalar that is undefined in part keeps the part.
+        // A copy of a partly undefined scalar keeps the defined part.
         let part = some(&object, 64, 4);
         object.store(0, 4, part, 0).unwrap();
         assert_eq!(some(&object, 1, 1), Contents::defined(0xab));
@@ -432,7 +432,7 @@ mod tests {
         let mut fixed = object.clone().read_only();
         assert_eq!(fixed.store(0, 4, Contents::defined(0), 0).unwrap_err().id(), "spirv/store-read-only");
         assert!(fixed.load(0, 4).is_ok());
-        // The whole of a vector, at the alignment that its instruction states.
+        // A whole vector is checked, with the alignment that its instruction states.
         assert_eq!(object.reach(Operation::Load, 8, 16, 8).unwrap_err().id(), "spirv/load-out-of-bounds");
         assert_eq!(object.reach(Operation::Load, 8, 8, 16).unwrap_err().id(), "spirv/misaligned");
         assert_eq!(object.reach(Operation::Load, u64::MAX, 2, 1).unwrap_err().id(), "spirv/load-out-of-bounds");
@@ -453,7 +453,7 @@ mod tests {
         assert_eq!(one.store(8, 4, Contents::defined(1), 3), Ok(Stored::Anywhere));
         assert_eq!(one.bytes().collect::<Vec<_>>(), vec![Err(3); 8]);
         assert_eq!(five.bytes().collect::<Vec<_>>(), vec![Ok(5); 8]);
-        // Alignment is not a matter of bounds.
+        // Robustness does not concern alignment.
         assert_eq!(one.load(9, 4), Err(Fault::Misaligned { offset: 9, alignment: 4 }));
     }
 

@@ -1,5 +1,5 @@
-//! A vector whose copies share what they have in common: the memory of one configuration and of its
-//! reduct differ in a few places.
+//! A vector whose copies share their common parts. The memories of a configuration and of its
+//! reduct differ in a few places only.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -7,35 +7,35 @@ use std::rc::Rc;
 const BITS: u32 = 4;
 const FAN: usize = 1 << BITS;
 
-/// A tree of a fixed height; what was never written takes no room.
+/// A node of a tree of fixed height. Parts that were never written take no space.
 #[derive(Clone, Debug)]
 enum Node<T> {
-    /// As at the beginning.
+    /// All elements below have their initial value.
     Empty,
     Branch(Rc<[Node<T>; FAN]>),
     Leaf(Rc<[T; FAN]>),
 }
 
-/// A persistent vector; cloning is constant time, writing copies one path.
+/// A persistent vector. Cloning takes constant time, and a write copies one path.
 #[derive(Clone, Debug)]
 pub struct Persistent<T> {
     root: Node<T>,
-    /// What every element is at the beginning.
+    /// The initial value of every element.
     initial: Rc<T>,
     length: usize,
-    /// Of the root: a leaf has height 0.
+    /// The height of the root. A leaf has height 0.
     height: u32,
 }
 
 impl<T: Clone + Default> Persistent<T> {
-    /// A vector of that many defaults.
+    /// A vector of `length` default elements.
     pub fn new(length: usize) -> Persistent<T> {
         Persistent::filled(length, T::default())
     }
 }
 
 impl<T: Clone> Persistent<T> {
-    /// A vector of that many equal elements, which share one.
+    /// A vector of `length` equal elements, which share one value.
     pub fn filled(length: usize, element: T) -> Persistent<T> {
         let mut height = 0;
         while length.saturating_sub(1) >> (BITS * (height + 1)) != 0 {
@@ -44,7 +44,7 @@ impl<T: Clone> Persistent<T> {
         Persistent { root: Node::Empty, initial: Rc::new(element), length, height }
     }
 
-    /// The element at a position within.
+    /// The element at an index. `None` if it is out of range.
     #[inline]
     pub fn get(&self, index: usize) -> Option<&T> {
         if index >= self.length {
@@ -61,7 +61,7 @@ impl<T: Clone> Persistent<T> {
         }
     }
 
-    /// The element at a position within, to change.
+    /// A mutable reference to the element at an index. `None` if it is out of range.
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         if index >= self.length {
             return None;
@@ -83,7 +83,7 @@ impl<T: Clone> Persistent<T> {
         }
     }
 
-    /// Writes the element at a position within.
+    /// Sets the element at an index. Does nothing if it is out of range.
     #[inline]
     pub fn set(&mut self, index: usize, value: T) {
         if let Some(element) = self.get_mut(index) {
@@ -91,7 +91,7 @@ impl<T: Clone> Persistent<T> {
         }
     }
 
-    /// Makes the elements of a range what they were at the beginning.
+    /// Sets the elements of a range to their initial value.
     pub fn reset(&mut self, range: Range<usize>) {
         let range = range.start..range.end.min(self.length);
         reset(&mut self.root, self.height, 0, &range, &self.initial);

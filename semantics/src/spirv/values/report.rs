@@ -1,7 +1,7 @@
-//! What a report of undefined behaviour says, in one sentence that names the instruction: the same
-//! sentence whichever engine met it.
+//! The texts of reports of undefined behaviour. Each is one sentence that names the instruction.
+//! Both engines use the same texts.
 //!
-//! Only the texts are here. What is undefined, and where, each engine finds by itself.
+//! Each engine detects undefined behaviour by itself.
 
 use crate::concurrency::{Race, Wait};
 use crate::image::Image;
@@ -12,10 +12,10 @@ use crate::spirv::value::Origin;
 use crate::spirv::words::Instruction;
 use crate::undefined::{Call, Site, Ub};
 
-/// OpUnreachable is executed.
+/// The text if OpUnreachable is executed.
 pub(in crate::spirv) const UNREACHABLE: &str = "OpUnreachable was reached";
 
-/// The instruction of that index as messages name it: `%7 = OpLoad`, `OpStore`.
+/// The name of an instruction in messages, by its index: `%7 = OpLoad`, `OpStore`.
 pub(in crate::spirv) fn name(module: &Module, instruction: u32) -> String {
     match module.instructions().get(instruction as usize) {
         Some(i) if i.result != 0 => format!("%{} = {}", i.result, i.name()),
@@ -24,13 +24,13 @@ pub(in crate::spirv) fn name(module: &Module, instruction: u32) -> String {
     }
 }
 
-/// Where an undefined value comes from.
+/// The text for the origin of an undefined value.
 fn made(module: &Module, origin: Origin) -> String {
     format!("{} made by {} in invocation {}", origin.kind.id(), name(module, origin.instruction), origin.invocation)
 }
 
-/// The operands of an instruction that computes: of an extended one, what follows the
-/// set and the number.
+/// The operands that an instruction computes with. Those of an extended instruction follow the set
+/// and the number.
 pub(in crate::spirv) fn computed_from<'m>(module: &'m Module, i: &Instruction) -> &'m [u32] {
     let operands = i.operands(module.words());
     if i.is(Op::ExtInst) { operands.get(2..).unwrap_or(&[]) } else { operands }
@@ -52,7 +52,7 @@ pub(in crate::spirv) fn index_undefined(module: &Module, at: u32, id: u32, origi
     operand_undefined(module, at, "an index", id, origin)
 }
 
-/// An operand `id` that chooses memory, and is undefined.
+/// An operand `id` that selects memory, and is undefined.
 pub(in crate::spirv) fn operand_undefined(module: &Module, at: u32, operand: &str, id: u32, origin: Origin) -> String {
     format!("{} has {operand}, %{id}, that is undefined: {}", name(module, at), made(module, origin))
 }
@@ -60,15 +60,15 @@ pub(in crate::spirv) fn operand_undefined(module: &Module, at: u32, operand: &st
 /// Why a pointer points to nothing.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::spirv) enum Nothing {
-    /// It is null.
+    /// The pointer is null.
     Null,
-    /// It is undefined.
+    /// The pointer is undefined.
     Undefined(Origin),
-    /// It is one past the end of an array of so many elements.
+    /// The pointer points to one past the end of an array with that number of elements.
     PastTheEnd(u64),
 }
 
-/// An instruction that needs what the pointer `id` points to, which is nothing.
+/// An instruction that accesses memory through the pointer `id`, which points to nothing.
 pub(in crate::spirv) fn pointer_to_nothing(module: &Module, at: u32, id: u32, why: Nothing) -> String {
     let why = match why {
         Nothing::Null => "is null".to_string(),
@@ -78,19 +78,19 @@ pub(in crate::spirv) fn pointer_to_nothing(module: &Module, at: u32, id: u32, wh
     format!("{} follows %{id}, which {why}", name(module, at))
 }
 
-/// OpPtrAccessChain by the element `id` to what is no element of its base's array.
+/// An OpPtrAccessChain whose element operand `id` leaves the array of its base.
 pub(in crate::spirv) fn element_out_of_bounds(module: &Module, at: u32, id: u32, to: i64, count: u64) -> String {
     format!("{} goes to element {to} (%{id}) of {count}", name(module, at))
 }
 
-/// OpPtrDiff of pointers that are not of one array.
+/// An OpPtrDiff of pointers that do not point into one array.
 pub(in crate::spirv) fn pointers_apart(module: &Module, at: u32) -> String {
     let operand = |k: usize| module.instructions().get(at as usize).and_then(|i| i.operands(module.words()).get(k)).copied().unwrap_or(0);
     format!("{} is of %{} and %{}, which are not of one array", name(module, at), operand(0), operand(1))
 }
 
-/// A computing instruction whose operands make behaviour undefined; `undefined` is the first
-/// operand that is undefined, if one is.
+/// A computing instruction whose operands cause undefined behaviour. `undefined` is the first
+/// undefined operand, if there is one.
 pub(in crate::spirv) fn computation(module: &Module, at: u32, ub: Ub, undefined: Option<(u32, Origin)>) -> String {
     let Some(i) = module.instructions().get(at as usize) else { return String::new() };
     let operand = |k: usize| computed_from(module, i).get(k).copied().unwrap_or(0);
@@ -105,27 +105,27 @@ pub(in crate::spirv) fn computation(module: &Module, at: u32, ub: Ub, undefined:
     format!("{} {why}", name(module, at))
 }
 
-/// An access through a pointer that breaks a clause of its memory.
+/// An access through a pointer that violates a clause of its memory.
 pub(in crate::spirv) fn access(module: &Module, at: u32, pointer: u32, fault: &Fault) -> String {
     format!("{} accesses, through %{pointer}, {fault}", name(module, at))
 }
 
-/// OpCopyMemory between places that overlap in part.
+/// An OpCopyMemory between places that overlap in part.
 pub(in crate::spirv) fn overlapping_copy(module: &Module, at: u32) -> String {
     let operand = |k: usize| module.instructions().get(at as usize).and_then(|i| i.operands(module.words()).get(k)).copied().unwrap_or(0);
     format!("OpCopyMemory copies %{} to %{}, which overlap in part", operand(1), operand(0))
 }
 
-/// What two accesses race in, if it is a buffer: by the name of its variable, if that has one.
+/// The object of a race in a buffer, with the name of its variable if it has one.
 pub(in crate::spirv) fn buffer(module: &Module, variable: u32) -> String {
     module.name(variable).map_or_else(|| "a buffer".into(), |name| format!("the buffer %{name}"))
 }
-/// What two accesses race in, if it is Workgroup memory with an explicit layout.
+/// The object of a race in Workgroup memory with an explicit layout.
 pub(in crate::spirv) const WORKGROUP_MEMORY: &str = "Workgroup memory";
-/// The same if it has none.
+/// The object of a race in Workgroup memory without an explicit layout.
 pub(in crate::spirv) const WORKGROUP_VARIABLE: &str = "a Workgroup variable, 8 bytes for each scalar";
 
-/// What two accesses race in, if it is a texel of level 0 of an image, by its place among them.
+/// The object of a race in a texel of level 0 of an image. `index` is the index of the texel.
 pub(in crate::spirv) fn texel(image: &Image, (set, binding): (u32, u32), index: u64) -> String {
     let [width, height, slices] = image.sides(0).unwrap_or([1; 3]).map(u64::from);
     let (x, y, z) = (index % width, index / width % height, index / width / height);
@@ -133,13 +133,13 @@ pub(in crate::spirv) fn texel(image: &Image, (set, binding): (u32, u32), index: 
     format!("texel ({x}, {y}{slice}) of the image at set {set}, binding {binding}")
 }
 
-/// The second access of a race in that object.
+/// The text for the second access of a race in that object.
 pub(in crate::spirv) fn data_race(module: &Module, race: &Race, object: &str) -> String {
     let (second, first) = (name(module, race.second.instruction), name(module, race.first.instruction));
     format!("{second} races with the earlier {first} (instruction {}) in {object}: {race}", race.first.instruction)
 }
 
-/// An instruction of an invocation, which has that number in the grid and that GlobalInvocationId.
+/// The site of an instruction in an invocation with that number and GlobalInvocationId.
 pub(in crate::spirv) fn site(module: &Module, instruction: u32, invocation: u32, global: [u32; 3]) -> Site {
     let place = module.place(instruction as usize);
     let line = module.source_line(instruction as usize);
@@ -156,7 +156,7 @@ pub(in crate::spirv) fn site(module: &Module, instruction: u32, invocation: u32,
     }
 }
 
-/// The calls of those instructions.
+/// The calls at these instructions.
 pub(in crate::spirv) fn calls(module: &Module, instructions: Vec<u32>) -> Vec<Call> {
     let call = |instruction: u32| {
         let place = module.place(instruction as usize);
@@ -165,8 +165,8 @@ pub(in crate::spirv) fn calls(module: &Module, instructions: Vec<u32>) -> Vec<Ca
     instructions.into_iter().map(call).collect()
 }
 
-/// A barrier that some wait at, and that another never reaches, each by its GlobalInvocationId; and
-/// what the other does.
+/// A barrier at which one invocation waits and which another does not reach. The invocations are
+/// given by GlobalInvocationId. `other` is the state of the second one.
 pub(in crate::spirv) fn divergent_barrier<I>(
     module: &Module,
     barrier: u32,
@@ -182,7 +182,8 @@ pub(in crate::spirv) fn divergent_barrier<I>(
     format!("OpControlBarrier is reached by invocation ({x},{y},{z}) and not by all of its workgroup: invocation ({u},{v},{w}) {other}")
 }
 
-/// An access through one variable to bytes that another that does not alias it has accessed.
+/// An access through a variable to a byte that was accessed through another variable, without a
+/// declared alias.
 pub(in crate::spirv) fn undeclared_alias(module: &Module, at: u32, variable: u32, other: u32, byte: u64) -> String {
     format!(
         "{} accesses byte {byte} of a buffer through %{variable}; it was accessed through %{other}, one of them writes, and not both are \
@@ -191,12 +192,12 @@ pub(in crate::spirv) fn undeclared_alias(module: &Module, at: u32, variable: u32
     )
 }
 
-/// An operand `id` that is not the same in all invocations that execute the instruction together.
+/// An operand `id` that differs among the invocations which execute the instruction together.
 pub(in crate::spirv) fn non_uniform_operand(module: &Module, at: u32, id: u32) -> String {
     format!("{} has an operand, %{id}, that is not the same in all invocations of its subgroup that execute it together", name(module, at))
 }
 
-/// Clusters that are larger than a subgroup.
+/// A cluster size that is larger than the subgroup.
 pub(in crate::spirv) fn cluster_size(module: &Module, at: u32, cluster: u32, size: u32) -> String {
     format!("{} has clusters of {cluster} invocations, and a subgroup has {size}", name(module, at))
 }

@@ -1,11 +1,11 @@
-//! Scopes and memory semantics from their words: SPIR-V §3.2.25 (Memory Semantics), §3.2.27
-//! (Scope), and what Vulkan asks of them.
+//! Decodes scopes and memory semantics from words: SPIR-V §3.2.25 (Memory Semantics) and §3.2.27
+//! (Scope). Also checks the requirements of Vulkan.
 
 use rspirv::spirv::MemorySemantics as Bits;
 
 use crate::concurrency::{Class, Classes, Ordering, Scope, Semantics};
 
-/// The instruction that semantics stand in.
+/// The instruction that semantics belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// OpAtomicLoad, and OpAtomicCompareExchange's semantics for the unequal case.
@@ -20,17 +20,17 @@ pub enum Use {
     ControlBarrier,
 }
 
-/// What is wrong with the words of a scope or of memory semantics.
+/// A fault in the word of a scope or of memory semantics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SemanticsError {
-    /// No scope has this number, or one that is not modeled.
+    /// The word is not the number of a scope that is modeled.
     UnknownScope(u32),
     /// An execution scope that Vulkan does not allow.
     ExecutionScope(Scope),
     /// A memory scope that Vulkan does not allow.
     MemoryScope(Scope),
-    /// Bits without a meaning.
+    /// Unknown bits.
     UnknownBits(u32),
     /// More than one of Acquire, Release, AcquireRelease and SequentiallyConsistent.
     SeveralOrderings(u32),
@@ -40,9 +40,9 @@ pub enum SemanticsError {
     SequentiallyConsistent,
     /// An ordering that the instruction cannot have.
     OrderingOfUse(Ordering, Use),
-    /// An ordering of no storage class.
+    /// There is an ordering, but no storage class.
     NoClass,
-    /// A storage class without an ordering.
+    /// There is a storage class, but no ordering.
     ClassWithoutOrdering,
     /// OutputMemory, MakeAvailable, MakeVisible or Volatile without the Vulkan memory model.
     NeedsVulkanMemoryModel(u32),
@@ -100,7 +100,7 @@ impl Use {
 }
 
 impl Scope {
-    /// SPIR-V §3.2.27: the scope that a constant means, with what is wrong as an error.
+    /// Decodes a scope word, SPIR-V §3.2.27.
     pub fn decode(word: u32) -> Result<Scope, SemanticsError> {
         match word {
             0 => Ok(Scope::CrossDevice),
@@ -126,8 +126,8 @@ impl Scope {
 }
 
 impl Semantics {
-    /// SPIR-V §3.2.25: the meaning of a word. SubgroupMemory, CrossWorkgroupMemory and
-    /// AtomicCounterMemory are ignored, as Vulkan says;
+    /// Decodes a memory semantics word, SPIR-V §3.2.25. SubgroupMemory,
+    /// CrossWorkgroupMemory and AtomicCounterMemory are ignored, as Vulkan says.
     /// SequentiallyConsistent counts as AcquireRelease.
     pub fn decode(word: u32) -> Result<Semantics, SemanticsError> {
         let Some(bits) = Bits::from_bits(word) else {
@@ -157,11 +157,11 @@ impl Semantics {
         Ok(semantics)
     }
 
-    /// What Vulkan asks of semantics beyond their decoding ("Validation Rules Within a Module",
-    /// VUID-StandaloneSpirv-MemorySemantics-10865 and following): no SequentiallyConsistent, an
-    /// ordering that fits the instruction, a storage class exactly if there is an ordering, and the
-    /// flags of the Vulkan memory model only under it. Compilers break some of it, so a lenient
-    /// loader does not ask.
+    /// Checks what Vulkan requires beyond decoding ("Validation Rules Within a Module",
+    /// VUID-StandaloneSpirv-MemorySemantics-10865 and following). SequentiallyConsistent is not
+    /// allowed. The ordering must fit the instruction. There is a storage class exactly if there is
+    /// an ordering. The flags of the Vulkan memory model need that model. Compilers violate some of
+    /// these rules, so a lenient loader does not check them.
     pub fn check(&self, of: Use, vulkan_memory_model: bool) -> Result<(), SemanticsError> {
         if self.sequentially_consistent {
             return Err(SemanticsError::SequentiallyConsistent);

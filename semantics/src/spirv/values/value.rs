@@ -1,5 +1,5 @@
-//! What both engines run on and observe: scalars, inputs, outputs, and how control
-//! puts lanes in doubt.
+//! Scalars, inputs and outputs, which both engines share, and the effect of control flow on the
+//! trust in lanes.
 
 use smallvec::SmallVec;
 
@@ -7,27 +7,27 @@ use crate::number::{Lane, Lanes, Profile, Trust, Why};
 use crate::spirv::module::{Interface, Module};
 use crate::undefined::Unspecified;
 
-/// Where an undefined value was made.
+/// The origin of an undefined value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// By what.
+    /// The reason that it is undefined.
     pub kind: Unspecified,
-    /// By which instruction, by its index in the module.
+    /// The index of the instruction that made it, in the module.
     pub instruction: u32,
-    /// By which invocation, by its number in the grid.
+    /// The number of the invocation that made it, in the grid.
     pub invocation: u32,
 }
 
-/// One component of a value, as the reference holds it: a value of a type is its components in the
-/// order of declaration.
+/// A component of a value in the reference engine. A value is the sequence of its components, in
+/// the order of declaration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scalar {
-    /// The bits, zero above the component's width; a Boolean is 0 or 1. Meaningless where the
-    /// scalar is undefined.
+    /// The bits. They are zero above the component's width, and a Boolean is 0 or 1. They have no
+    /// meaning if the scalar is undefined.
     pub bits: u64,
-    /// What a conforming device may show instead.
+    /// What a conforming device may have instead.
     pub trust: Trust,
-    /// Where the value was made, if it is undefined.
+    /// The origin, if the scalar is undefined.
     pub undefined: Option<Origin>,
 }
 
@@ -35,12 +35,12 @@ pub struct Scalar {
 pub type Scalars = SmallVec<[Scalar; 4]>;
 
 impl Scalar {
-    /// A constant or input that reaches the program bit for bit, of a component type.
+    /// A constant, or an input that reaches the program bit for bit, of that component type.
     pub fn exact(of: crate::spirv::operation::Scalar, bits: u64) -> Scalar {
         use crate::spirv::operation::Scalar as Type;
         let trust = match of {
             Type::Float { width: 32 } => Trust::of_exact(f32::from_bits(bits as u32)),
-            // What is known about rewriting is known of 32 bits only.
+            // Certificates against rewriting exist for 32 bits only.
             Type::Float { .. } => Trust { grid: None, ..Trust::CERTAIN },
             _ => Trust::CERTAIN,
         };
@@ -58,7 +58,7 @@ impl Scalar {
         Lane { bits: self.bits as u32, trust: self.trust }
     }
 
-    /// The Boolean; of an undefined value, any.
+    /// The Boolean. Of an undefined value this is arbitrary.
     #[inline]
     pub fn is_true(self) -> bool {
         self.bits != 0
@@ -71,18 +71,18 @@ impl From<Lane> for Scalar {
     }
 }
 
-/// The bytes behind a descriptor.
+/// The contents of a buffer, with its descriptor.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Buffer {
     /// The descriptor set.
     pub set: u32,
-    /// The binding in it.
+    /// The binding in the set.
     pub binding: u32,
     /// The bytes, little-endian.
     pub bytes: Vec<u8>,
 }
 
-/// What one invocation of a fragment program sees.
+/// The inputs of one invocation of a fragment program.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Inputs<'b> {
     /// The BuiltIn FragCoord.
@@ -98,31 +98,31 @@ impl<'b> Inputs<'b> {
     }
 }
 
-/// What one invocation of a fragment program shows.
+/// The outputs of one invocation of a fragment program.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Outputs {
     /// The components of each output that was written, by ascending location.
     pub written: SmallVec<[(u32, Lanes); 1]>,
-    /// The locations of the outputs that were not written: their values are undefined.
+    /// The locations of outputs that were not written, whose values are undefined.
     pub unwritten: SmallVec<[u32; 1]>,
-    /// How many rules were applied: one for each instruction executed, and one for all OpPhi of a
+    /// The number of rules applied: one for each executed instruction, but one for all OpPhi of a
     /// block together.
     pub steps: u64,
 }
 
 impl Outputs {
-    /// The components of the output of that location, if it was written.
+    /// The components of the output at a location, if it was written.
     pub fn at(&self, location: u32) -> Option<&Lanes> {
         self.written.iter().find(|(l, _)| *l == location).map(|(_, lanes)| lanes)
     }
 
-    /// The components of all outputs that were written, by ascending location.
+    /// The components of all written outputs, by ascending location.
     pub fn lanes(&self) -> Lanes {
         self.written.iter().flat_map(|(_, lanes)| lanes.iter().copied()).collect()
     }
 
-    /// The components that another run shows where this one shows [`Outputs::lanes`]; anything,
-    /// where it writes nothing.
+    /// The components of another run's outputs at the locations that this run wrote. A location
+    /// that the other run did not write gets this run's components, in doubt.
     pub(in crate::spirv) fn components_of(&self, other: &Outputs) -> Lanes {
         let unwritten = |lane: &Lane| Lane { trust: lane.trust.in_doubt(Why::Control), ..*lane };
         let of = |(location, lanes): &(u32, Lanes)| other.at(*location).cloned().unwrap_or_else(|| lanes.iter().map(unwritten).collect());
@@ -130,13 +130,13 @@ impl Outputs {
     }
 }
 
-/// What is wrong with the inputs for this module, if anything: a buffer that is missing, or too
+/// The first fault of the inputs for this module, if there is one: a buffer that is missing or too
 /// short for its structure.
 pub(in crate::spirv) fn missing_resource(module: &Module, inputs: &Inputs<'_>) -> Option<String> {
     module.variables.iter().find_map(|v| missing_buffer(v.id, module.interface(v.id)?, module.buffer_size(v.id), inputs))
 }
 
-/// What is wrong with the buffer of one variable that needs so many bytes, if anything.
+/// The fault of the buffer of one variable, which needs `needed` bytes, if there is one.
 pub(in crate::spirv) fn missing_buffer(id: u32, interface: Interface, needed: u64, inputs: &Inputs<'_>) -> Option<String> {
     let Interface::Buffer(set, binding) = interface else { return None };
     match inputs.buffer(set, binding) {
@@ -148,40 +148,40 @@ pub(in crate::spirv) fn missing_buffer(id: u32, interface: Interface, needed: u6
     }
 }
 
-/// The float at a byte offset that the caller knows to be within.
+/// The float at a byte offset. The caller ensures that it is within the bytes.
 #[inline]
 pub(in crate::spirv) fn float_at(bytes: &[u8], offset: usize) -> Lane {
     let quad = bytes[offset..offset + 4].try_into().expect("a slice of 4 bytes");
     Lane::exact(f32::from_bits(u32::from_le_bytes(quad)))
 }
 
-/// Whether control has depended on a lane that is not the only one a device may have.
+/// Whether control flow has depended on a lane for which a device may have another value.
 ///
-/// After such a branch another conforming device may be anywhere else: whatever is written from
-/// there on is in doubt. It stays so to the end of the run, which is simple, and sound because
+/// After such a branch another conforming device may be anywhere else, so everything written from
+/// there on is in doubt. The doubt lasts to the end of the run. This is simple, and sound because
 /// every output counts as written at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Control {
-    /// A condition was in doubt under the strict profile.
+    /// Whether a condition was in doubt under the strict profile.
     doubtful: bool,
-    /// A condition had no certificate for the profile without float controls.
+    /// Whether a condition had no certificate for the profile without float controls.
     uncertified: bool,
 }
 
 impl Control {
-    /// Control after a branch on this condition.
+    /// The state after a branch on this condition.
     #[inline]
     #[must_use]
     pub fn after(self, condition: Trust) -> Control {
         Control { doubtful: self.doubtful || condition.doubt.is_some(), uncertified: self.uncertified || condition.grid.is_none() }
     }
 
-    /// Whether a condition was in doubt under the profile.
+    /// Whether a condition was in doubt under a profile.
     pub fn is_doubtful(self, profile: Profile) -> bool {
         if profile.is_strict() { self.doubtful } else { self.uncertified }
     }
 
-    /// Puts lanes that are written now in the doubt that control is in.
+    /// Puts lanes that are written now in doubt, if control is.
     #[inline]
     pub fn mark(self, lanes: &mut [Lane]) {
         self.mark_all(lanes.iter_mut().map(|lane| &mut lane.trust));

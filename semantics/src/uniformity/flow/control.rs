@@ -5,23 +5,24 @@ use crate::spirv::cfg::Graph;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// The loops of a function, and where phis may stand.
+/// The loops of a function, and the places where phis may stand.
 pub(super) struct Shape {
-    /// The reachable blocks, each before its successors but for the edges that go back.
+    /// The reachable blocks. Each comes before its successors, except along edges that go back.
     pub order: Vec<u32>,
-    /// By block: the blocks that it dominates immediately, in that order.
+    /// By block: the blocks that it immediately dominates, in that order.
     pub dominated: Vec<Vec<u32>>,
-    /// By block: where its dominance ends.
+    /// By block: its dominance frontier.
     pub frontier: Vec<Vec<u32>>,
     /// By block: the innermost natural loop around it, or `NONE`.
     pub loop_of: Vec<u32>,
     /// By loop: the loop around it, or `NONE`.
     pub outer: Vec<u32>,
-    /// By loop: how many loops are around it.
+    /// By loop: the number of loops around it.
     pub depth: Vec<u32>,
-    /// By block: whether an edge goes back to it.
+    /// By block: whether an edge goes back to it, so that it is a header.
     pub header: Vec<bool>,
-    /// How many entries the frontiers have; from [`super::MAX_MERGES`] on they are not complete.
+    /// The number of entries of all frontiers. If it reaches [`super::MAX_MERGES`], the frontiers
+    /// are incomplete.
     pub frontiers: usize,
 }
 
@@ -66,10 +67,10 @@ impl Shape {
         shape
     }
 
-    /// Natural loops, from the inside out.
+    /// Finds natural loops, from the inside out.
     fn loops(&mut self, graph: &Graph, number: &[u32]) {
         let n = number.len();
-        // By block: its loop's header as far as is known, itself at first.
+        // By block: the header of its loop so far. Initially the block itself.
         let mut parent: Vec<u32> = (0..n as u32).collect();
         fn find(parent: &mut [u32], mut at: u32) -> u32 {
             while parent[at as usize] != at {
@@ -114,7 +115,7 @@ impl Shape {
                 }
             }
         }
-        // Outer loops have higher numbers.
+        // Outer loops have higher numbers than inner loops.
         self.depth = vec![0; self.outer.len()];
         for id in (0..self.outer.len()).rev() {
             if let Some(depth) = self.depth.get(self.outer[id] as usize) {
@@ -123,7 +124,7 @@ impl Shape {
         }
     }
 
-    /// Whether the loop, or `NONE` for no loop, is around what has that innermost loop.
+    /// Whether loop `outer` contains a block whose innermost loop is `inner`. `NONE` means no loop.
     pub(super) fn encloses(&self, outer: u32, mut inner: u32) -> bool {
         if outer == NONE {
             return true;
@@ -141,18 +142,18 @@ impl Shape {
     }
 }
 
-/// On what a block is control dependent.
+/// What a block is control dependent on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum On {
-    /// On being called.
+    /// On the call of the function.
     Entry,
-    /// On the branch at the end of that block.
+    /// On the branch at the end of this block.
     Branch(u32),
 }
 
-/// Says of each live block on what it is control dependent. `successors` are the live edges;
-/// `exits` says whether the invocation may end at the end of the block. `loops` are those of
-/// [`Flow::looped`]: an edge back to the header may also lead to what comes after the loop.
+/// Calls `depends` for each control dependence of a live block. `successors` are the live edges.
+/// `exits` says whether the invocation may end at the end of a block. `loops` are those of
+/// [`Flow::looped`]: an edge back to the header may also lead to the block after the loop.
 pub(super) fn dependences(
     successors: &[Vec<u32>],
     live: &[bool],
@@ -173,7 +174,7 @@ pub(super) fn dependences(
         let is_live = |block: &Block| live[block.0 as usize];
         after.extend(loops.iter().map(|(header, after, returns)| (header.0, [Some(*after), *returns].into_iter().flatten().find(is_live))));
     }
-    // Where else a block may lead: after the loops to whose headers it goes back.
+    // Other targets of a block: the blocks after the loops to whose headers it goes back.
     let mut beside: FxHashMap<u32, SmallVec<[u32; 1]>> = FxHashMap::default();
     for &block in order.iter().filter(|b| live[**b as usize] && !loops.is_empty()) {
         for &to in successors[block as usize].iter().filter(|to| number[**to as usize] <= number[block as usize]) {
@@ -210,7 +211,7 @@ pub(super) fn dependences(
             None => break,
         }
     }
-    // Node 0 is the exit, block b is node b + 1.
+    // Node 0 is the exit. Block b is node b + 1.
     let exit: Vec<u32> = (0..n as u32).filter(|&b| live[b as usize] && ends[b as usize]).map(|b| b + 1).collect();
     let reversed = Graph::new((0..n + 1).map(|node| match node {
         0 => exit.clone(),

@@ -1,8 +1,9 @@
-//! What the precise analysis looks at: control flow and values, whatever the language.
+//! The input of the precise analysis: control flow and values, independent of the language.
 //!
 //! A front end (`uniformity::wsl`, `uniformity::spirv`) lowers a function, with its callees
 //! inlined, to a [`Flow`]: blocks of actions over values and cells. A cell is a variable of one
-//! scalar. A value is computed once where it stands. [`analyse`] decides what is uniform:
+//! scalar. A value is computed once, at its place in a block. [`analyse`] decides which blocks and
+//! values are uniform:
 //!
 //! - Cells become values in static single assignment form. Equal computations are one value, and
 //!   integer constants are folded. Edges that no constant condition takes are left out.
@@ -15,9 +16,9 @@
 //! - A value that varies within a loop and is used after it is uniform only if the loop is left
 //!   uniformly.
 //!
-//! Control dependence is that of Ferrante, Ottenstein and Warren (1987). Phis are placed as Cytron
-//! et al. (1991) do it; their number is limited. Unspecified results (a division by zero, an index
-//! out of bounds) are taken to be uniform if the operands are.
+//! Control dependence is that of Ferrante, Ottenstein and Warren (1987). Phis are placed as in
+//! Cytron et al. (1991), up to a limit. Unspecified results (a division by zero, an index out of
+//! bounds) count as uniform if the operands are.
 
 mod control;
 mod pure;
@@ -42,8 +43,8 @@ pub struct Cell(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Block(pub u32);
 
-/// The most merges of a function. Loops in one another have as many for each variable as there are
-/// loops around it.
+/// The greatest number of merges of a function. In nested loops, a variable has as many merges as
+/// there are loops around it.
 pub const MAX_MERGES: usize = 1 << 21;
 
 /// No verdict: there are more than [`MAX_MERGES`] merges.
@@ -59,7 +60,7 @@ impl std::fmt::Display for TooManyMerges {
 
 impl std::error::Error for TooManyMerges {}
 
-/// No index.
+/// The index that means no item.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// How a value is computed.
@@ -67,50 +68,51 @@ pub(super) const NONE: u32 = u32::MAX;
 pub enum Def {
     /// These 32 bits, in every invocation.
     Constant(u32),
-    /// The same in every invocation, and otherwise unknown; at most the number.
+    /// The same unknown value in every invocation, at most this number.
     Uniform(u32),
-    /// It may differ between invocations; at most the number. The text says what it is, by its
-    /// index in [`Flow::texts`].
+    /// A value that may differ between invocations. The first number is the index in
+    /// [`Flow::texts`] of its description. The second is an upper bound.
     Varying(u32, u32),
-    /// An input of the function that is analysed by itself, by its number.
+    /// An input, by number, of a function that is analysed by itself.
     Input(u32),
     /// A function of its operands.
     Pure(Pure, Range<u32>),
-    /// What the cell holds.
+    /// The value of the cell.
     Read(Cell),
 }
 
-/// What a block does.
+/// An action of a block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Action {
     /// Computes a value.
     Define(Value),
-    /// Changes a cell.
+    /// Sets a cell.
     Write(Cell, Value),
-    /// What needs uniform control flow, and where it stands.
+    /// An operation that needs uniform control flow, and its place.
     Need(Need, Span),
-    /// The value must be uniform, or what needs uniform control flow is not.
+    /// A value that must be uniform. Otherwise an operation that needs uniform control flow does
+    /// not have it.
     Must(Value, Need, Span),
 }
 
-/// How a block ends.
+/// The end of a block.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum End {
     /// The invocation ends.
     #[default]
     Exit,
-    /// It cannot be reached.
+    /// This point cannot be reached.
     Unreachable,
-    /// It goes on there.
+    /// Control flow goes on in this block.
     Jump(Block),
-    /// By a condition: where it is not zero, and where it is.
+    /// A branch on a condition: the first block if it is not zero, the second if it is.
     Branch(Value, Block, Block),
-    /// By a value; the last is for every other one.
+    /// A switch on a value. The last block is for all other values.
     Switch(Value, Vec<(u32, Block)>, Option<Block>),
 }
 
 impl End {
-    /// Where it leads, perhaps the same block twice.
+    /// The blocks that it leads to. A block may occur twice.
     pub(super) fn successors(&self) -> smallvec::SmallVec<[Block; 2]> {
         match self {
             End::Exit | End::Unreachable => smallvec::SmallVec::new(),
@@ -125,7 +127,7 @@ impl End {
 pub(super) struct BlockData {
     pub actions: Range<u32>,
     pub end: End,
-    /// Where the condition stands.
+    /// The place of the condition.
     pub span: Option<Span>,
 }
 
@@ -135,27 +137,27 @@ pub(super) struct ValueData {
     pub span: Span,
 }
 
-/// A function as blocks; block 0 is the first. Blocks are filled one after the other.
+/// A function as blocks. Block 0 is the first. Blocks are filled one after another.
 #[derive(Clone, Debug)]
 pub struct Flow {
     pub(super) blocks: Vec<BlockData>,
     pub(super) actions: Vec<Action>,
     pub(super) values: Vec<ValueData>,
     pub(super) operands: Vec<Value>,
-    /// By cell: the variable that it belongs to, as the front end numbers them.
+    /// By cell: its variable, as the front end numbers variables.
     pub(super) cells: Vec<u32>,
-    /// What varying values are.
+    /// The descriptions of varying values.
     pub texts: Vec<String>,
     current: Block,
-    /// Where what is being lowered stands.
+    /// The place of the construct that is being lowered.
     pub span: Span,
     /// The number of inputs.
     pub inputs: u32,
-    /// What the function gives, in order, at the end of the block that [`Flow::finish`] ends.
+    /// The cells of the results, in order, at the end of the block that [`Flow::finish`] ends.
     pub outputs: Vec<Cell>,
     pub(super) returning: Block,
     pub(super) planted: Option<Planted>,
-    /// The loops whose iterations tell operations apart: [`Flow::looped`].
+    /// The loops whose iterations distinguish operations: [`Flow::looped`].
     pub(super) loops: Vec<(Block, Block, Option<Block>)>,
 }
 
@@ -180,18 +182,18 @@ impl Default for Flow {
 }
 
 impl Flow {
-    /// A function that does nothing yet, for an analysis of which one rule may be weakened.
+    /// An empty function, for an analysis with a planted fault or none.
     pub fn new(planted: Option<Planted>) -> Flow {
         Flow { planted, ..Flow::default() }
     }
 
-    /// A new block.
+    /// Adds a block.
     pub fn block(&mut self) -> Block {
         self.blocks.push(BlockData::default());
         Block(self.blocks.len() as u32 - 1)
     }
 
-    /// Goes on in that block, which is empty.
+    /// Makes an empty block the current block.
     pub fn begin(&mut self, block: Block) {
         let at = self.actions.len() as u32;
         self.blocks[block.0 as usize].actions = at..at;
@@ -212,16 +214,16 @@ impl Flow {
         self.begin(to);
     }
 
-    /// A loop from its header to where control flow goes on after it, and where the function
-    /// returns if no way leads there.
+    /// Adds a loop, by its header and the block in which control flow goes on after it. If no edge
+    /// leads there, control flow goes on in `returns`, the block in which the function returns.
     ///
-    /// What is executed in the loop belongs to an iteration, also on the last way out of it. So a
-    /// block that every invocation comes to, but some in another iteration, is not uniform.
+    /// All that is executed in the loop belongs to an iteration, including the last way out of it.
+    /// So a block is not uniform if every invocation reaches it, but some in another iteration.
     pub fn looped(&mut self, header: Block, after: Block, returns: Option<Block>) {
         self.loops.push((header, after, returns));
     }
 
-    /// Ends the current block, from which the function returns.
+    /// Ends the current block, in which the function returns.
     pub fn finish(&mut self) {
         self.returning = self.current;
         self.end(End::Exit);
@@ -232,13 +234,13 @@ impl Flow {
         self.cells[a.0 as usize] == self.cells[b.0 as usize]
     }
 
-    /// The number of cells from that one on that belong to the same variable.
+    /// The number of cells of a variable, from this cell on.
     pub fn cells_from(&self, cell: Cell) -> u32 {
         let rest = &self.cells[cell.0 as usize..];
         rest.iter().take_while(|variable| **variable == rest[0]).count() as u32
     }
 
-    /// New cells of a variable; the first of them.
+    /// Adds `n` cells of a variable. Returns the first.
     pub fn new_cells(&mut self, variable: u32, n: u32) -> Cell {
         let first = Cell(self.cells.len() as u32);
         self.cells.resize(self.cells.len() + n as usize, variable);
@@ -252,56 +254,56 @@ impl Flow {
         value
     }
 
-    /// A constant.
+    /// Adds a constant.
     pub fn constant(&mut self, bits: u32) -> Value {
         self.define(Def::Constant(bits))
     }
 
-    /// A value that is the same in every invocation, and at most `most`.
+    /// Adds a value that is the same in every invocation, and at most `most`.
     pub fn uniform(&mut self, most: u32) -> Value {
         self.define(Def::Uniform(most))
     }
 
-    /// A value that may differ between invocations, and is at most `most`.
+    /// Adds a value that may differ between invocations, and is at most `most`.
     pub fn varying(&mut self, text: u32, most: u32) -> Value {
         self.define(Def::Varying(text, most))
     }
 
-    /// The next input.
+    /// Adds the next input.
     pub fn input(&mut self) -> Value {
         self.inputs += 1;
         self.define(Def::Input(self.inputs - 1))
     }
 
-    /// A function of operands.
+    /// Adds a function of operands.
     pub fn pure(&mut self, pure: Pure, operands: &[Value]) -> Value {
         let start = self.operands.len() as u32;
         self.operands.extend_from_slice(operands);
         self.define(Def::Pure(pure, start..self.operands.len() as u32))
     }
 
-    /// What the cell holds.
+    /// Reads a cell.
     pub fn read(&mut self, cell: Cell) -> Value {
         self.define(Def::Read(cell))
     }
 
-    /// Changes a cell.
+    /// Sets a cell.
     pub fn write(&mut self, cell: Cell, value: Value) {
         self.actions.push(Action::Write(cell, value));
     }
 
-    /// An operation that needs uniform control flow.
+    /// Adds an operation that needs uniform control flow.
     pub fn need(&mut self, need: Need, span: Span) {
         self.actions.push(Action::Need(need, span));
     }
 
-    /// Something that needs this value to be uniform, since it branches on it before it needs
-    /// uniform control flow.
+    /// Adds an operation that needs this value to be uniform, since it branches on the value before
+    /// it needs uniform control flow.
     pub fn must(&mut self, value: Value, need: Need, span: Span) {
         self.actions.push(Action::Must(value, need, span));
     }
 
-    /// The bits, if the value is a constant as it stands.
+    /// The bits of a value that is defined as a constant.
     pub fn known(&self, value: Value) -> Option<u32> {
         match self.values[value.0 as usize].def {
             Def::Constant(bits) => Some(bits),

@@ -1,7 +1,7 @@
-//! Functions of values: what is folded, and what is the same whatever the operands are.
+//! Functions of values: constant folding, and results that do not depend on the values of operands.
 
-/// A function whose result depends on its operands only. Integers have 32 bits; a truth value is 0
-/// or 1. Shift amounts are below 32.
+/// A function whose result depends only on its operands. Integers have 32 bits. A Boolean is 0 or
+/// 1. Shift amounts are below 32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "each is its name; U is unsigned, S signed")]
 pub enum Pure {
@@ -18,7 +18,7 @@ pub enum Pure {
     Xor,
     /// Every bit inverted.
     Complement,
-    /// 1 of zero, otherwise 0.
+    /// 1 if the operand is zero, otherwise 0.
     Not,
     Shl,
     ShrU,
@@ -33,14 +33,14 @@ pub enum Pure {
     MaxU,
     MinS,
     MaxS,
-    /// The second operand where the first is not zero, else the third.
+    /// The second operand if the first is not zero, otherwise the third.
     Select,
-    /// Any other function, by a number that the front end gives.
+    /// Any other function. The front end assigns the number.
     Other(u32),
 }
 
-/// What is known of an operand: its number, and its bits if it is a constant, and the largest
-/// unsigned number that it may be.
+/// An operand: its number, its bits if it is a constant, and the largest unsigned number that it
+/// may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Operand {
     pub value: u32,
@@ -48,24 +48,24 @@ pub(super) struct Operand {
     pub most: u32,
 }
 
-/// What a function of operands is, without computing it at run time.
+/// The result of a function, if it needs no computation at run time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Simple {
     /// These bits.
     Bits(u32),
-    /// The value of that number.
+    /// The operand with this number.
     Same(u32),
 }
 
 impl Pure {
-    /// Whether its two operands can be exchanged.
+    /// Whether its two operands may be swapped.
     pub(super) fn commutes(self) -> bool {
         use Pure::*;
         matches!(self, Add | Mul | And | Or | Xor | Eq | Ne | MinU | MaxU | MinS | MaxS)
     }
 
-    /// Whether two computations of the same operands give the same. A result that may be
-    /// unspecified is chosen at each computation.
+    /// Whether two computations with equal operands have equal results. A result that may be
+    /// unspecified is chosen anew at each computation.
     pub(super) fn repeatable(self, operands: &[Operand]) -> bool {
         match self {
             Pure::DivU | Pure::RemU | Pure::DivS | Pure::RemS => operands.get(1).is_some_and(|o| o.bits.is_some_and(|bits| bits != 0)),
@@ -74,7 +74,7 @@ impl Pure {
         }
     }
 
-    /// The result, where it follows from what is known.
+    /// The result, if it follows from the constants and bounds of the operands.
     pub(super) fn simplify(self, operands: &[Operand]) -> Option<Simple> {
         use Pure::*;
         use Simple::{Bits, Same};
@@ -172,7 +172,7 @@ impl Pure {
             And => most(0).min(most(1)),
             MinU => most(0).min(most(1)),
             MaxU => most(0).max(most(1)),
-            // By zero the result is unspecified.
+            // The result of a division by zero is unspecified.
             DivU => match operands.get(1).and_then(|o| o.bits) {
                 Some(y) if y > 0 => most(0) / y,
                 _ => u32::MAX,

@@ -9,36 +9,36 @@ use crate::uniformity::Need;
 use crate::uniformity::graph::{Graph, Node};
 use rustc_hash::FxHashMap;
 
-/// What a node of the graph stands for.
+/// The meaning of a node of the graph.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cause {
-    /// What must be uniform.
+    /// The node for all that must be uniform.
     Must,
-    /// What differs between invocations.
+    /// The node for all that differs between invocations.
     Cannot,
-    /// Control flow where the function is called.
+    /// Control flow at the call of the function.
     Call,
     /// Control flow at a block.
     Control,
-    /// The branch whose condition stands there.
+    /// The branch whose condition has this place.
     Branch(Span),
-    /// Leaving a loop.
+    /// The exit from a loop.
     Loop,
-    /// A value that is computed there.
+    /// A value that is computed at this place.
     Value(Span),
-    /// The value of a variable where control flow meets.
+    /// The value of a variable where control flow meets. The variable is numbered by the front end.
     Merge(u32),
-    /// A value of a loop, seen after it.
+    /// The value after a loop of a value that the loop computes.
     After,
-    /// A constant, or another value that is the same everywhere.
+    /// A constant, or another value that is the same in all invocations.
     Same,
-    /// A varying value: what it is, and where.
+    /// A varying value: the index of its description, and its place.
     Varying(u32, Span),
-    /// An input of the function.
+    /// An input of the function, by number.
     Input(u32),
 }
 
-/// A weakened analysis, to test what tests it.
+/// A planted fault: a weakened analysis, to test the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "each says what is left out")]
 pub enum Planted {
@@ -63,7 +63,7 @@ pub enum Planted {
 }
 
 impl Planted {
-    /// Every one.
+    /// All faults.
     pub const ALL: [Planted; 18] = [
         Planted::ControlOfBranch,
         Planted::ControlOfOuterBranch,
@@ -86,49 +86,51 @@ impl Planted {
     ];
 }
 
-/// An operation that needs uniform control flow, where it may not have it.
+/// An operation that needs uniform control flow and may not have it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What it needs.
+    /// The kind of operation.
     pub need: Need,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
-    /// From the control flow of the operation to what differs.
+    /// The path from the control flow of the operation to a value that differs.
     pub path: Vec<Hop>,
-    /// What differs, at the end of the path.
+    /// The description of this value, at the end of the path.
     pub what: String,
 }
 
 /// A node on the path of a [`Finding`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hop {
-    /// What it stands for.
+    /// The meaning of the node.
     pub cause: Cause,
     /// The rule of the edge to the next node.
     pub rule: Option<Rule>,
-    /// The variable that was given the value first, as the front end numbers it.
+    /// The variable to which the value was assigned first, as the front end numbers it.
     pub variable: Option<u32>,
 }
 
-/// What the analysis says of a function.
+/// The result of the analysis of a function.
 #[derive(Clone, Debug)]
 pub struct Solution {
     /// The graph.
     pub graph: Graph<Cause>,
-    /// Its first node.
+    /// The node of the graph for all that must be uniform.
     pub must_be_uniform: Node,
-    /// The rules that added an edge.
+    /// The rules that added an edge, in registry order.
     pub fired: Vec<Rule>,
-    /// What is in control flow that may not be uniform, once for each place.
+    /// The operations whose control flow may not be uniform, one for each place.
     pub findings: Vec<Finding>,
-    /// By place: what needs that the function is called in uniform control flow.
+    /// The kinds of operations that need the function to be called in uniform control flow, each
+    /// with the place of one operation.
     pub control: Vec<(Need, Span)>,
-    /// By input: what needs that it is uniform.
+    /// By input: an operation that needs it to be uniform, if there is one.
     pub must: Vec<Option<(Need, Span)>>,
-    /// By output: whether it may be uniform, and the inputs that must be uniform for that.
+    /// By output: the inputs that must be uniform for it to be uniform. `None` if it may
+    /// differ anyway.
     pub outputs: Vec<Option<Vec<u32>>>,
-    /// Whether the invocations that come back are all that were there, likewise. An input of its
-    /// own stands for the call.
+    /// The inputs that must be uniform for either all invocations or none to return. `None` if some
+    /// may not return anyway. A separate input stands for the call.
     pub returns: Option<Vec<u32>>,
 }
 
@@ -137,10 +139,10 @@ pub struct Solution {
 struct Single {
     bits: Option<u32>,
     most: u32,
-    /// The innermost loop in which it varies from one iteration to the next.
+    /// The innermost loop in which it varies from one iteration to the next, or `NONE`.
     owner: u32,
     node: Node,
-    /// The variable that was given it first, or `NONE`.
+    /// The variable to which it was assigned first, or `NONE`.
     variable: u32,
 }
 
@@ -152,25 +154,26 @@ struct State<'a> {
     must: Node,
     cannot: Node,
     call: Node,
-    /// By block: its control flow. The branch at its end is the next node.
+    /// The node of the control flow of block 0. Each block has this node and, next to it, the node
+    /// of the branch at its end.
     control: Node,
-    /// By loop: leaving it.
+    /// The node of the exit from loop 0. Each loop has one.
     leaving: Node,
     singles: Vec<Single>,
-    /// By value of the flow.
+    /// By value of the flow: its single, or `NONE`.
     of_value: Vec<u32>,
-    /// By cell.
+    /// By cell: its current value, or `NONE`.
     current: Vec<u32>,
-    /// The cells that were changed, and what they held.
+    /// The changed cells, with their previous values.
     undo: Vec<(u32, u32)>,
     numbers: FxHashMap<(Pure, smallvec::SmallVec<[u32; 3]>), u32>,
     constants: FxHashMap<u32, u32>,
     after: FxHashMap<(u32, u32), u32>,
-    /// By block: the cells that have a phi there.
+    /// By block: the cells that have a phi at its start.
     phis: Vec<Vec<u32>>,
-    /// By block: the edges that were met, each with what each phi's cell holds.
+    /// By block: the edges to it so far, each with the values of the phis' cells.
     incoming: Vec<Vec<(Node, Vec<u32>)>>,
-    /// By block that was met: its phis.
+    /// By visited block: the values of its phis.
     merged: Vec<Vec<u32>>,
     met: Vec<bool>,
     live: Vec<bool>,
@@ -180,10 +183,10 @@ struct State<'a> {
     zero: u32,
 }
 
-/// Decides what is uniform.
+/// Decides which blocks and values are uniform.
 ///
 /// # Errors
-/// Loops in one another make more than [`MAX_MERGES`] merges.
+/// Nested loops make more than [`MAX_MERGES`] merges.
 pub fn analyse(flow: &Flow) -> Result<Solution, TooManyMerges> {
     let n = flow.blocks.len();
     let mut graph = Graph::default();
@@ -232,8 +235,8 @@ pub fn analyse(flow: &Flow) -> Result<Solution, TooManyMerges> {
     Ok(s.solve())
 }
 
-/// Where each cell needs a phi: in the iterated frontier of the blocks that change it, if a block
-/// reads it before it changes it. None if there are too many.
+/// The blocks in which each cell needs a phi. These are the iterated dominance frontier of the
+/// blocks that write it, if some block reads it before writing it. `None` if there are too many.
 fn place(flow: &Flow, shape: &Shape) -> Option<Vec<Vec<u32>>> {
     let cells = flow.cells.len();
     let mut changed: Vec<smallvec::SmallVec<[u32; 4]>> = vec![smallvec::SmallVec::new(); cells];
@@ -321,7 +324,7 @@ impl State<'_> {
         Operand { value, bits: single.bits, most: single.most }
     }
 
-    /// The value as it is seen in a block: of a loop that was left, it is the last iteration's.
+    /// The value as a block sees it. After a loop, this is the value of the last iteration.
     fn seen(&mut self, mut value: u32, inside: u32) -> u32 {
         loop {
             let owner = self.singles[value as usize].owner;
@@ -360,13 +363,13 @@ impl State<'_> {
         self.undo.push((cell, before));
     }
 
-    /// Every block after the one that dominates it immediately.
+    /// Visits every block after its immediate dominator.
     fn rename(&mut self) {
         if self.flow.blocks.is_empty() {
             return;
         }
         self.live[0] = true;
-        // A block, and how long the undo log was before it; or where to go back to.
+        // Visits a block, or undoes changes of cells down to a length of the undo log.
         enum Work {
             Visit(u32),
             Undo(usize),
@@ -499,8 +502,8 @@ impl State<'_> {
             return at;
         }
         let most = if self.is(Planted::BoundsTooSmall) { pure.most(operands) / 2 } else { pure.most(operands) };
-        // It varies as the operand of the innermost loop; a result that may be unspecified is
-        // chosen in each iteration.
+        // It varies in the innermost loop of its operands. A result that may be unspecified is
+        // chosen anew in each iteration.
         let owner = match repeatable {
             false => inside,
             true => operands.iter().map(|o| self.singles[o.value as usize].owner).fold(NONE, |a, b| match (a, b) {
@@ -517,7 +520,7 @@ impl State<'_> {
         single
     }
 
-    /// The edges from a block.
+    /// Follows the edges from a block.
     fn leave(&mut self, block: u32, inside: u32) {
         let flow = self.flow;
         let mut to: Vec<u32> = Vec::new();
@@ -547,7 +550,7 @@ impl State<'_> {
         to.sort_unstable();
         to.dedup();
         let split = to.len() > 1;
-        // Behind an edge of a branch its condition is known.
+        // After an edge of a branch, the value of its condition is known.
         let known = match (&flow.blocks[block as usize].end, condition) {
             (End::Branch(_, then, or), Some(value)) if split => {
                 let yes = (self.singles[value as usize].most <= 1).then(|| self.constant(1));
@@ -562,7 +565,7 @@ impl State<'_> {
         for &next in &to {
             self.live[next as usize] = true;
             let target = self.shape.loop_of[next as usize];
-            // Loops that this edge leaves.
+            // The loops that this edge leaves.
             let mut left = inside;
             while left != NONE && !self.shape.encloses(left, target) {
                 flow_leave(self, left, edge);
@@ -608,7 +611,7 @@ impl State<'_> {
         }
     }
 
-    /// Searches from what differs back to what needs uniform control flow.
+    /// Searches backwards from values that differ to operations that need uniform control flow.
     fn solve(mut self) -> Solution {
         for i in 0..self.needs.len() {
             let (node, ..) = self.needs[i];
@@ -627,7 +630,7 @@ impl State<'_> {
         for (node, need, span) in &self.needs {
             if back.has(*node) && found.insert((span.start, span.end)) {
                 let hop = |(node, rule): (Node, Option<Rule>)| {
-                    // The nodes of values are numbered as the values are.
+                    // The nodes of values are in the same order as the values.
                     let single = self.singles.binary_search_by_key(&node, |s| s.node).ok().map(|at| self.singles[at].variable);
                     Hop { cause: *self.graph.label(node), rule, variable: single.filter(|v| *v != NONE) }
                 };
@@ -639,7 +642,7 @@ impl State<'_> {
                 findings.push(Finding { need: *need, span: *span, path, what: text.cloned().unwrap_or_default() });
             }
         }
-        // What a caller must know: only where something asks.
+        // A caller's data, computed only if the flow has inputs or outputs.
         let metadata = self.flow.inputs > 0 || !self.flow.outputs.is_empty();
         let (mut outputs, mut returns) = (Vec::new(), None);
         if metadata {
@@ -691,7 +694,8 @@ fn flow_entry(s: &mut State, block: u32) {
 /// [uniformity/flow-control, 001 Validating a statement; U-2, U-3, U-11]
 fn flow_control(s: &mut State, block: u32, at: u32) {
     if !s.is(Planted::ControlOfBranch) {
-        // What goes back to a header in any case only ends an iteration.
+        // A block with one successor has no branch. Others depend on it only since it goes back to
+        // a header, which ends an iteration.
         let branch = if s.successors[at as usize].len() > 1 { s.branch_of(at) } else { s.control_of(at) };
         let node = s.control_of(block);
         s.graph.imply(node, branch, Rule::UniformityFlowControl);

@@ -1,20 +1,20 @@
-//! The behaviours of seed 001: ways for control flow to leave a statement.
+//! The behaviours of seed 001: the ways in which control flow leaves a statement.
 //!
-//! They are not the behaviours of typing: a loop adds `InfiniteLoop` here (U-3), and `Return` has
-//! the node of what is returned.
+//! They differ from the behaviours of typing. A loop adds `InfiniteLoop` here (U-3), and `Return`
+//! has the node of the returned value.
 
 use crate::uniformity::graph::Node;
 
-/// A behaviour but for returns.
+/// A behaviour, except for returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Behaviour {
     /// Control flow reaches the end.
     Nothing,
-    /// The innermost loop or switch ends.
+    /// Control flow leaves the innermost loop or switch.
     Break,
-    /// The innermost loop goes on.
+    /// The innermost loop starts its next iteration.
     Continue,
-    /// The next case goes on.
+    /// Control flow enters the next case.
     Fallthrough,
     /// The invocation ends.
     Discard,
@@ -22,11 +22,11 @@ pub enum Behaviour {
     InfiniteLoop,
 }
 
-/// What is returned.
+/// The returns in a set of behaviours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Returns {
     None,
-    /// `Return(C)`; of a return without value, no node.
+    /// `Return(C)`. A return without value has no node.
     One(Option<Node>),
     Several,
 }
@@ -42,7 +42,7 @@ impl Behaviours {
     /// The empty set.
     pub const NONE: Behaviours = Behaviours { set: 0, returns: Returns::None };
 
-    /// The set of one.
+    /// The set with this one behaviour.
     pub fn of(b: Behaviour) -> Behaviours {
         Behaviours::NONE.with(b)
     }
@@ -62,17 +62,17 @@ impl Behaviours {
         self.returns != Returns::None
     }
 
-    /// The set with one more.
+    /// The set with another behaviour.
     pub fn with(self, b: Behaviour) -> Behaviours {
         Behaviours { set: self.set | 1 << b as u8, ..self }
     }
 
-    /// The set without one.
+    /// The set without a behaviour.
     pub fn without(self, b: Behaviour) -> Behaviours {
         Behaviours { set: self.set & !(1 << b as u8), ..self }
     }
 
-    /// Both sets together.
+    /// The union of both sets.
     pub fn union(self, other: Behaviours) -> Behaviours {
         let returns = match (self.returns, other.returns) {
             (Returns::None, r) | (r, Returns::None) => r,
@@ -82,8 +82,8 @@ impl Behaviours {
         Behaviours { set: self.set | other.set, returns }
     }
 
-    /// Whether it has exactly one behaviour. `Return(C1)` and `Return(C2)` are one, and by the
-    /// letter of U-5 two.
+    /// Whether it has exactly one behaviour. `Return(C1)` and `Return(C2)` count as one, or as two
+    /// by the letter of U-5.
     pub fn is_one(self, returns_apart: bool) -> bool {
         let returns = match self.returns {
             Returns::None => 0,

@@ -22,7 +22,7 @@ impl Cx<'_> {
         }
     }
 
-    /// A result that depends on control flow and on all arguments.
+    /// A result that depends on control flow and all arguments.
     fn of_arguments(&mut self, rule: Rule, arguments: &[Node], cf: Node, span: Span) -> Node {
         let result = self.node(What::Value, span);
         for &argument in arguments {
@@ -104,7 +104,7 @@ fn call_generated(cx: &mut Cx, arguments: &[Node], cf: Node, span: Span) -> Node
 fn call_address_taker(cx: &mut Cx, f: FunctionId, arguments: &[Node], cf: &mut Node, span: Span) -> Node {
     let rule = Rule::UniformityCallAddressTaker;
     cx.fire(rule);
-    // The first argument is kept in a variable, and its address is given.
+    // The first argument is stored in a variable, whose address is passed.
     let pointer = *cf;
     let index = arguments.get(1).copied().filter(|_| cx.program.body(f).parameters.len() == 2);
     let given: Vec<Node> = std::iter::once(pointer).chain(index).collect();

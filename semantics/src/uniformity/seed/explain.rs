@@ -1,4 +1,4 @@
-//! Why a function is rejected: the way from a barrier or derivative to what differs.
+//! Explanations of a rejection: the path from a barrier or derivative to a value that differs.
 
 use super::{Asked, Cx, Differs, Label, Origin, What};
 use crate::text::Span;
@@ -8,13 +8,13 @@ use crate::uniformity::table::Need;
 use crate::wsl::environment::{FunctionId, Semantic};
 use crate::wsl::syntax::AddressSpace;
 
-/// The most rejections of one function that are explained.
+/// The greatest number of explained rejections of one function.
 const MAX_REJECTIONS: usize = 16;
-/// The most calls on the way to a barrier or derivative that an explanation names.
+/// The greatest number of calls that an explanation names on the path to a barrier or derivative.
 const MAX_CALLS: usize = 64;
 
 impl Cx<'_> {
-    /// The sites of the function that lead to `cannot`, each with the shortest way.
+    /// The sites of the function that reach `cannot`, each with the shortest path.
     pub(super) fn rejections(&self, need: Need) -> Vec<Rejection> {
         let mut backwards: Graph<()> = Graph::default();
         (0..self.graph.nodes()).for_each(|_| _ = backwards.node(()));
@@ -41,7 +41,8 @@ impl Cx<'_> {
         sites.into_iter().map(rejection).collect()
     }
 
-    /// The barrier or derivative, and the calls by which control flow comes to it, innermost first.
+    /// The place of the barrier or derivative, and the calls through which control flow reaches it,
+    /// innermost first.
     fn calls(&self, need: Need, origin: Origin) -> (Span, Vec<Step>) {
         let mut way = vec![origin];
         let mut at = origin;

@@ -1,7 +1,7 @@
 //! Right-values: seed 001 "Expressions", `validateExprRVal`.
 //!
-//! A function of this file gives the node that must be uniform for the value to be. `cf` is the
-//! control flow in which the expression is evaluated, and then the one behind it.
+//! Each function here returns the node that must be uniform for the value to be uniform. `cf` is
+//! the control flow before the expression, and is set to the control flow after it.
 
 use super::{Cx, What};
 use crate::rule::Rule;
@@ -61,7 +61,7 @@ impl Cx<'_> {
         self.apply(callee, &nodes, cf, span)
     }
 
-    /// The right operand of an operator that may leave it out.
+    /// Evaluates the right operand of an operator that may skip it.
     fn operand(&mut self, rule: Rule, [left, right]: [ExprId; 2], cf: &mut Node) -> Node {
         let c1 = self.rvalue(left, cf);
         let inside = self.node(What::Branch, self.program.expr(left).span);
@@ -73,8 +73,8 @@ impl Cx<'_> {
         c2
     }
 
-    /// Control flow behind operands of which one is evaluated: if one may discard, it is as
-    /// uniform as control flow behind each.
+    /// Joins control flow after operands of which only one is evaluated. If one of them may
+    /// discard, it is uniform if it is uniform after each.
     fn meet(&mut self, rule: Rule, operands: &[(ExprId, Node)], cf: &mut Node) {
         if operands.iter().any(|(e, _)| self.may_discard(*e)) {
             let after = self.node(What::Behind, self.program.expr(operands[0].0).span);

@@ -1,7 +1,8 @@
 //! Left-values: seed 001 "Expressions", `validateExprLVal`.
 //!
-//! The seed gives the variable that owns the storage. Here a left-value also says what its address
-//! depends on, since `@e` turns an address into a value that is loaded through (U-10).
+//! For a left-value, the seed returns the variable that owns the storage. This module also
+//! returns the node that the address depends on, since `@e` makes an address a value that loads
+//! go through (U-10).
 
 use super::{Cx, Differs, What};
 use crate::rule::Rule;
@@ -13,28 +14,28 @@ use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::ValueType;
 use crate::wsl::typing::program::{Access, Coercion, ExprId, Form, StoreId};
 
-/// What owns the storage of a left-value.
+/// The owner of a left-value's storage.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Storage {
     /// A variable of the invocation.
     Variable(Node),
-    /// Memory that nothing writes to.
+    /// Memory that is never written.
     Constant,
-    /// What may differ, whatever the address.
+    /// Memory whose contents may differ, whatever the address.
     Differs(Differs),
 }
 
-/// What can be assigned to.
+/// The target of an assignment.
 pub(super) enum Place {
-    /// What has an address: a variable, or memory.
+    /// A left-value with an address: a variable, or memory.
     Left {
         storage: Storage,
-        /// What the address depends on; none of a whole variable.
+        /// The node that the address depends on. `None` for a whole variable.
         address: Option<Node>,
     },
-    /// A part of one, by a setter and the getter that reads it.
+    /// A part of a place, which a setter changes and a getter reads.
     Part { whole: Box<Place>, index: Option<Node>, setter: Callee, getter: Callee },
-    /// A value, which nothing is assigned to.
+    /// A value, which cannot be assigned to.
     Value(Node),
 }
 
@@ -77,7 +78,7 @@ impl Cx<'_> {
         }
     }
 
-    /// What a place holds, as a value.
+    /// Reads a place.
     pub(super) fn read(&mut self, place: &Place, cf: &mut Node, span: Span) -> Node {
         match place {
             Place::Left { storage: Storage::Variable(x), address } => variable(self, *x, *address, *cf, span),
@@ -110,7 +111,8 @@ impl Cx<'_> {
         }
     }
 
-    /// What becomes of the variable whose address is taken, and the value of the address.
+    /// Takes the address of a place. Its variable cannot be uniform from then on. Returns the value
+    /// of the address.
     pub(super) fn address(&mut self, rule: Rule, place: &Place, cf: Node, span: Span) -> Node {
         let Place::Left { storage, address } = place else { return cf };
         // By the letter of U-9 there is no rule for @.

@@ -1,17 +1,18 @@
-//! The analysis of seed 001 over typed WSL, with only its unsound parts mended.
+//! The analysis of seed 001 over typed WSL. Only its unsound parts are mended.
 //!
-//! A function's body becomes a graph of implications: from `must` to the control flow of each
-//! barrier and derivative, from each value to what it is computed from, from what differs between
-//! invocations to `cannot`. A way from `must` to `cannot` rejects the function; what else `must`
-//! leads to is its metadata, by which calls of it are judged. Functions are taken from the leaves
-//! of the call graph up.
+//! A function's body becomes a graph of implications. Edges lead from `must` to the control flow of
+//! each barrier and derivative, from each value to its operands, and from values that differ
+//! between invocations to `cannot`. A path from `must` to `cannot` rejects the function. The other
+//! nodes that `must` reaches are its metadata, which its callers use. Functions are analysed from
+//! the leaves of the call graph up.
 //!
-//! Variables have one node for all their values (U-13), loops leave a behaviour that keeps control
-//! flow from meeting again (U-3), and what stands behind a pointer is never uniform. What the seed
-//! leaves out (U-6) has rules in its manner. A call that may discard changes the control flow of
-//! what follows, so control flow is threaded through expressions, in the order of evaluation.
+//! A variable has one node for all its values (U-13). A loop leaves a behaviour that prevents
+//! control flow from meeting again (U-3). Values behind a pointer are never uniform. Forms that
+//! the seed leaves out (U-6) have rules in its style. A call that may discard changes the
+//! control flow of all that follows. So control flow is threaded through expressions, in the
+//! order of evaluation.
 //!
-//! [`Letter`] chooses the seed's own rules where they are wrong; [`Planted`] weakens one.
+//! [`Letter`] chooses the seed's own rules where they are wrong. [`Planted`] weakens one rule.
 
 pub mod behaviour;
 mod call;
@@ -35,31 +36,32 @@ use crate::wsl::typing::program::{ExprId, Program, StoreId};
 use behaviour::Behaviour;
 use std::collections::HashMap;
 
-/// Which of the seed's rules are taken by the letter. By default those are mended that are unsound
-/// or do not run.
+/// The rules of the seed that are taken literally, by number of the erratum. By default the rules
+/// that are unsound or cannot run are mended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Letter {
-    /// `return` and expression statements go on into the case of `break`.
+    /// The cases of `return` and expression statements fall through to the case of `break`.
     pub u1: bool,
-    /// The test for a single behaviour looks at a set that nothing fills.
+    /// The test for a single behaviour looks at a set that is never filled.
     pub u2: bool,
-    /// A loop adds InfiniteLoop, and nothing removes it. Sound, so it is kept.
+    /// A loop adds InfiniteLoop, and nothing removes it. This is sound, so it is the default.
     pub u3: bool,
     /// There is no rule for `continue`.
     pub u4: bool,
     /// Return(C1) and Return(C2) are two behaviours.
     pub u5: bool,
-    /// There are no rules for the forms that the seed leaves out.
+    /// The forms that the seed leaves out have no rules.
     pub u6: bool,
-    /// A declaration forgets those before it.
+    /// A declaration drops earlier variables from the environment.
     pub u7: bool,
-    /// Arguments of entry points are like those of other functions.
+    /// Arguments of entry points are treated like those of other functions.
     pub u8: bool,
-    /// Array references and threadgroup variables are as any value and any variable.
+    /// Array references are treated like other values, and threadgroup variables like
+    /// other variables.
     pub u9: bool,
     /// The value of `&e` and `@e` does not depend on an index in e.
     pub u10: bool,
-    /// A search forgets where it was.
+    /// A search does not remember the nodes that it has visited.
     pub u12: bool,
 }
 
@@ -70,7 +72,7 @@ impl Default for Letter {
 }
 
 impl Letter {
-    /// The flag of that number, if the erratum can be chosen.
+    /// The flag of an erratum by its number, if it has a flag.
     pub fn flag(&mut self, number: u32) -> Option<&mut bool> {
         Some(match number {
             1 => &mut self.u1,
@@ -89,19 +91,19 @@ impl Letter {
     }
 }
 
-/// A bug beside the rules, to see it caught.
+/// A planted fault, to test that tests find it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Planted {
-    /// Nothing.
+    /// No fault.
     #[default]
     None,
-    /// The rule leaves out one of the edges that it adds, by its number there.
+    /// The rule omits one of the edges that it adds, by the edge's number in the rule.
     Without(Rule, u8),
-    /// Control flow meets again behind every statement.
+    /// Control flow meets again after every statement.
     AlwaysMeets,
-    /// This behaviour is forgotten where a statement has it.
+    /// A statement with this behaviour has Nothing instead.
     Forgets(Behaviour),
-    /// Returns are forgotten.
+    /// A return has the behaviour Nothing.
     ForgetsReturns,
     /// No function has CF_mustBeUniform.
     NoControl,
@@ -113,16 +115,16 @@ pub enum Planted {
     NoConditions,
     /// No function can discard.
     NoExit,
-    /// No function is rejected that has a parameter.
+    /// No function with a parameter is rejected.
     NotByFunction,
 }
 
-/// What an analysis goes by.
+/// The settings of an analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// What is by the letter.
+    /// The rules that are taken literally.
     pub letter: Letter,
-    /// The bug.
+    /// The planted fault.
     pub planted: Planted,
 }
 
@@ -131,7 +133,7 @@ pub fn analyse(program: &Program) -> Analysis {
     analyse_with(program, &Settings::default())
 }
 
-/// Analyses a program by these rules.
+/// Analyses a program with these settings.
 pub fn analyse_with(program: &Program, settings: &Settings) -> Analysis {
     analyse_watched(program, settings, &mut |_| {})
 }
@@ -162,22 +164,22 @@ fn analyse_watched(program: &Program, settings: &Settings, on: &mut dyn FnMut(&C
     out
 }
 
-/// What a requirement of a function comes from: a barrier or derivative, or a call.
+/// The origin of a requirement of a function: a barrier or derivative, or a call.
 #[derive(Clone, Copy, Debug)]
 struct Origin {
     span: Span,
-    /// The requirement of the function that is called there.
+    /// For a call, the callee and its requirement.
     of: Option<(FunctionId, Asked)>,
 }
 
-/// What must be uniform.
+/// An item that must be uniform: the control flow, or an argument by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asked {
     Control,
     Argument(u32),
 }
 
-/// A function's metadata, and where its requirements come from.
+/// A function's metadata, and the origins of its requirements.
 #[derive(Clone, Debug, Default)]
 struct Known {
     metadata: Metadata,
@@ -185,32 +187,32 @@ struct Known {
     parameters: Vec<Option<Origin>>,
 }
 
-/// What a node is, for explanations.
+/// The meaning of a node, for explanations.
 #[derive(Clone, Copy, Debug)]
 enum What {
     Must(Need),
     Cannot,
-    /// A barrier or derivative, or a call of what has one.
+    /// A barrier or derivative, or a call of a function with one.
     Site(Need, Option<(FunctionId, Asked)>),
-    /// Control flow where the function begins.
+    /// Control flow at the start of the function.
     Start,
     Parameter(u32),
     Variable(Option<Symbol>),
-    /// Control flow where a condition has chosen.
+    /// Control flow after a branch on a condition.
     Branch,
-    /// Control flow behind a statement.
+    /// Control flow after a statement.
     Behind,
     /// Control flow in a loop.
     Loop,
     /// Control flow in a case.
     Case,
-    /// Control flow behind a call that may discard.
+    /// Control flow after a call that may discard.
     Came(FunctionId),
     Value,
-    /// What a function returns.
+    /// The result of a function.
     Result(FunctionId),
     Returned,
-    /// A value that differs.
+    /// A value that differs between invocations.
     Loaded(Differs),
 }
 
@@ -245,14 +247,14 @@ struct Cx<'a> {
     parameters: Vec<Node>,
     /// The node of each store of the function.
     stores: Vec<Option<Node>>,
-    /// The nodes of what is returned.
+    /// The nodes of returned values.
     returned: Vec<Node>,
     /// Whether the body has a Return.
     returns: bool,
-    /// The nodes of what decides whether an invocation discards.
+    /// The nodes that decide whether an invocation discards.
     discarded: Vec<Node>,
     stuck: Option<(Span, String)>,
-    /// The variables that U-7 forgets.
+    /// The variables that a declaration has dropped, by the letter of U-7.
     forgotten: Vec<StoreId>,
 }
 
@@ -302,33 +304,33 @@ impl<'a> Cx<'a> {
         self.graph.node(Label { what, span })
     }
 
-    /// Adds the edge of that number of a rule.
+    /// Adds an edge of a rule. `number` counts the edges of the rule.
     fn imply(&mut self, rule: Rule, number: u8, a: Node, b: Node) {
         if self.settings.planted != Planted::Without(rule, number) && a != b {
             self.graph.imply(a, b, rule);
         }
     }
 
-    /// A node that may differ.
+    /// Adds a node that may differ between invocations.
     fn differs(&mut self, rule: Rule, number: u8, why: Differs, span: Span) -> Node {
         let node = self.node(What::Loaded(why), span);
         self.imply(rule, number, node, self.cannot);
         node
     }
 
-    /// A node that must be uniform.
+    /// Adds a node that must be uniform, since a barrier, a derivative or a call needs it.
     fn require(&mut self, rule: Rule, number: u8, need: Need, of: Option<(FunctionId, Asked)>, on: Node, span: Span) {
         let site = self.node(What::Site(need, of), span);
         self.graph.imply(self.must[need as usize], site, rule);
         self.imply(rule, number, site, on);
     }
 
-    /// By the letter there is no rule here.
+    /// Records that the analysis is stuck, by a rule taken literally.
     fn stuck(&mut self, span: Span, why: &str) {
         self.stuck.get_or_insert_with(|| (span, why.into()));
     }
 
-    /// The node of a variable, which is named where it is declared.
+    /// The node of a variable. Its declaration passes the name.
     fn variable(&mut self, store: StoreId, name: Option<Symbol>, span: Span) -> Node {
         if self.letter().u7 && self.forgotten.contains(&store) {
             self.stuck(span, "a later declaration of the block has dropped this variable from the environment");
@@ -347,8 +349,9 @@ impl<'a> Cx<'a> {
         self.program.expr(e).discards
     }
 
-    /// What a search from these nodes reaches. By the letter of U-12 it forgets where it was, and
-    /// goes through the graph again for every way; if it goes round a cycle it does not end.
+    /// The nodes that a search from these nodes reaches. By the letter of U-12, a search does not
+    /// remember where it was. It goes through the graph again for every path, and does not end in
+    /// a cycle.
     fn reach(&mut self, from: &[Node]) -> Reached {
         if self.letter().u12 && !self.ends_without_memory(from) {
             let span = self.program.env.function(self.function).name.span;
@@ -357,15 +360,15 @@ impl<'a> Cx<'a> {
         self.graph.reach(from, None)
     }
 
-    /// Whether a search that remembers nothing ends: it stops at `cannot`, and otherwise never
-    /// leaves a cycle. Edges are followed in the order in which they were added.
+    /// Whether a search without memory ends. It stops at `cannot`, and never leaves a cycle
+    /// otherwise. It follows edges in the order in which they were added.
     fn ends_without_memory(&self, from: &[Node]) -> bool {
         let next = |node: Node| {
             let mut next: Vec<Node> = self.graph.implied(node).map(|(to, _)| to).collect();
             next.reverse();
             next
         };
-        // A node whose search has ended without reaching `cannot` ends so each time.
+        // If the search from a node has ended without reaching `cannot`, it does so every time.
         let (mut done, mut on_path) = (vec![false; self.graph.nodes()], vec![false; self.graph.nodes()]);
         for &start in from {
             let mut path: Vec<(Node, Vec<Node>, usize)> = vec![(start, next(start), 0)];

@@ -1,4 +1,4 @@
-//! The graph of a function, to be drawn.
+//! The graph of a function, for drawing.
 
 use super::{Settings, What, analyse_watched};
 use crate::text::line_column;
@@ -6,8 +6,8 @@ use crate::uniformity::picture::{Kind, Picture};
 use crate::wsl::environment::FunctionId;
 use crate::wsl::typing::program::Program;
 
-/// The graph of a function: what must be uniform, and all that must be uniform for that. `text` is
-/// the program's.
+/// The graph of a function: the nodes that must be uniform, and all that they imply. `text` is the
+/// program's text.
 pub fn picture(program: &Program, text: &str, function: FunctionId) -> Picture {
     let mut picture = Picture::default();
     analyse_watched(program, &Settings::default(), &mut |cx| {

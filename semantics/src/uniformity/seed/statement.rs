@@ -9,7 +9,8 @@ use crate::wsl::syntax::AddressSpace;
 use crate::wsl::typing::program::{Case, ExprId, StmtForm, StmtId, StoreId};
 use std::ops::Range;
 
-/// The behaviours of a statement, and what must be uniform for control flow behind it to be.
+/// The behaviours of a statement, and the node that must be uniform for the control flow after it
+/// to be uniform.
 type Judged = (Behaviours, Node);
 
 impl Cx<'_> {
@@ -46,7 +47,7 @@ impl Cx<'_> {
         singleton(self, behaviours, cf, after)
     }
 
-    /// The behaviours, with Discard if one of the expressions may.
+    /// The behaviours, with Discard if one of the expressions may discard.
     fn with_discards(&self, behaviours: Behaviours, exprs: &[ExprId]) -> Behaviours {
         match exprs.iter().any(|e| self.may_discard(*e)) {
             true => behaviours.with(Behaviour::Discard),
@@ -54,7 +55,7 @@ impl Cx<'_> {
         }
     }
 
-    /// A statement of a loop's rule: the behaviours of the loop from those of its body.
+    /// The behaviours of a loop, by those of its body.
     fn loop_behaviours(&self, body: Behaviours) -> Behaviours {
         let behaviours = body.without(Behaviour::Break).without(Behaviour::Continue).with(Behaviour::Nothing);
         if self.letter().u3 { behaviours.with(Behaviour::InfiniteLoop) } else { behaviours }
@@ -183,7 +184,7 @@ fn sequence(cx: &mut Cx, stmts: &[StmtId], cf: Node) -> Judged {
         judged.push((at, (b, c)));
         at = c;
     }
-    // Each rest is a block too, so the rule of a single behaviour holds of it.
+    // Each rest of the sequence is a block too, so the rule of a single behaviour applies to it.
     let (mut all, mut after) = (Behaviours::NONE, at);
     for (i, (before, (b, _))) in judged.into_iter().enumerate().rev() {
         let b = if i + 1 == stmts.len() { b } else { b.without(Behaviour::Nothing) };

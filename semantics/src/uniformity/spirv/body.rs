@@ -1,4 +1,4 @@
-//! Functions: blocks, calls, and how blocks end (SPIR-V §3.3.9, §3.3.17).
+//! Functions: blocks, calls, and the ends of blocks (SPIR-V §3.3.9, §3.3.17).
 
 use super::explain::{NoVerdict, Why};
 use super::{Done, Frame, Lower, Planted};
@@ -9,7 +9,7 @@ use crate::uniformity::flow::{Block, Cell, End};
 use rspirv::spirv::Op;
 
 impl Lower<'_, '_> {
-    /// Runs the function from the current block on, and goes on where it returns.
+    /// Lowers the function from the current block on. Goes on in the block where it returns.
     pub(super) fn body(&mut self, function: &Function) -> Done {
         let module = self.module;
         let returns = self.flow.block();
@@ -39,7 +39,7 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    /// The block of the flow where a label leads.
+    /// The flow's block for a label.
     fn target(&self, label: u32) -> Block {
         let block = self.shared.blocks.get(&label).copied().unwrap_or(self.frame.first_block);
         Block(self.frame.first + block - self.frame.first_block)
@@ -83,8 +83,7 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    /// Gives the phis of the blocks behind a block their values: all are known before any is
-    /// given.
+    /// Assigns the phis of a block's successors. All values are read before any phi is assigned.
     fn moves(&mut self, block: u32) {
         let shared = self.shared;
         for &(phi, id) in &shared.moves[block as usize] {
@@ -116,7 +115,7 @@ impl Lower<'_, '_> {
             },
             Op::Switch => {
                 let selector = self.scalar(operands[0]);
-                // Selectors of other widths have no bits that are known.
+                // Selectors of other widths have no known bits.
                 let cases = self.module.switch_cases(i).filter(|(_, label)| !self.is_gone(*label));
                 let cases: Vec<_> = cases.map(|(bits, label)| (bits as u32, self.target(label))).collect();
                 let other = !self.is_gone(operands[1]) && !self.is(Planted::SwitchesHaveNoDefault);
@@ -137,7 +136,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// OpFunctionCall: the function's blocks stand in its place.
+    /// OpFunctionCall: inlines the function's blocks.
     fn call(&mut self, at: u32, i: &Instruction) -> Done {
         let operands = self.shared.operands(i);
         let module = self.module;

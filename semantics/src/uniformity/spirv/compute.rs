@@ -8,8 +8,7 @@ use crate::uniformity::flow::{Def, Pure, Value};
 use rspirv::spirv::{Decoration, GlslStd450Op, Op};
 use smallvec::smallvec;
 
-/// The function of integers or Booleans that an instruction is, and whether its operands are the
-/// other way round.
+/// The integer or Boolean function of an instruction, and whether its operands are swapped.
 fn integer(op: Op) -> Option<(Pure, bool)> {
     Some(match op {
         Op::IAdd => (Pure::Add, false),
@@ -42,15 +41,16 @@ fn integer(op: Op) -> Option<(Pure, bool)> {
     })
 }
 
-/// Whether component k of the result depends on component k of the operands only, or on operands
-/// that are scalars.
+/// Whether component k of the result depends only on component k of the operands, or on
+/// scalar operands.
 fn by_component(op: Op) -> bool {
     let op = op as u32;
-    // OpBitcast, OpAny and OpAll are not; nor are products of matrices, and pairs of results.
+    // OpBitcast, OpAny and OpAll are not such instructions, nor are matrix products and
+    // instructions with two results.
     (109..=123).contains(&op) || (126..=143).contains(&op) || (194..=205).contains(&op) || (156..=191).contains(&op)
 }
 
-/// The same of GLSL.std.450.
+/// The same as `by_component`, for GLSL.std.450.
 fn glsl_by_component(op: GlslStd450Op) -> bool {
     use GlslStd450Op::*;
     !matches!(
@@ -82,7 +82,7 @@ fn glsl_by_component(op: GlslStd450Op) -> bool {
 }
 
 impl Lower<'_, '_> {
-    /// Whether the result may be something else than the operation says.
+    /// Whether the result may differ from that of the operation.
     fn is_inexact(&self, id: u32) -> bool {
         use Decoration::{NoSignedWrap, NoUnsignedWrap, RelaxedPrecision};
         self.shared.inexact
@@ -121,7 +121,7 @@ impl Lower<'_, '_> {
         self.flow.mixed(&all, n)
     }
 
-    /// Whether it is made of numbers of 32 bits.
+    /// Whether a type consists of 32-bit numbers.
     fn is_of_words(&self, type_: u32) -> bool {
         let scalar = match self.type_(type_) {
             Type::Vector { component, .. } => self.type_(component),
@@ -130,7 +130,8 @@ impl Lower<'_, '_> {
         scalar.width() == Some(32)
     }
 
-    /// Each component by those of the operands; a scalar is for every component.
+    /// Computes each component from the operands' components. A scalar operand applies to
+    /// every component.
     fn by_component(&mut self, values: &[Scalars], n: u32, compute: impl Fn(&mut Self, &[Value]) -> Value) -> Scalars {
         (0..n as usize)
             .map(|k| {
@@ -153,7 +154,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Whether a shift amount is less than 32 as it stands: a constant, or masked by one.
+    /// Whether a shift amount is visibly less than 32: a constant, or masked by one.
     fn is_below_32(&self, amount: Value) -> bool {
         let known = |value: Value| self.flow.known(value).is_some_and(|bits| bits < 32);
         match &self.flow.value(amount).def {
@@ -165,7 +166,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// An instruction of GLSL.std.450 that stores nothing.
+    /// An instruction of GLSL.std.450 that does not store.
     pub(super) fn extended(&mut self, i: &Instruction, number: u32, operands: &[u32]) -> Scalars {
         let n = self.size_of(i.result_type);
         let values: smallvec::SmallVec<[Scalars; 3]> = operands.iter().map(|id| self.value(*id)).collect();
@@ -182,7 +183,7 @@ impl Lower<'_, '_> {
         match (pair, op) {
             (Some(pure), _) if integers => self.by_component(&values, n, |lower, operands| lower.flow.pure(pure, operands)),
             (_, Some(GlslStd450Op::UClamp)) if integers => self.by_component(&values, n, |lower, operands| {
-                // The result is undefined if the bounds are the wrong way round.
+                // The result is undefined if the bounds are swapped.
                 match *operands {
                     [x, low, high] => match (lower.flow.known(low), lower.flow.known(high)) {
                         (Some(a), Some(b)) if a <= b => {

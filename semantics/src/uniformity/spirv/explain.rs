@@ -1,4 +1,4 @@
-//! Explanations of a rejection, step by step; and why there is no verdict.
+//! Explanations of a rejection, step by step, and the reasons for having no verdict.
 
 use super::{Rejection, Shared, Step};
 use crate::spirv;
@@ -9,27 +9,27 @@ use rspirv::spirv::Op;
 use rustc_hash::FxHashMap;
 use std::fmt;
 
-/// Why an entry point has no verdict.
+/// An entry point without a verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NoVerdict {
     /// The entry point's name.
     pub entry: String,
-    /// Why.
+    /// The reason.
     pub why: Why,
 }
 
-/// What is too large, or not followed.
+/// The reasons for having no verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Why {
-    /// So many instructions with all calls inlined.
+    /// The number of instructions with all calls inlined, which is too large.
     Instructions(u64),
-    /// More scalars than [`super::MAX_VALUES`] allows.
+    /// There are more scalars than [`super::MAX_VALUES`] allows.
     Values,
-    /// Loops in one another make too many merges.
+    /// Nested loops make too many merges.
     Merges,
-    /// This pointer is no known place.
+    /// The place of the pointer with this id is not known.
     Pointer(u32),
 }
 
@@ -49,16 +49,16 @@ impl fmt::Display for NoVerdict {
 
 impl std::error::Error for NoVerdict {}
 
-/// Where an instruction stands.
+/// The place of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The function, the block and the word.
     pub at: spirv::Place,
     /// The index of the instruction.
     pub instruction: u32,
-    /// The instruction, as `%5 = OpLoad`.
+    /// The instruction as text, such as `%5 = OpLoad`.
     pub text: String,
-    /// File, line and column of the source, if OpLine says them.
+    /// The source line by OpLine: file, line and column.
     pub source: Option<(String, u32, u32)>,
 }
 
@@ -72,7 +72,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Names and source lines, which are looked up only where something is rejected.
+/// Names and source lines. They are collected only if something is rejected.
 pub(super) struct Names {
     names: FxHashMap<u32, String>,
     /// By instruction: the OpLine before it in its block, plus 1.

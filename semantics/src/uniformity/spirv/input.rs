@@ -1,4 +1,4 @@
-//! What an entry point's inputs hold: built-ins, and what earlier stages give.
+//! The inputs of an entry point: built-ins, and outputs of earlier stages.
 
 use super::{Lower, Planted, Scalars};
 use crate::spirv::module::{Variable, WHOLE};
@@ -8,7 +8,7 @@ use crate::uniformity::table::{Builtin, Component, component};
 use rspirv::spirv::{BuiltIn, ExecutionModel};
 
 impl Lower<'_, '_> {
-    /// What an input variable holds.
+    /// The value of an input variable.
     pub(super) fn input(&mut self, variable: &Variable) -> Scalars {
         let (type_, n) = (variable.type_, self.size_of(variable.type_));
         if let (Type::Struct { count, .. }, false) = (self.type_(type_), self.is_lumped(type_)) {

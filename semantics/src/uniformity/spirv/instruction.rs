@@ -1,4 +1,4 @@
-//! Instructions of blocks, but for calls and ends of blocks.
+//! Instructions of blocks, except for calls and ends of blocks.
 
 use super::{Done, Lower, Planted, Scalars, Val};
 use crate::spirv;
@@ -23,8 +23,8 @@ impl Lower<'_, '_> {
             | Op::ImageWrite
             | Op::DemoteToHelperInvocation => return Ok(()),
             Op::ControlBarrier => {
-                // A barrier of a subgroup is for those of it that come there together, as group
-                // instructions are; loading refuses scopes other than that and Workgroup.
+                // A subgroup's barrier is for those of its invocations that reach it together, like
+                // a group instruction. Loading refuses scopes other than Subgroup and Workgroup.
                 if self.module.constant_value(operands[0]) != Some(Scope::Subgroup as u64) {
                     self.flow.need(Need::Barrier, self.flow.span);
                 }
@@ -134,8 +134,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Where a part of a composite is among its scalars, and whether it is within a part that has
-    /// one scalar only.
+    /// The position of a part among a composite's scalars, and whether it is in a part with a
+    /// single scalar.
     fn range(&mut self, composite: u32, indices: &[u32]) -> (usize, bool) {
         let mut type_ = self.module.type_of(composite).unwrap_or(0);
         let mut first = 0;
@@ -190,12 +190,12 @@ impl Lower<'_, '_> {
             .collect()
     }
 
-    /// An instruction that gives what an image holds.
+    /// An instruction that returns contents of an image.
     fn texel(&mut self, i: &Instruction, operands: &[u32]) -> Scalars {
         if spirv::is_implicit(i.op) && !self.is(Planted::ImplicitLevelsNeedNothing) {
             self.flow.need(Need::Derivative, self.flow.span);
         }
-        // The mask of image operands stands behind the coordinate, and a reference or component.
+        // The mask of image operands follows the coordinate, and a reference or component.
         let mask = if has_third(i.op) { 3 } else { 2 };
         let mut depends = Scalars::new();
         for (k, &id) in operands.iter().enumerate() {
@@ -233,7 +233,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Gives a parameter its argument.
+    /// Binds a parameter to its argument.
     pub(super) fn bind(&mut self, parameter: u32, argument: Val) {
         if let Some(at) = self.module.definition(parameter) {
             self.vals[at] = argument;
@@ -247,7 +247,7 @@ fn is_texel(op: Op) -> bool {
         || matches!(op, Op::ImageSampleExplicitLod | Op::ImageSampleProjExplicitLod | Op::ImageFetch | Op::ImageRead)
 }
 
-/// Whether it has a depth reference or a component behind the coordinate.
+/// Whether a depth reference or a component follows the coordinate.
 fn has_third(op: Op) -> bool {
     spirv::compares(op) || op == Op::ImageGather
 }

@@ -1,19 +1,20 @@
 //! A loaded SPIR-V module as a [`Flow`]: result ids become values, variables become cells, and
 //! calls are inlined.
 //!
-//! Judged are the OpControlBarrier, the derivatives and the samples of implicit level of detail
-//! that an entry point reaches. Loading refuses what the lowering could not follow: pointers that
-//! are chosen, joined or returned, recursion, and barriers whose execution scope is not the
-//! workgroup (those of a subgroup too). So every pointer is a known place, and every call can be
-//! inlined, up to [`MAX_INLINED`] and [`MAX_VALUES`].
+//! The analysis judges the OpControlBarrier of workgroups, the derivatives and the samples of
+//! implicit level of detail that an entry point reaches. A subgroup's barrier needs no uniform
+//! control flow. Loading refuses what the lowering could not follow: pointers that are chosen,
+//! joined or returned, recursion, and barriers whose execution scope is neither the workgroup nor
+//! the subgroup. So every pointer is a known place, and every call can be inlined, up to
+//! [`MAX_INLINED`] and [`MAX_VALUES`].
 //!
 //! Decisions:
 //!
-//! - What a dynamic instance is, is that of `spirv::step`: the call path, the block, and of each
-//!   loop from its header to its merge block the number of the iteration.
+//! - Dynamic instances are those of `spirv::step`: the call path, the block, and the number of the
+//!   iteration of each loop from its header to its merge block.
 //! - OpUndef, uninitialised variables and components that a shuffle leaves undefined differ between
 //!   invocations. An operation whose result is undefined for some operands gives the same result
-//!   for uniform operands, but is never folded, and never taken for the same as another one.
+//!   for uniform operands. But it is never folded, and two such operations are never merged.
 //! - OpUnreachable is undefined behaviour: no branch leads to a block that does nothing else. Nor
 //!   is a divisor zero.
 //! - Memory that is declared NonWritable does not change, unless it is declared Aliased. Nor do
@@ -43,21 +44,23 @@ use rspirv::spirv::{ExecutionModel, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// The most scalars of an array or structure that have cells of their own.
+/// The greatest number of scalars of an array or structure whose scalars have cells of their own.
 const MAX_CELLS: u32 = 64;
-/// The most instructions of an entry point with all calls inlined, beyond those of the module.
+/// The greatest number of instructions of an entry point with all calls inlined, beyond those of
+/// the module.
 pub const MAX_INLINED: u64 = 400_000;
-/// The most values and reads of an entry point, beyond 16 for each instruction of the module.
+/// The greatest number of values and reads of an entry point, beyond 16 for each instruction of
+/// the module.
 pub const MAX_VALUES: usize = 8_000_000;
 
-/// What the analysis finds of a module. Functions are entry points, by name.
+/// The result of the analysis of a module. Functions are entry points, by name.
 pub type Analysis = super::report::Analysis<String, Place>;
 /// Why an entry point is rejected.
 pub type Rejection = super::report::Rejection<String, Place>;
 /// A step of an explanation.
 pub type Step = super::report::Step<Place>;
 
-/// A weakened analysis, to test what tests it.
+/// A planted fault: a weakened analysis, to test the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "each says what is done wrong")]
 pub enum Planted {
@@ -86,17 +89,17 @@ pub enum Planted {
     WrapsAreDefined,
 }
 
-/// How a module is analysed.
+/// The options of an analysis.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The result ids of constants whose value is not known: see [`unknown_constants`].
+    /// The result ids of constants with unknown values: see [`unknown_constants`].
     pub unknown: Vec<u32>,
-    /// The rule that is weakened, in tests.
+    /// The planted fault, in tests.
     pub planted: Option<Planted>,
 }
 
-/// The result ids of all specialization constants of words that are not frozen yet, composites and
-/// results of operations included: loading keeps the ids.
+/// The result ids of all specialization constants in words that are not frozen yet. They include
+/// composites and results of operations. Loading keeps the ids.
 ///
 /// # Errors
 /// The words are malformed.
@@ -114,7 +117,7 @@ pub fn analyse(module: &Module) -> Result<Analysis, NoVerdict> {
     analyse_with(module, &Options::default())
 }
 
-/// Analyses every entry point of a module, as the options say.
+/// Analyses every entry point of a module with options.
 ///
 /// # Errors
 /// An entry point is too large with its calls inlined, or its loops are too deep.
@@ -125,7 +128,7 @@ pub fn analyse_with(module: &Module, options: &Options) -> Result<Analysis, NoVe
     let mut fired: FxHashSet<Rule> = FxHashSet::default();
     let mut names = None;
     for entry in module.entry_points() {
-        // Other stages have nothing that needs uniform control flow.
+        // Other stages have no operations that need uniform control flow.
         let size = match entry.model {
             ExecutionModel::GLCompute => match shared.size(entry) {
                 Some([1, 1, 1]) => continue,
@@ -153,7 +156,7 @@ pub fn analyse_with(module: &Module, options: &Options) -> Result<Analysis, NoVe
     Ok(analysis)
 }
 
-/// An entry point as a flow: to look at, and to measure.
+/// Lowers an entry point to a flow, for inspection and measurement.
 ///
 /// # Errors
 /// An entry point is too large with its calls inlined, or its loops are too deep.
@@ -165,21 +168,22 @@ pub fn lower(module: &Module, entry: &EntryPoint) -> Result<Flow, NoVerdict> {
     Lower::new(&shared, entry, size).entry(function)
 }
 
-/// What all entry points share.
+/// The data that all entry points share.
 struct Shared<'m> {
     module: &'m Module,
     options: &'m Options,
     unknown: FxHashSet<u32>,
-    /// By block: whether its function can come to it.
+    /// By block: whether its function can reach it.
     reachable: Vec<bool>,
-    /// By block: what the phis of the blocks behind it become there, as the index of the phi and
-    /// the id of the value.
+    /// By block: the values that the block passes to phis of its successors, as the index of the
+    /// phi and the id of the value.
     moves: Vec<Vec<(u32, u32)>>,
-    /// By label: the block.
+    /// By label: the index of the block.
     blocks: FxHashMap<u32, u32>,
-    /// By block: whether it only says that it cannot be reached.
+    /// By block: whether it does nothing before OpUnreachable.
     gone: Vec<bool>,
-    /// Whether anything is decorated so that an operation on integers may not wrap, or be exact.
+    /// Whether any instruction is decorated such that an integer operation may not wrap, or
+    /// is exact.
     inexact: bool,
 }
 
@@ -228,7 +232,7 @@ impl<'m> Shared<'m> {
         i.operands(self.module.words())
     }
 
-    /// Where a block leads to, within its function.
+    /// The successors of a block.
     fn successors(&self, block: u32) -> impl Iterator<Item = u32> + '_ {
         let code = self.module.code(&self.module.blocks()[block as usize]);
         let end = code.last();
@@ -243,18 +247,18 @@ impl<'m> Shared<'m> {
         labels.into_iter().filter_map(|label| self.blocks.get(&label).copied())
     }
 
-    /// The number of a function among the module's.
+    /// The index of a function in the module.
     fn number(&self, function: &Function) -> usize {
         self.module.functions().partition_point(|f| self.module.definition(f.id) < self.module.definition(function.id))
     }
 
-    /// By function: its instructions, with those of what it calls at each call.
+    /// By function: the number of its instructions, with those of its callees counted at each call.
     fn weights(&self) -> Vec<u64> {
         let functions = self.module.functions();
         let mut weights: Vec<Option<u64>> = vec![None; functions.len()];
         let mut stack = Vec::new();
         let own = |at: usize| -> u64 { self.module.function_blocks(&functions[at]).iter().map(|b| u64::from(b.end - b.start)).sum() };
-        // No function calls itself. A function stands on the stack until its callees are done.
+        // There is no recursion. A function stays on the stack until its callees are done.
         for start in 0..functions.len() {
             stack.push((start, false));
             while let Some((at, met)) = stack.pop() {
@@ -275,7 +279,7 @@ impl<'m> Shared<'m> {
         weights.into_iter().map(|w| w.unwrap_or(u64::MAX)).collect()
     }
 
-    /// The size of a compute entry point's workgroups, as far as it is known.
+    /// The size of a compute entry point's workgroups, if it is known.
     fn size(&self, entry: &EntryPoint) -> Option<[u32; 3]> {
         let by_unknown = || {
             let module = self.module;
@@ -299,8 +303,8 @@ impl<'m> Shared<'m> {
     }
 }
 
-/// Whether a block does nothing before OpUnreachable: to come to it is undefined behaviour, so no
-/// branch does.
+/// Whether a block does nothing before OpUnreachable. Reaching such a block is undefined behaviour,
+/// so no branch leads to it.
 fn is_gone(module: &Module, block: &spirv::module::Block, options: &Options) -> bool {
     let ends = |i: &Instruction| match i.op {
         Op::Unreachable => true,
@@ -310,21 +314,21 @@ fn is_gone(module: &Module, block: &spirv::module::Block, options: &Options) -> 
     module.code(block).iter().all(|i| ends(i) || matches!(i.op, Op::Nop | Op::Line | Op::NoLine | Op::Phi))
 }
 
-/// What an id is.
+/// The lowered form of an id.
 #[derive(Clone, Copy, Debug)]
 enum Val {
-    /// Not known yet.
+    /// Not lowered yet.
     None,
-    /// These of [`Lower::arena`].
+    /// Values: the start and the length of a range in [`Lower::arena`].
     Cells(u32, u32),
-    /// That of [`Lower::pointers`].
+    /// A pointer: an index in [`Lower::pointers`].
     Pointer(u32),
 }
 
-/// The function that is being lowered.
+/// The function that is currently lowered.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
-    /// The block of the flow of its first block.
+    /// The flow's block for its first block.
     first: u32,
     /// Its first block in the module.
     first_block: u32,
@@ -339,15 +343,15 @@ struct Lower<'a, 'm> {
     size: Option<[u32; 3]>,
     name: &'a str,
     flow: Flow,
-    /// By instruction: what its result is.
+    /// By instruction: the lowered form of its result.
     vals: Vec<Val>,
     arena: Vec<Value>,
     pointers: Vec<Pointer>,
-    /// Values of the first block of the flow, which is filled last.
+    /// Values that belong to the first block of the flow, which is filled last.
     hoisted: Vec<Value>,
-    /// What the cells of module-scope variables hold at first.
+    /// The initial values of the cells of module-scope variables.
     initial: Vec<(Cell, Value)>,
-    /// By instruction of a phi or a variable of a function: its first cell.
+    /// By instruction, for phis and variables of functions: the first cell.
     cells: FxHashMap<u32, Cell>,
     /// By function: the first cell of its result.
     results: FxHashMap<u32, Cell>,
@@ -357,9 +361,9 @@ struct Lower<'a, 'm> {
     /// By constant: whether a part of it is undefined.
     undefined: FxHashMap<u32, bool>,
     texts: FxHashMap<&'static str, u32>,
-    /// Places in memory that does not change, by what they are a part of and their index.
+    /// Places in memory that does not change, by the enclosing place and the index in it.
     parts: FxHashMap<(u32, u32), u32>,
-    /// By such place: what it holds.
+    /// By such a place: its value.
     held: FxHashMap<u32, Val>,
     frame: Frame,
     limit: usize,
@@ -398,13 +402,13 @@ impl<'a, 'm> Lower<'a, 'm> {
         }
     }
 
-    /// The entry point as a flow.
+    /// Lowers the entry point.
     fn entry(mut self, function: &Function) -> Done<Flow> {
         let start = self.flow.block();
         self.flow.begin(start);
         self.body(function)?;
         self.flow.finish();
-        // What stands before everything else is known only now.
+        // The contents of the first block are known only now.
         self.flow.begin(Block(0));
         for value in std::mem::take(&mut self.hoisted) {
             self.flow.actions.push(flow::Action::Define(value));
@@ -420,7 +424,7 @@ impl<'a, 'm> Lower<'a, 'm> {
         self.shared.is(planted)
     }
 
-    /// A value of the first block.
+    /// Adds a value to the first block.
     fn hoist(&mut self, def: Def) -> Value {
         let value = Value(self.flow.values.len() as u32);
         self.flow.values.push(flow::ValueData { def, span: self.flow.span });
@@ -428,7 +432,7 @@ impl<'a, 'm> Lower<'a, 'm> {
         value
     }
 
-    /// What an explanation says of a varying value.
+    /// The index of a text that explains a varying value.
     fn text(&mut self, text: &'static str) -> u32 {
         let flow = &mut self.flow;
         *self.texts.entry(text).or_insert_with(|| {
@@ -437,7 +441,7 @@ impl<'a, 'm> Lower<'a, 'm> {
         })
     }
 
-    /// So many values that differ between invocations.
+    /// `n` values that differ between invocations.
     fn varying(&mut self, text: &'static str, n: u32) -> Scalars {
         let text = self.text(text);
         (0..n).map(|_| self.flow.varying(text, u32::MAX)).collect()

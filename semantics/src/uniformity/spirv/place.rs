@@ -8,7 +8,7 @@ use crate::uniformity::flow::{Cell, Def, NONE, Region, Scalars, Value};
 use rspirv::spirv::{Decoration, StorageClass};
 use smallvec::SmallVec;
 
-/// Where a pointer leads.
+/// The target of a pointer.
 #[derive(Clone, Debug)]
 pub(super) enum Pointer {
     /// Into the invocation's own memory.
@@ -16,19 +16,20 @@ pub(super) enum Pointer {
     /// Into memory that is not the invocation's own.
     Memory {
         memory: Memory,
-        /// What the address depends on.
+        /// The values that the address depends on.
         depends: SmallVec<[Value; 2]>,
-        /// The place among [`Lower::parts`]; `NONE` behind an index that is no constant.
+        /// The place, as a number of [`Lower::parts`]. `NONE` after an index that is not
+        /// a constant.
         node: u32,
-        /// Whether another variable may lead there too.
+        /// Whether another variable may name the same memory.
         aliased: bool,
-        /// Whether an image there can be written.
+        /// Whether an image at the place may be written.
         image: bool,
     },
 }
 
 impl Pointer {
-    /// What the place depends on.
+    /// The values that the place depends on.
     fn depends(&self) -> Scalars {
         match self {
             Pointer::Own(region) => region.depends(),
@@ -82,13 +83,13 @@ impl Lower<'_, '_> {
         self.keep_pointer(pointer)
     }
 
-    /// The place that is part `index` of another one.
+    /// The place of part `index` of a place.
     fn node(&mut self, of: u32, index: u32) -> u32 {
         let next = self.parts.len() as u32;
         *self.parts.entry((of, index)).or_insert(next)
     }
 
-    /// OpVariable in a function: it holds its initializer, or nothing defined, at each call.
+    /// OpVariable in a function: at each call it holds its initializer, or an undefined value.
     pub(super) fn local(&mut self, at: u32, id: u32) {
         let Some(variable) = self.module.variable(id).copied() else { return };
         let n = self.size_of(variable.type_);
@@ -108,7 +109,7 @@ impl Lower<'_, '_> {
         *self.cells.entry(at).or_insert_with(|| flow.new_cells(at, n))
     }
 
-    /// The place and the type of what an operand points to.
+    /// The place and the pointee type of a pointer operand.
     pub(super) fn pointer(&mut self, id: u32) -> Done<(Pointer, u32)> {
         let type_ = self.module.type_of(id).and_then(|t| self.module.pointer_type(t));
         match (self.val(id), type_) {
@@ -157,7 +158,7 @@ impl Lower<'_, '_> {
         Ok(self.keep_pointer(pointer))
     }
 
-    /// What is at the place.
+    /// Loads from the place.
     pub(super) fn load(&mut self, pointer: &Pointer, type_: u32) -> Scalars {
         let n = self.size_of(type_);
         match pointer {
@@ -192,7 +193,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// What depends on the address alone, as the length of a runtime array does.
+    /// Values that depend on the address alone, such as the length of a runtime array.
     pub(super) fn of_address(&mut self, pointer: &Pointer, n: u32) -> Scalars {
         let depends = pointer.depends();
         match depends.is_empty() {

@@ -1,22 +1,22 @@
-//! What is uniform of itself in SPIR-V: memory by storage class, and inputs.
+//! The sources of uniformity in SPIR-V: memory by storage class, and inputs.
 
 use crate::spirv::module::{Module, WHOLE};
 use rspirv::spirv::{Decoration, StorageClass};
 
-/// What memory behind a pointer gives.
+/// The uniformity of memory behind a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Memory {
-    /// At a uniform address, a uniform value: nothing writes there.
+    /// A uniform value, if the address is uniform. Nothing writes there.
     Constant,
-    /// A value that may differ: other invocations write there.
+    /// A value that may differ. Other invocations write there.
     Buffer,
-    /// Likewise, within a workgroup.
+    /// A value that may differ. Other invocations of the workgroup write there.
     Workgroup,
-    /// A value that may differ: it is not modelled.
+    /// A value that may differ, since the memory is not modeled.
     Other,
 }
 
-/// What a varying value is called.
+/// The description of a varying value.
 pub fn text(memory: Memory) -> &'static str {
     match memory {
         Memory::Constant => "what is loaded at an address that differs between invocations",
@@ -26,16 +26,16 @@ pub fn text(memory: Memory) -> &'static str {
     }
 }
 
-/// The memory of a variable that is not the invocation's own; `None` of one that is.
+/// The memory of a variable. `None` for the invocation's own variables.
 ///
-/// A variable that is declared Aliased may share its memory with one that is written.
+/// An Aliased variable may share its memory with a variable that is written.
 pub fn memory(module: &Module, variable: u32, class: StorageClass, type_: u32) -> Option<Memory> {
     let has = |target, decoration| module.decoration(target, WHOLE, decoration).is_some();
     let constant = |is: bool| Some(if is { Memory::Constant } else { Memory::Buffer });
     match class {
         StorageClass::Function | StorageClass::Private | StorageClass::Input | StorageClass::Output => None,
         StorageClass::Workgroup => Some(Memory::Workgroup),
-        // What an image holds is for the instructions that read it.
+        // The instructions that read an image treat its contents.
         StorageClass::UniformConstant | StorageClass::PushConstant => Some(Memory::Constant),
         _ if has(variable, Decoration::Aliased) => Some(Memory::Buffer),
         StorageClass::Uniform if !has(type_, Decoration::BufferBlock) => Some(Memory::Constant),
@@ -48,8 +48,8 @@ pub fn memory(module: &Module, variable: u32, class: StorageClass, type_: u32) -
     }
 }
 
-/// Whether operations on integers that are decorated so may give something else than the operation
-/// says: what does not fit is undefined, or it is not exact.
+/// Whether integer operations with this decoration may differ from the plain operation: an overflow
+/// is undefined, or the result is not exact.
 pub fn inexact(decoration: u32) -> bool {
     [Decoration::NoSignedWrap, Decoration::NoUnsignedWrap, Decoration::RelaxedPrecision].iter().any(|d| *d as u32 == decoration)
 }

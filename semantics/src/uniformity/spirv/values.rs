@@ -1,4 +1,4 @@
-//! Ids as values: constants, composites, and which types have a scalar for each part.
+//! Ids as values: constants, composites, and the types with a scalar for each part.
 
 use super::table::Memory;
 use super::{Lower, MAX_CELLS, Planted, Scalars, Val};
@@ -14,8 +14,8 @@ impl Lower<'_, '_> {
         self.module.types().get(id).unwrap_or(Type::Void)
     }
 
-    /// The number of scalars of a value of that type, as far as they have cells of their own. An
-    /// image has two: the handle, and what it holds.
+    /// The number of scalars of a value of a type, counting one for a lump. An image has two: the
+    /// handle and its contents.
     pub(super) fn size_of(&mut self, id: u32) -> u32 {
         if let Some(&size) = self.sizes.get(&id) {
             return size;
@@ -28,7 +28,7 @@ impl Lower<'_, '_> {
         size
     }
 
-    /// The number of scalars, whatever it is; none where it is not known.
+    /// The number of scalars without a limit. `None` if it is not known.
     fn whole(&mut self, id: u32) -> Option<u32> {
         match self.type_(id) {
             Type::Void => Some(0),
@@ -52,7 +52,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Whether the length of an array is a constant whose value is not known.
+    /// Whether the length of an array is a constant with an unknown value.
     fn length_is_unknown(&self, array: u32) -> bool {
         !self.shared.unknown.is_empty()
             && self
@@ -61,14 +61,14 @@ impl Lower<'_, '_> {
                 .is_some_and(|i| self.shared.operands(i).get(1).is_some_and(|id| self.shared.unknown.contains(id)))
     }
 
-    /// Whether a value of that type has one scalar for all of its parts.
+    /// Whether a value of a type has one scalar for all of its parts.
     pub(super) fn is_lumped(&mut self, id: u32) -> bool {
         self.size_of(id);
         self.lumped.get(&id).copied().unwrap_or(true)
     }
 
-    /// The type of a part, where it begins among the scalars of a value that is not lumped, and how
-    /// many parts there are.
+    /// The type of a part, and its position among the scalars of a value that is not a lump. `None`
+    /// if there is no such part.
     pub(super) fn part(&mut self, id: u32, index: u32) -> Option<(u32, u32)> {
         let part = self.module.types().part(id, u64::from(index))?.0;
         let offset = match self.type_(id) {
@@ -85,7 +85,7 @@ impl Lower<'_, '_> {
         Some((part, offset))
     }
 
-    /// Whether it is an integer or float of 32 bits, or a Boolean: its constants are known.
+    /// Whether it is a 32-bit integer or float, or a Boolean. The bits of its constants are known.
     pub(super) fn is_word(&self, type_: u32) -> bool {
         match self.type_(type_) {
             Type::Bool => true,
@@ -94,7 +94,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Whether the scalars of a value are integers of 32 bits, or Booleans.
+    /// Whether the scalars of a value are 32-bit integers or Booleans.
     pub(super) fn is_integer(&self, type_: u32) -> bool {
         match self.type_(type_) {
             Type::Vector { component, .. } => self.is_word(component) && !matches!(self.type_(component), Type::Float { .. }),
@@ -121,7 +121,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// What an id is.
+    /// The lowered form of an id.
     pub(super) fn val(&mut self, id: u32) -> Val {
         let Some(at) = self.module.definition(id) else { return Val::None };
         if let Val::None = self.vals[at] {
@@ -143,7 +143,7 @@ impl Lower<'_, '_> {
     pub(super) fn value(&mut self, id: u32) -> Scalars {
         match self.val(id) {
             val @ Val::Cells(..) => self.cells(val),
-            // Nothing that load accepts comes here.
+            // Cannot happen in a module that load accepts.
             Val::None | Val::Pointer(_) => {
                 let n = self.module.type_of(id).map_or(1, |type_| self.size_of(type_));
                 self.varying("a value that is not known", n)
@@ -151,7 +151,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The only scalar of a value, or what depends on all of them.
+    /// The only scalar of a value, or a function of all its scalars.
     pub(super) fn scalar(&mut self, id: u32) -> Value {
         let cells = self.value(id);
         match cells[..] {
@@ -160,7 +160,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// An undefined value, the same everywhere only by chance.
+    /// An undefined value. It need not be the same in all invocations.
     pub(super) fn undefined(&mut self, n: u32) -> Scalars {
         if self.is(Planted::UndefinedIsUniform) {
             return (0..n).map(|_| self.flow.uniform(u32::MAX)).collect();
@@ -256,8 +256,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// What memory holds at an address that these values choose; of an opaque type, the handle and
-    /// what an image holds.
+    /// Loads from memory at an address that depends on these values. For an opaque type, the handle
+    /// and an image's contents.
     pub(super) fn loaded(&mut self, memory: Memory, depends: &[Value], type_: u32) -> Scalars {
         let n = self.size_of(type_);
         let uniform = match memory {

@@ -1,4 +1,4 @@
-//! What can be assigned to, and the accessors that read and assign to parts: seed 004 "Assignment",
+//! Targets of assignments, and the accessors that read and assign to parts: seed 004 "Assignment",
 //! "Dot operator", "Generated functions".
 
 use super::place::Place;
@@ -11,8 +11,8 @@ use crate::wsl::types::{Type, TypeId};
 use crate::wsl::typing::program::{Access, Coercion, ExprId, Form};
 use smallvec::{SmallVec, smallvec};
 
-/// What an expression that can be assigned to is reduced to, once: a place, and the parts of it
-/// that setters change, from the outside in.
+/// An evaluated target of an assignment: a place, and the parts of it that setters change, from the
+/// outside in.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
     place: Place,
@@ -25,13 +25,13 @@ struct Part {
     setter: Callee,
     getter: Callee,
     index: Option<Value>,
-    /// Of the whole, and of the part.
+    /// The types of the whole and of the part.
     whole: TypeId,
     ty: TypeId,
 }
 
 impl Lower<'_> {
-    /// Reduces to an abstract left-value: addresses and indices, from left to right.
+    /// Evaluates an abstract left-value: addresses and indices, from left to right.
     pub(super) fn target(&mut self, id: ExprId) -> Done<Target> {
         deep(|| self.target_of(id))
     }
@@ -58,7 +58,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The value of what can be assigned to.
+    /// Reads the target.
     pub(super) fn read_target(&mut self, target: &Target) -> Done<Scalars> {
         self.read_part(target, target.parts.len())
     }
@@ -71,7 +71,7 @@ impl Lower<'_> {
         Ok(value)
     }
 
-    /// Assigns: a store, or the assignment to the whole of what the setter gives.
+    /// Assigns to the target: a store, or an assignment of the setter's result to the whole.
     pub(super) fn assign(&mut self, target: &Target, value: &[Value]) -> Done {
         let mut value: Scalars = value.iter().copied().collect();
         for n in (0..target.parts.len()).rev() {
@@ -120,14 +120,14 @@ impl Lower<'_> {
         }
     }
 
-    /// A new variable of that type.
+    /// A new variable of a type.
     pub(super) fn temporary(&mut self, ty: TypeId) -> (Cell, Place) {
         let n = self.size(ty);
         let cell = self.flow.new_cells(u32::MAX, n);
         (cell, Place::Own(self.region(cell, ty)))
     }
 
-    /// How many elements the type has, and how many cells each.
+    /// The number of elements of a type, and the number of cells of each.
     fn elements(&mut self, ty: TypeId) -> Option<(u32, u32)> {
         match self.ty(ty) {
             Type::Vector(_, n) => Some((u32::from(n), 1)),
@@ -158,7 +158,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The whole with another element.
+    /// The whole with one element replaced.
     fn with_element(&mut self, whole: &[Value], whole_ty: TypeId, index: Value, value: &[Value]) -> Scalars {
         match (self.elements(whole_ty), self.flow.known(index)) {
             (Some((count, size)), Some(bits)) if bits < count => {

@@ -21,7 +21,7 @@ impl Lower<'_> {
         cell
     }
 
-    /// A call: the body is inlined, or its summary is applied.
+    /// Calls a function: inlines its body, or applies its summary.
     pub(super) fn call(&mut self, function: FunctionId, arguments: SmallVec<[Val; 4]>) -> Done<Val> {
         let program = self.program;
         let declared = program.env.function(function);
@@ -50,8 +50,8 @@ impl Lower<'_> {
         }
     }
 
-    /// What a pointer or array reference into the thread's memory points to, and how many inputs
-    /// and outputs of a summary that is.
+    /// The target type of a pointer or array reference into the thread's memory, and the number of
+    /// a summary's inputs and outputs for the target.
     pub(super) fn pointee(&mut self, ty: TypeId) -> Option<(TypeId, u32)> {
         match self.ty(ty) {
             Type::Pointer(AddressSpace::Thread, to) => Some((to, self.size(to))),
@@ -60,13 +60,13 @@ impl Lower<'_> {
         }
     }
 
-    /// A call by the summary of the callee.
+    /// Calls a function by its summary.
     fn summarized(&mut self, function: FunctionId, arguments: &[Val]) -> Done<Val> {
         let program = self.program;
         let summary = self.summary(function)?;
         let span = self.flow.span;
         let types: SmallVec<[_; 4]> = program.env.function(function).parameters.iter().map(|p| p.ty).collect();
-        // What each input is, in the order of the summary.
+        // The values of the inputs, in the order of the summary.
         let mut inputs: Vec<Value> = Vec::new();
         let mut pointees: SmallVec<[(Place, TypeId, u32); 2]> = SmallVec::new();
         for (argument, &ty) in arguments.iter().zip(&types) {
@@ -109,7 +109,7 @@ impl Lower<'_> {
             None => lower.varying(Varies::Result),
         };
         if summary.discards {
-            // Some invocations may not come back.
+            // Some invocations may not return.
             let condition = of(self, &summary.solution.returns, 0);
             let (ends, goes_on) = (self.flow.block(), self.flow.block());
             self.flow.end(End::Branch(condition, goes_on, ends));
@@ -120,7 +120,7 @@ impl Lower<'_> {
         let n = self.size(program.env.function(function).result);
         let mut outputs = summary.solution.outputs.iter();
         let result: Scalars = (0..n).map(|k| of(self, outputs.next().unwrap_or(&None), k)).collect();
-        // Two pointers may lead to the same place: then each may have been stored through.
+        // If two pointers may lead to the same place, a store may have gone through either of them.
         let shared = pointees.iter().enumerate().any(|(i, (a, ..))| {
             pointees.iter().skip(i + 1).any(|(b, ..)| match (a.root(), b.root()) {
                 (Some(a), Some(b)) => self.flow.same_variable(a, b),

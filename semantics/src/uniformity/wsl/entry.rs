@@ -11,8 +11,8 @@ use crate::wsl::types::{Type, TypeId};
 use smallvec::smallvec;
 
 impl Lower<'_> {
-    /// Initialises the parameters: those of an entry point by their semantics, those of another
-    /// function by uniform values.
+    /// Initialises the parameters. An entry point's parameters have values by their semantics,
+    /// those of other functions have uniform values.
     pub(super) fn bind_parameters(&mut self, function: FunctionId, entry: Option<&EntryPoint>) {
         let program = self.program;
         for (at, &store) in program.body(function).parameters.iter().enumerate() {
@@ -54,7 +54,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Gives a part of a parameter its value.
+    /// Initialises a part of a parameter.
     fn bind_item(&mut self, stage: Stage, item: &Item, ty: TypeId, store: crate::wsl::typing::program::StoreId) {
         if self.program.env.types.is_reference(item.ty) {
             return;
@@ -107,8 +107,8 @@ impl Lower<'_> {
         place
     }
 
-    /// The parameters as inputs: their scalars, and what pointers into the thread's memory point
-    /// to. What these hold in the end are outputs after the result.
+    /// Makes the parameters inputs: their scalars, and the targets of pointers into the thread's
+    /// memory. The final values of these targets are outputs, after the result.
     pub(super) fn bind_inputs(&mut self, function: FunctionId) -> Vec<std::ops::Range<u32>> {
         let program = self.program;
         let result = self.result(function);

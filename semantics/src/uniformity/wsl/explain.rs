@@ -8,13 +8,13 @@ use crate::wsl::environment::FunctionId;
 use crate::wsl::typing::program::{Program, StmtForm, StoreId};
 use std::fmt;
 
-/// Why there is no verdict.
+/// The reasons for having no verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TooLarge {
     /// This function returns a pointer, and is too large to be inlined.
     Reference(FunctionId),
-    /// Loops in one another make too many merges.
+    /// Nested loops make too many merges.
     Merges,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for TooLarge {
 
 impl std::error::Error for TooLarge {}
 
-/// The name of a variable or parameter, and where it is declared.
+/// The name of a variable or parameter, and the place of its declaration.
 fn variable(program: &Program, store: u32) -> Option<(String, Span)> {
     let span = program.stores.get(store as usize)?.span;
     let name = |symbol| program.env.names.name(symbol).to_string();
@@ -86,7 +86,7 @@ pub(super) fn rejection(program: &Program, function: FunctionId, finding: &Findi
             Cause::Must | Cause::Cannot | Cause::Call | Cause::Control | Cause::Loop | Cause::Same | Cause::Input(_) => continue,
         };
         match steps.last_mut() {
-            // A condition is a value too.
+            // A condition is also a value, at the same place.
             Some(last) if last.span == span && matches!(hop.cause, Cause::Value(_)) && hop.variable.is_none() => last.rule = hop.rule,
             _ => steps.push(Step { span, rule: hop.rule, text }),
         }
@@ -94,7 +94,7 @@ pub(super) fn rejection(program: &Program, function: FunctionId, finding: &Findi
     Rejection { function, need: finding.need, span: finding.span, steps }
 }
 
-/// What a node of the graph says, with the source text of its place.
+/// The style and the text of a node, with the source text of its place.
 pub(super) fn node(program: &Program, text: &str, cause: &Cause) -> (Kind, String) {
     let at = |span: Span| {
         let source = text.get(span.start as usize..span.end as usize).unwrap_or("");

@@ -21,13 +21,13 @@ impl Lower<'_> {
         })
     }
 
-    /// Its scalars.
+    /// The scalars of an expression's value.
     pub(super) fn cells(&mut self, id: ExprId) -> Done<Scalars> {
         let val = self.value(id)?;
         Ok(self.cells_of(&val))
     }
 
-    /// Its only scalar.
+    /// The only scalar of an expression's value.
     pub(super) fn scalar(&mut self, id: ExprId) -> Done<Value> {
         let cells = self.cells(id)?;
         Ok(self.only(&cells))
@@ -40,7 +40,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The bits of a constant of that type.
+    /// The bits of a constant of a type.
     pub(super) fn bits(&self, constant: Constant, ty: TypeId) -> u32 {
         match constant {
             Constant::Bool(b) => u32::from(b),
@@ -125,7 +125,7 @@ impl Lower<'_> {
             }
             Form::ArrayLength(e, n) => {
                 match program.expr(*e).ty {
-                    // It is not loaded, but what leads to it is evaluated.
+                    // The length does not load the array, but its address is evaluated.
                     ValueType::Left(..) => _ = self.place(*e)?,
                     ValueType::Abstract(_) => {
                         let target = self.target(*e)?;
@@ -190,7 +190,7 @@ impl Lower<'_> {
         })
     }
 
-    /// The variable that the left-value is, in parentheses or not.
+    /// The variable of a left-value, which may be in parentheses.
     fn variable(&self, mut id: ExprId) -> Option<crate::wsl::typing::program::StoreId> {
         loop {
             match &self.program.expr(id).form {
@@ -201,7 +201,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A value of that type that depends on all arguments.
+    /// A value of a type that depends on all arguments.
     pub(super) fn all(&mut self, arguments: &[(Val, TypeId)], ty: TypeId) -> Val {
         let mut operands = Scalars::new();
         for (val, _) in arguments {

@@ -1,5 +1,5 @@
-//! Calls of the standard library: what is folded, what is done scalar by scalar, and what depends
-//! on all of its arguments.
+//! Calls of the standard library. Some operations are folded, some are done scalar by scalar, and
+//! others depend on all of their arguments.
 
 use super::place::Place;
 use super::{Done, Lower, Scalars, Val, Varies};
@@ -17,15 +17,15 @@ enum Scalarwise {
     Swapped(Pure),
     /// The result is the operand.
     Same,
-    /// Compared with zero.
+    /// The comparison of the operand with zero.
     NotZero,
     /// A shift by an amount modulo 32.
     Shift(Pure),
-    /// By a function that is not folded.
+    /// A function that is not folded.
     Opaque,
 }
 
-/// How the operation is done on scalars of that kind, if it is done scalar by scalar.
+/// How an operation is done on scalars of this kind. `None` if it is not done scalar by scalar.
 fn scalarwise(meaning: Meaning, kind: Scalar, result: Scalar) -> Option<Scalarwise> {
     use Meaning as M;
     use Scalar::{Bool, Float, Int, Uint};
@@ -67,7 +67,7 @@ fn scalarwise(meaning: Meaning, kind: Scalar, result: Scalar) -> Option<Scalarwi
 }
 
 impl Lower<'_> {
-    /// The scalar that a value of the type is made of.
+    /// The kind of the scalars of a type.
     fn kind(&self, ty: TypeId) -> Option<Scalar> {
         match self.ty(ty) {
             Type::Scalar(s) | Type::Vector(s, _) | Type::Matrix(s, ..) => Some(s),
@@ -79,7 +79,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The result of a library function, after its requirements and effects.
+    /// Calls a library function: its requirements, its stores, and its result.
     pub(super) fn call_of_library(&mut self, f: LibraryFunction, arguments: &[(Val, TypeId)], ty: TypeId) -> Done<Val> {
         let meaning = f.meaning();
         if let Some(need) = table::need(meaning) {

@@ -1,13 +1,13 @@
 //! Typed WSL as a [`Flow`]: expressions become values, variables become cells, and calls are
 //! inlined.
 //!
-//! Variables are statically allocated (seed 004 "Annotations for execution"), so a function that
-//! is called twice has its cells once. Pointers are never assigned and are returned by one
-//! statement only, so every pointer is a known place. A structure, a vector or a small array has a
-//! cell for each scalar; a large array has one cell.
+//! Variables are statically allocated (seed 004 "Annotations for execution"). So a function that is
+//! called twice has only one set of cells. Pointers are never assigned, and only one statement of a
+//! function returns one. So every pointer is a known place. A structure, a vector or a small array
+//! has a cell for each scalar. A large array has one cell.
 //!
-//! A callee that is too large to inline is replaced by what an analysis of it alone says
-//! ([`Summary`]).
+//! A callee that is too large to inline is replaced by the result of its own
+//! analysis ([`Summary`]).
 
 mod access;
 mod call;
@@ -37,26 +37,26 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
-/// The most scalars of an array or structure that have cells of their own.
+/// The greatest number of scalars of an array or structure whose scalars have cells of their own.
 const MAX_CELLS: u32 = 64;
-/// A function is inlined if it has at most so many expressions and statements, those of its callees
-/// counted at each call.
+/// A function is inlined if it has at most this many expressions and statements, with those of its
+/// callees counted at each call.
 pub const INLINED: u64 = 2_000;
-/// The most expressions and statements that a function has after inlining, beyond its own.
+/// The greatest number of expressions and statements that inlining may add to a function.
 pub const MAX_INLINED: u64 = 200_000;
 
-/// What an expression is.
+/// The lowered form of an expression.
 #[derive(Clone, Debug)]
 enum Val {
-    /// A value, by its scalars.
+    /// The scalars of a value.
     Cells(Scalars),
     /// A pointer to a place.
     Pointer(Place),
-    /// An array reference to a place with a number of elements.
+    /// An array reference: a place, and the number of elements.
     Reference(Place, Value),
 }
 
-/// Where terminators lead.
+/// The targets of `break`, `continue` and `fallthrough`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Around {
     breaks: Option<Block>,
@@ -64,17 +64,17 @@ struct Around {
     fallthrough: Option<Block>,
 }
 
-/// The function that is being lowered.
+/// The function that is currently lowered.
 #[derive(Clone, Debug)]
 struct Frame {
     function: FunctionId,
     returns: Block,
     result: Cell,
-    /// The pointer or array reference that was returned.
+    /// The returned pointer or array reference.
     reference: Option<Val>,
 }
 
-/// What is varying, by its text.
+/// The kinds of varying values. Each has a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Varies {
     Device,
@@ -87,9 +87,9 @@ enum Varies {
 struct Lower<'a> {
     program: &'a Program,
     flow: Flow,
-    /// By store: its first cell.
+    /// By store: the first cell.
     cells: FxHashMap<StoreId, Cell>,
-    /// By store of a pointer or array reference: what it is.
+    /// By store of a pointer or array reference: its lowered form.
     references: FxHashMap<StoreId, Val>,
     results: FxHashMap<FunctionId, Cell>,
     varies: FxHashMap<Varies, u32>,
@@ -97,7 +97,7 @@ struct Lower<'a> {
     sizes: FxHashMap<TypeId, u32>,
     around: Around,
     frame: Frame,
-    /// How much may still be inlined.
+    /// The number of expressions and statements that may still be inlined.
     budget: u64,
     weights: &'a [u64],
     summaries: &'a mut Summaries,
@@ -106,12 +106,12 @@ struct Lower<'a> {
     findings: Vec<Finding>,
 }
 
-/// What is known of functions that are not inlined.
+/// The summaries of functions that are not inlined.
 pub(super) type Summaries = FxHashMap<FunctionId, Rc<Summary>>;
 
 type Done<T = ()> = Result<T, TooLarge>;
 
-/// The number of expressions and statements of each function with all that it calls inlined.
+/// The number of expressions and statements of each function, with all of its callees inlined.
 pub(super) fn weights(program: &Program) -> Vec<u64> {
     let mut weights = vec![0u64; program.bodies.len()];
     for &id in &program.order {
@@ -137,7 +137,7 @@ pub fn analyse(program: &Program) -> Result<Analysis, TooLarge> {
     analyse_with(program, None)
 }
 
-/// Analyses a program by rules of which one may be weakened.
+/// Analyses a program, with a planted fault or none.
 ///
 /// # Errors
 /// A function is too large to inline where it must be, or loops are too deep.
@@ -174,7 +174,7 @@ pub fn analyse_with(program: &Program, planted: Option<Planted>) -> Result<Analy
     Ok(analysis)
 }
 
-/// The metadata of each function, from an analysis of it by itself.
+/// The metadata of each function, by an analysis of the function alone.
 ///
 /// # Errors
 /// A function is too large to inline where it must be, or loops are too deep.
@@ -186,8 +186,8 @@ pub fn metadata(program: &Program) -> Result<Vec<Metadata>, TooLarge> {
         .collect()
 }
 
-/// The graph of an entry point, or of a function by itself: what must be uniform, and all that must
-/// be uniform for that. `text` is the program's.
+/// The graph of an entry point, or of a function alone: the nodes that must be uniform, and all
+/// that they imply. `text` is the program's text.
 ///
 /// # Errors
 /// A function is too large to inline where it must be, or loops are too deep.
@@ -199,8 +199,8 @@ pub fn picture(program: &Program, text: &str, function: FunctionId) -> Result<Pi
     Ok(Picture::of(&solution.graph, &[solution.must_be_uniform], |cause| explain::node(program, text, cause)))
 }
 
-/// An entry point as a flow, or a function that none calls: its arguments are the same in every
-/// invocation then.
+/// Lowers an entry point, or a function that is not called. The arguments of the latter are the
+/// same in every invocation.
 pub(super) fn lower(
     program: &Program,
     function: FunctionId,
@@ -246,7 +246,7 @@ impl<'a> Lower<'a> {
         self.program.env.types.get(id)
     }
 
-    /// The number of scalars of a value of that type, as far as they have cells of their own.
+    /// The number of cells of a value of a type. It is 1 for a lump.
     fn size(&mut self, id: TypeId) -> u32 {
         if let Some(&size) = self.sizes.get(&id) {
             return size;
@@ -276,7 +276,7 @@ impl<'a> Lower<'a> {
         size
     }
 
-    /// Whether a value of that type has one cell for all of its parts.
+    /// Whether a value of a type has one cell for all of its parts.
     fn lumped(&mut self, id: TypeId) -> bool {
         match self.ty(id) {
             Type::Array(of, n) => n > 0 && self.size(of).checked_mul(n).is_none_or(|size| size > MAX_CELLS),
@@ -289,7 +289,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Where a field begins among the cells of a structure that is not lumped.
+    /// The position of a field among the cells of a structure that is not a lump.
     fn field_offset(&mut self, id: crate::wsl::types::StructId, field: u32) -> u32 {
         let program = self.program;
         program.env.structure(id).fields.iter().take(field as usize).map(|f| self.size(f.ty)).sum()
@@ -336,7 +336,8 @@ impl<'a> Lower<'a> {
         self.flow.varying(text, u32::MAX)
     }
 
-    /// The scalars of a value; of a pointer or array reference what its place depends on.
+    /// The scalars of a value. For a pointer or array reference, the values that its place
+    /// depends on.
     fn cells_of(&mut self, val: &Val) -> Scalars {
         match val {
             Val::Cells(cells) => cells.clone(),

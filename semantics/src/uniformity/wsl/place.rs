@@ -9,18 +9,17 @@ use crate::wsl::types::{Type, TypeId, ValueType};
 use crate::wsl::typing::program::{Access, ExprId, Form};
 use smallvec::{SmallVec, smallvec};
 
-/// Where a left-value is.
+/// The place of a left-value.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
     /// In the thread's own memory.
     Own(Region),
-    /// In memory that invocations share, or that none changes, at a place that depends on these
-    /// values.
+    /// In shared or constant memory, at a place that depends on these values.
     Memory(AddressSpace, SmallVec<[Value; 2]>),
 }
 
 impl Place {
-    /// What the place depends on.
+    /// The values that the place depends on.
     pub(super) fn depends(&self) -> Scalars {
         match self {
             Place::Own(region) => region.depends(),
@@ -28,7 +27,7 @@ impl Place {
         }
     }
 
-    /// The first cell that it may be in.
+    /// The first cell of the place, if it is in the thread's own memory.
     pub(super) fn root(&self) -> Option<Cell> {
         match self {
             Place::Own(region) => Some(region.first()),
@@ -38,7 +37,7 @@ impl Place {
 }
 
 impl Lower<'_> {
-    /// The place that the left-value is reduced to.
+    /// Evaluates a left-value to a place.
     pub(super) fn place(&mut self, id: ExprId) -> Done<Place> {
         deep(|| self.place_of(id))
     }
@@ -83,12 +82,12 @@ impl Lower<'_> {
         }
     }
 
-    /// A variable of that type, from that cell on.
+    /// The region of a variable of a type, from a cell on.
     pub(super) fn region(&mut self, first: Cell, ty: TypeId) -> Region {
         if self.lumped(ty) { Region::lump(first) } else { Region::from(first) }
     }
 
-    /// A part of the place that depends on a value more.
+    /// An unknown part of the place, which also depends on `index`.
     fn deeper(&mut self, place: Place, index: Value) -> Place {
         match self.whole(place) {
             Place::Own(region) => Place::Own(region.lumped(Some(index))),
@@ -99,7 +98,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Everything that an array reference to the place may lead to.
+    /// All that an array reference to the place may reach.
     pub(super) fn whole(&mut self, place: Place) -> Place {
         match place {
             Place::Own(region @ Region::Cells(..)) => {
@@ -110,7 +109,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `r[i]`, of an array reference with elements of that type.
+    /// `r[i]` of an array reference with elements of a type.
     fn element_of_reference(&mut self, place: Place, length: Value, index: Value, ty: TypeId) -> Place {
         match (place, self.flow.known(length)) {
             (Place::Own(region @ Region::Cells(..)), Some(count)) => {
@@ -121,7 +120,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `*operator&.f(&e)` or `*operator&[](&e, index)`, of a whole of that type.
+    /// `*operator&.f(&e)` or `*operator&[](&e, index)`, of a whole of a type.
     pub(super) fn taken(&mut self, callee: Callee, whole: Place, ty: TypeId, index: Option<Value>) -> Done<Place> {
         match (callee, index) {
             (Callee::Generated(Generated::FieldAddress(s, field, _)), _) => Ok(self.field_of(whole, ty, s, field)),
@@ -138,7 +137,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A field of a structure at a place; within a lump it is that lump.
+    /// A field of a structure at a place. In a lump, it is the whole lump.
     pub(super) fn field_of(&mut self, whole: Place, ty: TypeId, s: crate::wsl::types::StructId, field: u32) -> Place {
         match whole {
             Place::Own(region) if self.lumped(ty) => Place::Own(region.lumped(None)),
@@ -150,7 +149,7 @@ impl Lower<'_> {
         }
     }
 
-    /// An element of an array of that type at a place; out of bounds an unspecified one.
+    /// An element of an array at a place. An index out of bounds selects an unspecified element.
     pub(super) fn element_of(&mut self, whole: Place, array: TypeId, index: Value) -> Place {
         match (self.ty(array), whole) {
             (Type::Array(of, count), Place::Own(region)) => {
@@ -164,7 +163,7 @@ impl Lower<'_> {
         }
     }
 
-    /// What is at the place.
+    /// Loads from the place.
     pub(super) fn load(&mut self, place: &Place, ty: TypeId) -> Scalars {
         let n = self.size(ty);
         match place {

@@ -8,7 +8,7 @@ use crate::wsl::syntax::AddressSpace;
 use crate::wsl::typing::program::{Case, ExprId, StmtForm, StmtId, StoreId};
 
 impl Lower<'_> {
-    /// The function's body, and where its returns lead.
+    /// Lowers the function's body. Goes on in the block where it returns.
     pub(super) fn body(&mut self, function: FunctionId) -> Done {
         let program = self.program;
         let returns = self.flow.block();
@@ -27,7 +27,7 @@ impl Lower<'_> {
         deep(|| self.statement_of(id))
     }
 
-    /// Ends the block; what comes after cannot be reached.
+    /// Ends the block. The code after it is unreachable.
     fn terminate(&mut self, end: End) {
         self.flow.end(end);
         let after = self.flow.block();
@@ -104,7 +104,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// A condition; the branch on it stands where it does.
+    /// The value of a condition. The branch gets the condition's place.
     fn condition(&mut self, e: ExprId) -> Done<Value> {
         let value = self.scalar(e)?;
         self.flow.span = self.program.expr(e).span;
@@ -119,7 +119,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// The initialising value, or the default value, is stored whenever the declaration is reached.
+    /// Stores the initial or default value, whenever control flow reaches the declaration.
     fn declaration(&mut self, id: StoreId, initializer: Option<ExprId>) -> Done {
         let store = *self.program.store(id);
         let value = match initializer {
@@ -134,7 +134,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Gives a variable a value.
+    /// Binds a variable to a value.
     pub(super) fn bind(&mut self, id: StoreId, value: Val) {
         match value {
             Val::Cells(cells) if self.program.store(id).space != AddressSpace::Threadgroup => {

@@ -1,4 +1,4 @@
-//! What is known of a function by itself: seed 001 "Function validation", its metadata.
+//! The summary of a function: its metadata in seed 001 "Function validation".
 
 use super::{Done, Lower, Summaries};
 use crate::uniformity::flow::{Planted, Solution, analyse};
@@ -8,14 +8,14 @@ use crate::wsl::typing::program::Program;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// What the analysis of a function by itself gives.
+/// The result of the analysis of a function alone.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// About its inputs and outputs.
+    /// The solution for its inputs and outputs.
     pub solution: Solution,
-    /// By parameter: its inputs. The first input of a pointer is its address.
+    /// By parameter: its range of inputs. The first input of a pointer is its address.
     pub inputs: Vec<Range<u32>>,
-    /// The number of outputs that are the result; the others are what pointers point to.
+    /// The number of outputs that form the result. The other outputs are the targets of pointers.
     pub result: u32,
     /// Whether an invocation may end in it.
     pub discards: bool,
@@ -24,7 +24,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// How it uses a parameter.
+    /// The requirement of the function on a parameter.
     pub fn parameter(&self, at: usize) -> Parameter {
         let inputs = || self.inputs.get(at).cloned().unwrap_or(0..0);
         let outputs = || self.solution.outputs.iter().take(self.result as usize);
@@ -37,7 +37,7 @@ impl Summary {
         }
     }
 
-    /// What a caller must know, in the seed's terms.
+    /// The metadata for callers, in the seed's terms.
     pub fn metadata(&self) -> Metadata {
         Metadata {
             control: self.solution.control.first().map(|(need, _)| *need),
@@ -55,7 +55,8 @@ impl Summary {
         }
     }
 
-    /// What becomes of what pointers point to, where it is not left as it was.
+    /// By pointer parameter, the parameters that the final value of its target depends on. Leaves
+    /// out targets that do not change.
     fn stores(&self) -> Vec<(u32, Option<Vec<u32>>)> {
         let mut outputs = self.solution.outputs.iter().skip(self.result as usize);
         let mut stores = Vec::new();

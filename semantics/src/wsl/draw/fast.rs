@@ -1,5 +1,5 @@
-//! A draw on the fast engine: its threads run there, on definite values; vertices are assembled,
-//! and fragments found and merged as ever.
+//! A draw on the fast engine. Its threads run there, on definite values. Assembly, rasterisation
+//! and merging are the same as in a draw by the relation.
 
 use super::fragment::Fragments;
 use super::quad::{Apart, note};
@@ -65,7 +65,7 @@ impl<'a> Engine<'a> for Machine<'a, '_> {
                 let stage = InDraw { lane: start.stage.lane, helper: start.stage.helper, doubtful: start.stage.doubtful };
                 starts.push(machine::Start { number: start.number, choices: self.common.opens.chosen_by(start.number), stage, arguments });
             }
-            // A thread's memory is made anew for each.
+            // Each thread needs new memory.
             let cost = 1 + u64::from(compiled.words() >> 10);
             self.common.spend(starts.len() as u64 * cost, starts.first().map_or(0, |start| start.number))?;
             match compiled.together(starts, &mut self.memory, &mut self.common.fuel, &settings) {
@@ -89,10 +89,10 @@ impl<'a> Engine<'a> for Machine<'a, '_> {
 }
 
 impl Draw<'_> {
-    /// Runs the draw on the fast engine: definite values, chosen as the settings' strategy says,
-    /// threads in order, and no races. `compiled` are the vertex entry point, if vertices are
-    /// shaded, and the fragment entry point. Fuel is iterations, calls, threads and places that
-    /// rasterisation looks at.
+    /// Runs the draw on the fast engine: on definite values, which the settings' strategy chooses,
+    /// with threads in order, and without races. `compiled` is the vertex entry point, if vertices
+    /// are shaded, and the fragment entry point. Fuel counts iterations, calls, threads and places
+    /// that rasterisation visits.
     pub fn run_fast(&self, compiled: (Option<&Compiled>, &Compiled), settings: &Settings) -> Ending {
         self.try_fast(compiled, settings).unwrap_or_else(|ending| ending)
     }

@@ -1,5 +1,5 @@
-//! Fragments: seed 004 "Rasterizer", "Fragment Shader" (ERRATA WSL-D27, WSL-D29). Triangles in
-//! order, and quad after quad; each has four threads.
+//! Fragments: seed 004 "Rasterizer", "Fragment Shader" (ERRATA WSL-D27, WSL-D29). Triangles are
+//! drawn in order, quad by quad. Each quad has four threads.
 
 use super::interface::{From, Interface};
 use super::target::{Attachments, Left, Plane, Presence};
@@ -20,8 +20,8 @@ use crate::wsl::syntax::{BuiltinSemantic, Qualifier};
 use crate::wsl::types::Scalar;
 use rustc_hash::FxHashMap;
 
-/// A triangle over the whole screen, front-facing: the position of each vertex, and its place on
-/// the screen, 0 to 1 from the top left.
+/// A front-facing triangle over the whole screen. For each vertex: its position, and its place on
+/// the screen, from 0 to 1 from the top left.
 pub fn over_screen() -> [([f32; 4], [f32; 2]); 3] {
     [([-1.0, 1.0, 0.0, 1.0], [0.0, 0.0]), ([-1.0, -3.0, 0.0, 1.0], [0.0, 2.0]), ([3.0, 1.0, 0.0, 1.0], [2.0, 0.0])]
 }
@@ -30,7 +30,7 @@ pub fn over_screen() -> [([f32; 4], [f32; 2]); 3] {
 /// lower edge to the upper, z from the least depth to the greatest [wsl/d-clip, 004 Vertex Shader;
 /// WSL-D27]
 ///
-/// The position for [`crate::raster`], whose y points down and whose z is from 0 to w.
+/// Returns the position for [`crate::raster`], whose y points down and whose z goes from 0 to w.
 pub fn d_clip([x, y, z, w]: [f32; 4]) -> [f32; 4] {
     [x, -y, z * 0.5 + w * 0.5, w]
 }
@@ -39,7 +39,7 @@ pub fn d_clip([x, y, z, w]: [f32; 4]) -> [f32; 4] {
 /// noperspective, else the average by the perspective-correct barycentric coordinates of the
 /// pixel's centre [wsl/d-interpolate, 004 Rasterizer, Arguments and Return Types; WSL-D29]
 ///
-/// With one sample a pixel, centroid and sample change nothing.
+/// With one sample per pixel, centroid and sample have no effect.
 pub fn d_interpolate(qualifiers: &[Qualifier]) -> Interpolation {
     if qualifiers.contains(&Qualifier::Nointerpolation) {
         Interpolation::Flat
@@ -53,7 +53,8 @@ pub fn d_interpolate(qualifiers: &[Qualifier]) -> Interpolation {
 /// a quad has four threads; one whose pixel the triangle does not cover is a helper, of which
 /// nothing is kept [wsl/d-helper, 004 Floating point arithmetic; WSL-D29]
 ///
-/// Who has the fragment; no device has that of a helper.
+/// Returns the devices that have the fragment. `None` for a thread that is a helper on
+/// every device.
 pub fn d_helper(lane: Lane) -> Option<Presence> {
     Presence::of(lane)
 }
@@ -61,7 +62,7 @@ pub fn d_helper(lane: Lane) -> Option<Presence> {
 /// SV_IsFrontFace is true if the triangle turns counter-clockwise on the screen, SV_SampleIndex is
 /// 0, SV_InnerCoverage is 0 or 1 [wsl/d-fragment, 004 Built-in Variables; WSL-D27, WSL-D29]
 ///
-/// `front` is whether it does, and `certain` whether every device says so.
+/// `front` is whether the triangle turns so, and `certain` whether it does so on every device.
 pub fn d_fragment(opens: &mut Opens, built_in: BuiltinSemantic, front: bool, certain: bool) -> Option<Word> {
     Some(match built_in {
         BuiltinSemantic::IsFrontFace if certain => Word::Bits(front.into()),
@@ -72,8 +73,8 @@ pub fn d_fragment(opens: &mut Opens, built_in: BuiltinSemantic, front: bool, cer
     })
 }
 
-/// A scalar of a stage-in variable, by those of the three vertices. Under a profile of precision it
-/// is one of what devices may compute.
+/// A scalar of a stage-in variable, interpolated between the three vertices. Under a precision
+/// profile it is any value that devices may compute.
 fn interpolated(opens: &mut Opens, fragment: &raster::Fragment, corners: [Word; 3], how: Interpolation) -> Word {
     if how == Interpolation::Flat {
         return corners[0];
@@ -85,7 +86,7 @@ fn interpolated(opens: &mut Opens, fragment: &raster::Fragment, corners: [Word; 
             let sets = corners.map(|word| opens.possible(word).floats());
             let ends = sets.map(|set| set.hull().filter(|_| set.is_bounded() && !set.has_nan()).map(|s| [s.low as f32, s.high as f32]));
             let [Some(a), Some(b), Some(c)] = ends else { return opens.leaf(None, Scalar::Float, 0) };
-            // An average is the least and the greatest at the ends.
+            // An average is least and greatest at the ends of the intervals.
             let all = (0..8).map(|k| allowed([a[k & 1], b[k >> 1 & 1], c[k >> 2]]));
             let hull = all.reduce(Interval::hull).unwrap_or(Interval::ANY);
             return opens.by_itself(Set::of_f32(hull));
@@ -97,8 +98,8 @@ fn interpolated(opens: &mut Opens, fragment: &raster::Fragment, corners: [Word; 
     }
 }
 
-/// Where a vertex may be, in the space of [`d_clip`]'s results, by what the coordinates of its
-/// position may be.
+/// The region in which a vertex may be, in the space of [`d_clip`]'s results, from the possible
+/// coordinates of its position.
 fn placed(clip: fn([f32; 4]) -> [f32; 4], position: [Possible; 4]) -> [Interval; 4] {
     let ends = |possible: &Possible| {
         let set = possible.floats();
@@ -112,14 +113,14 @@ fn placed(clip: fn([f32; 4]) -> [f32; 4], position: [Possible; 4]) -> [Interval;
         placed.iter_mut().zip(corner(k)).for_each(|(all, at)| *all = all.hull(Interval::point(at)));
     }
     if [z, w].iter().any(|[low, high]| low != high) {
-        // The depth is a sum, which a device may round to either side and write in another way.
+        // The depth is a sum. A device may round it either way, or compute it in another form.
         let terms = [z, w].iter().flatten().map(|end| f64::from(end.abs())).fold(0.0, f64::max);
         placed[2] = placed[2].widened(terms * 8.0 * f64::from(f32::EPSILON));
     }
     placed
 }
 
-/// A quad whose threads run, and what they are for.
+/// A quad whose threads run, with the data for merging their results.
 struct Running {
     threads: Starts,
     /// The upper left pixel.
@@ -129,7 +130,7 @@ struct Running {
     plane: Option<Plane>,
 }
 
-/// What reaches the attachments next.
+/// The next item for the attachments.
 enum Queued {
     Quad(Box<Running>),
     /// A triangle of which nothing is known.
@@ -146,7 +147,7 @@ pub(super) struct Fragments<'e, 'p, E> {
 }
 
 impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
-    /// Draws every triangle.
+    /// Draws all triangles.
     pub(super) fn all(&mut self) -> Result<Attachments, Ending> {
         let draw = self.draw;
         let too_many = || limit("pixels", MAX_PIXELS);
@@ -216,12 +217,12 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
         Ok(attachments)
     }
 
-    /// The number of the first fragment's thread: those before are vertices.
+    /// The number of the first fragment thread. Smaller numbers are vertices.
     fn first(&self) -> u32 {
         self.rows.len() as u32
     }
 
-    /// The threads of a quad; none if no device has a fragment of it.
+    /// Prepares the threads of a quad. `None` if no device has a fragment of it.
     fn begin(
         &mut self,
         (triangle, plane): (&Triangle, Option<Plane>),
@@ -272,7 +273,7 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
         Some(Running { threads: Starts { number: first.wrapping_add(number), threads }, at: [quad.x, quad.y], presences, depths, plane })
     }
 
-    /// Runs what is queued, and has it reach the attachments in order.
+    /// Runs the queued quads. Their results reach the attachments in the order of the queue.
     fn run(&mut self, queue: &mut Vec<Queued>, attachments: &mut Attachments) -> Result<(), Ending> {
         let mut starts = Vec::new();
         for queued in queue.iter_mut() {

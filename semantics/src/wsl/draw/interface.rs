@@ -1,5 +1,5 @@
-//! What goes from stage to stage: seed 004 "Arguments and Return Types" (ERRATA WSL-D28). All of it
-//! is checked before a thread runs.
+//! The interface between stages: seed 004 "Arguments and Return Types" (ERRATA WSL-D28). It is
+//! checked completely before any thread runs.
 
 use super::{Attribute, Draw, Given, Rules, Vertices};
 use crate::raster::Interpolation;
@@ -15,19 +15,19 @@ use crate::wsl::syntax::{BuiltinSemantic, Qualifier};
 use crate::wsl::types::{Scalar, Type, TypeId};
 use crate::wsl::typing::program::Program;
 
-/// How the scalars of a stage-in or stage-out variable stand in its words.
+/// The layout of a stage-in or stage-out variable's scalars in its words.
 #[derive(Clone, Debug)]
 pub(super) struct Elements {
     pub(super) scalar: Scalar,
-    /// The word of each, in the order in which attribute data have them: a matrix
-    /// is column after column.
+    /// The word index of each scalar, in the order of attribute data: a matrix is stored column
+    /// by column.
     pub(super) at: Vec<usize>,
-    /// How many words the variable takes.
+    /// The size of the variable in words.
     pub(super) words: usize,
 }
 
 impl Elements {
-    /// Those of a scalar, vector or matrix.
+    /// The layout of a scalar, vector or matrix. `None` for other types.
     pub(super) fn of(program: &Program, ty: TypeId) -> Option<Elements> {
         let (scalar, columns, rows) = match program.env.types.get(ty) {
             Type::Scalar(s) => (s, 1, 1),
@@ -41,12 +41,12 @@ impl Elements {
     }
 }
 
-/// Where the value of a fragment's stage-in variable comes from.
+/// The source of a fragment's stage-in variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum From {
-    /// A stage-out variable, by its place in [`Interface::outputs`].
+    /// A stage-out variable, by its index in [`Interface::outputs`].
     Vertices(usize),
-    /// Nowhere: zeros.
+    /// No source. The variable is zeros.
     Nowhere,
 }
 
@@ -61,21 +61,21 @@ pub(super) struct Input<'p> {
     pub(super) how: Interpolation,
 }
 
-/// A result, by its place in what the entry point returns, in words.
+/// The offset of a result in the value that the entry point returns, in words.
 pub(super) type Place = usize;
 
-/// What both stages take and give.
+/// The inputs and outputs of both stages.
 #[derive(Debug)]
 pub(super) struct Interface<'p> {
-    /// The stage-in variables of the vertex shader, each with its attribute among
-    /// those of the draw.
+    /// The stage-in variables of the vertex shader, each with the index of its attribute in
+    /// the draw.
     pub(super) attributes: Vec<(&'p Item, Elements, usize)>,
-    /// The stage-out variables that a fragment's variable matches: where they are and how many
-    /// words they take; of a screen, those given.
+    /// The stage-out variables that a fragment's variable matches: place, and size in words. With
+    /// [`Vertices::Screen`], the given attributes instead.
     pub(super) outputs: Vec<(Place, usize)>,
     pub(super) position: Place,
     pub(super) inputs: Vec<Input<'p>>,
-    /// The targets by their numbers, in ascending order.
+    /// The targets, ordered by number.
     pub(super) targets: Vec<(u32, Place)>,
     pub(super) depth: Option<Place>,
     pub(super) coverage: Option<Place>,
@@ -103,7 +103,7 @@ fn qualified(program: &Program, item: &Item) -> String {
 /// a stage-out variable and the stage-in variable with its attribute have the same type and
 /// qualifiers [wsl/d-match, 004 Arguments and Return Types]
 ///
-/// The order of qualifiers says nothing.
+/// The order of qualifiers does not matter.
 pub fn d_match(out: &Item, into: &Item) -> bool {
     let has = |item: &Item, q: &Qualifier| item.qualifiers.contains(q);
     out.ty == into.ty && Qualifier::ALL.iter().all(|q| has(out, q) == has(into, q))
@@ -118,8 +118,8 @@ pub fn d_left_over(words: usize) -> Words {
 /// a stage-in variable of a vertex shader holds its vertex's part of the attribute's data, which
 /// are of its type [wsl/d-attribute, 004 Vertex Shader]
 ///
-/// The scalars of that vertex; none if the data are of another type or of
-/// another number of vertices.
+/// Returns the scalars of that vertex. `None` if the data have another type or another number
+/// of vertices.
 pub fn d_attribute(data: &Attribute, scalar: Scalar, each: usize, vertices: u32, vertex: u32) -> Option<&[u32]> {
     let fits = data.scalar == scalar && data.words.len() as u64 == each as u64 * u64::from(vertices);
     let first = vertex as usize * each;
@@ -137,7 +137,7 @@ pub fn d_position(results: &[Item]) -> Option<&Item> {
     results.iter().find(|item| matches!(item.semantic, Some((Semantic::Builtin(BuiltinSemantic::Position), _))))
 }
 
-/// Each specialization constant has a value.
+/// Checks that each specialization constant has a value.
 fn specialized(draw: &Draw, entry: &EntryPoint) -> Result<(), Error> {
     let is_bare = |&(k, item): &(usize, &Item)| {
         matches!(item.semantic, Some((Semantic::Specialized, _))) && draw.specialization.word(entry, k).is_none()
@@ -149,10 +149,10 @@ fn specialized(draw: &Draw, entry: &EntryPoint) -> Result<(), Error> {
 }
 
 impl<'p> Interface<'p> {
-    /// That of a draw.
+    /// The interface of a draw.
     ///
     /// # Errors
-    /// What does not fit together: the rule, and where.
+    /// The mismatch: the rule, and the place.
     pub(super) fn new(draw: &Draw<'p>, stages: (Option<&Shared>, &Shared), rules: &Rules) -> Result<Interface<'p>, Error> {
         let program = draw.program;
         let mut interface = Interface {
@@ -250,7 +250,7 @@ impl<'p> Interface<'p> {
         Ok(())
     }
 
-    /// Where a fragment's stage-in variable comes from.
+    /// The source of a fragment's stage-in variable.
     fn matched(
         &mut self,
         draw: &Draw<'p>,

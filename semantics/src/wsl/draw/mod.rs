@@ -1,27 +1,27 @@
 //! A draw by the relation: seed 004 "Graphics Pipeline", "Entry Points"
 //! (ERRATA WSL-D25 to WSL-D29).
 //!
-//! Vertices are threads, and every three of them a triangle; [`crate::raster`] clips it, finds the
-//! pixels that it covers and interpolates; quads of pixels are groups of four threads, which step
-//! as all threads do ([`super::execution`]) and meet at operations over the quad; what fragments
-//! give is merged in the order of triangles. The vertex stage has ended before the first fragment
-//! begins; within a stage threads are ordered by nothing, and race.
+//! Vertices are threads, and each three vertices form a triangle. [`crate::raster`] clips the
+//! triangle, finds the pixels that it covers, and interpolates. Quads of pixels are groups of four
+//! threads. These step as all threads do ([`super::execution`]) and meet at operations over the
+//! quad. The results of fragments are merged in the order of triangles. The vertex stage ends
+//! before the first fragment begins. Within a stage no threads are ordered, so they can race.
 //!
 //! | module | section |
 //! |---|---|
-//! | `interface` | "Arguments and Return Types": what stages hand on |
+//! | `interface` | "Arguments and Return Types": values that pass between stages |
 //! | `vertex` | "Vertex Shader" |
 //! | `fragment` | "Rasterizer", "Fragment Shader" |
 //! | `target` | "Output Merger": coverage, depth, targets |
-//! | `threads`, `quad` | steps, and what the threads of a quad do together |
+//! | `threads`, `quad` | steps, and operations of the threads of a quad together |
 //! | `fast` | threads on the fast engine instead |
 //!
-//! What a device may do differently is not resolved silently. A pixel whose centre lies so near to
-//! an edge that a device may see it on the other side is marked, and so is one whose depth test may
-//! end either way. Interpolated values are the definite ones of [`crate::raster`], and under a
-//! profile of precision any that devices may compute.
+//! Differences between devices are not resolved silently. A pixel is marked if its centre is so
+//! near to an edge that a device may see it on the other side. So is a pixel whose depth test may
+//! go either way. Interpolated values are the definite values of [`crate::raster`]. Under a
+//! precision profile they may be any that devices may compute.
 //!
-//! Absent on purpose: points and lines, strips and fans (the seed has none), several samples a
+//! Absent on purpose: points and lines, strips and fans (the seed has none), several samples per
 //! pixel, blending, culling.
 
 mod fast;
@@ -59,45 +59,45 @@ use rustc_hash::FxHashSet;
 use target::{Attachments, Presence, Texels};
 use threads::{Common, Group, Listener, World, limit};
 
-/// The most vertices of a draw, and the most fragments' threads that run side by side.
+/// The most vertices of a draw, and the most fragment threads that run side by side.
 pub const MAX_THREADS: u64 = 1 << 16;
 /// The most pixels.
 pub const MAX_PIXELS: u64 = 1 << 20;
-/// How often a draw is run again because more loads are known to race.
+/// The most runs of one way. A way runs again when more stores are found to race.
 const MAX_PASSES: usize = 16;
 
 /// The data of one attribute, vertex after vertex.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribute {
-    /// n of attribute(n).
+    /// The number n of attribute(n).
     pub number: u32,
-    /// What they are.
+    /// The type of its scalars.
     pub scalar: Scalar,
-    /// Their bits, without padding; of a matrix column after column.
+    /// Their bits, without padding. A matrix is stored column by column.
     pub words: Vec<u32>,
 }
 
-/// What a stage-in variable of a fragment shader holds where nothing but that shader is given.
+/// The source of a stage-in variable of a fragment shader that is drawn without a vertex shader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Given {
-    /// The same at every pixel; the attribute's number counts for nothing.
+    /// The same value at every pixel. The number of the attribute is ignored.
     Constant(Attribute),
-    /// x and y of the pixel's centre, 0 to 1 from the top left.
+    /// The x and y of the pixel's centre, from 0 to 1 from the top left.
     Place,
 }
 
-/// Where vertices come from.
+/// The source of the vertices.
 #[derive(Clone, Debug)]
 pub enum Vertices<'p> {
-    /// They are shaded.
+    /// A vertex shader computes them.
     Shaded {
         /// The vertex shader.
         entry: &'p EntryPoint,
-        /// How many there are.
+        /// The number of vertices of an instance.
         count: u32,
-        /// How often they are drawn.
+        /// The number of instances.
         instances: u32,
-        /// What they hold.
+        /// The vertex attributes.
         attributes: Vec<Attribute>,
     },
     /// One triangle over the whole screen, with these attributes.
@@ -117,19 +117,19 @@ pub struct Draw<'p> {
     pub fragment: &'p EntryPoint,
     /// Width and height in pixels.
     pub size: [u32; 2],
-    /// How depths are compared with a depth attachment of 32-bit floats that holds ones before, if
-    /// there is one.
+    /// The comparison with the depth attachment, if there is one. It has 32-bit floats, which are 1
+    /// at first.
     pub depth: Option<Compare>,
-    /// What is bound to the resources of both shaders: those of [`resources`].
+    /// The contents of the resources of both shaders, as [`resources`] lists them.
     pub resources: Vec<Resource>,
-    /// The values of the specialization constants of both.
+    /// The values of the specialization constants of both shaders.
     pub specialization: Specialization,
 }
 
-/// The functions that draws go by, each a rule. A test plants its bugs here.
+/// The rules of draws, as functions. Tests plant bugs here.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// How triangles are assembled, clipped, covered and interpolated.
+    /// The rules for assembly, clipping, coverage and interpolation of triangles.
     pub raster: raster::Rules,
     /// [`interface::d_match`]
     pub matches: fn(&Item, &Item) -> bool,
@@ -200,45 +200,46 @@ impl Rules {
     }
 }
 
-/// What a target shows.
+/// The contents of a target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
-    /// n of SV_Target n.
+    /// The number n of SV_Target n.
     pub number: u32,
-    /// By pixel, row after row from the top: what each component may be. Zeros
-    /// where nothing was drawn.
+    /// By pixel, row by row from the top, the possible values of each component. Zeros where
+    /// nothing is drawn.
     pub texels: Vec<[Possible; 4]>,
-    /// By pixel, whether a device may show something else: an edge passes its centre, or its depth
-    /// test may end otherwise.
+    /// By pixel, whether a device may show something else, because an edge passes the centre or a
+    /// depth test may go either way.
     pub doubted: Vec<bool>,
 }
 
-/// What a draw shows.
+/// The results of a draw.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
-    /// The targets, by their numbers.
+    /// The targets, ordered by number.
     pub targets: Vec<Target>,
-    /// The depth attachment, if there is one: row after row from the top.
+    /// The depth attachment, if there is one, row by row from the top.
     pub depth: Option<Vec<Inexact>>,
-    /// What each word of each buffer may hold at the end.
+    /// The possible values of each word of each buffer at the end.
     pub buffers: Vec<Vec<Possible>>,
     /// The races.
     pub races: Vec<Race>,
-    /// Operations over quads that not all threads of a quad came to: what they give is unspecified.
+    /// The operations over quads that not all threads of a quad reached. Their results
+    /// are unspecified.
     pub apart: Vec<Apart>,
-    /// Whether a fragment that a device may or may not have stores in a buffer, so that the buffers
-    /// are in doubt.
+    /// Whether the buffers are in doubt, because a fragment that devices may or may not have stores
+    /// in a buffer.
     pub doubted: bool,
-    /// Whether a triangle may be in one place or in another, because a vertex's position is not
-    /// known to the bit. Then pixels and buffers in doubt are not known at all.
+    /// Whether a triangle may be in several places, because a vertex position is not known to the
+    /// bit. Then nothing is known about pixels and buffers in doubt.
     pub moved: bool,
-    /// Whether something unspecified was met.
+    /// Whether the draw met an unspecified value.
     pub unspecified: bool,
     /// Whether every way was followed.
     pub complete: bool,
-    /// How many ways there were.
+    /// The number of ways.
     pub ways: usize,
-    /// How many steps all threads took on all of them.
+    /// The number of steps of all threads on all ways.
     pub steps: u64,
     /// The rules that were applied.
     pub fired: Vec<Rule>,
@@ -247,11 +248,11 @@ pub struct Shown {
 /// How a draw ended.
 pub type Ending = super::Ending<Shown>;
 
-/// The resources of both shaders, empty: those of the vertex shader, then those that only the
-/// fragment shader has.
+/// The resources of both shaders, empty. Those of the vertex shader come first, then those that
+/// only the fragment shader has.
 ///
 /// # Errors
-/// If there are elements without a size; or a register that cannot be one resource.
+/// If the elements of a resource have no size, or a register cannot be one resource.
 pub fn resources(program: &Program, vertex: Option<&EntryPoint>, fragment: &EntryPoint) -> Result<Vec<Resource>, InvalidInput> {
     let mut resources = vertex.map_or(Ok(Vec::new()), |vertex| Resource::of(program, vertex))?;
     for resource in Resource::of(program, fragment)? {
@@ -266,18 +267,18 @@ pub fn resources(program: &Program, vertex: Option<&EntryPoint>, fragment: &Entr
 /// [`Shared::new`] for the relation, [`Shared::laid_out`] for the machine.
 type LayOut<'p> = fn(&'p Program, FunctionId, Planted) -> Result<Shared<'p>, Limit>;
 
-/// The stores that are known to race, of both stages.
+/// The stores that are known to race, by stage.
 type Known = [race::Known; 2];
 
-/// The entry points of a draw, laid out, and what they hand on.
+/// The entry points of a draw, laid out, and the interface between them.
 struct Stages<'p> {
-    /// If vertices are shaded.
+    /// `None` if no vertices are shaded.
     vertex: Option<Shared<'p>>,
     fragment: Shared<'p>,
     interface: Interface<'p>,
 }
 
-/// One way, to its end.
+/// The results of one way.
 struct Way<'a> {
     world: World<'a>,
     attachments: Attachments,
@@ -293,10 +294,10 @@ impl<'p> Draw<'p> {
         }
     }
 
-    /// Whether its parts fit together.
+    /// Checks that the parts of the draw fit together.
     ///
     /// # Errors
-    /// What does not: the rule, and where.
+    /// The part that does not fit: the rule, and the place.
     pub fn fits(&self) -> Result<(), Box<Error>> {
         match self.stages(&Settings::default(), Shared::laid_out) {
             Err(Ending::Refused(error)) => Err(error),
@@ -304,24 +305,24 @@ impl<'p> Draw<'p> {
         }
     }
 
-    /// Runs the draw along every way.
+    /// Runs the draw on every way.
     pub fn run(&self, settings: &Settings) -> Ending {
         self.try_run(settings).unwrap_or_else(|ending| ending)
     }
 
-    /// Runs the first way, in the order of the schedule. `on` is told of each step: vertices come
-    /// first, then the threads of quads, four with following numbers each. Loads see the last
-    /// store: a race is noted once it has happened.
+    /// Runs the first way, in the order of the schedule, and calls `on` for each step. Vertices are
+    /// numbered first, then the threads of quads, four consecutive numbers each. Loads return the
+    /// last store. A race is recorded once it has happened.
     ///
     /// # Errors
-    /// How the draw ends where it does not end as it should; `on` was told of the steps before.
+    /// The ending of a draw that does not run to its end. `on` was called for the steps before it.
     pub fn trace(&self, settings: &Settings, on: OnStep) -> Result<(), Ending> {
         let Stages { vertex, fragment, interface } = self.stages(settings, Shared::new)?;
         let (mut fuel, known) = (settings.fuel, Known::default());
         self.pass((vertex.as_ref(), &fragment), &interface, settings, (Ways::default(), &mut fuel), (&known, Some(on))).map(|_| ())
     }
 
-    /// How many threads shade vertices: the first fragment's thread has this number.
+    /// The number of vertex threads, which is the number of the first fragment thread.
     pub fn vertex_threads(&self) -> u32 {
         match &self.vertices {
             Vertices::Shaded { count, instances, .. } => count.saturating_mul(*instances),
@@ -329,12 +330,12 @@ impl<'p> Draw<'p> {
         }
     }
 
-    /// Whether fragments may store in resources.
+    /// Whether fragments can store in resources.
     fn stores(&self) -> bool {
         Resource::of(self.program, self.fragment).map_or(true, |all| all.iter().any(Resource::is_writable))
     }
 
-    /// Both stages, if they fit together, with what their threads share.
+    /// Both stages with their shared data, if they fit together.
     fn stages(&self, settings: &Settings, lay_out: LayOut<'p>) -> Result<Stages<'p>, Ending> {
         let shared = |entry: &EntryPoint| {
             lay_out(self.program, entry.function, settings.planted).map_err(|limit| Ending::Other(Outcome::Limit(limit)))
@@ -390,7 +391,7 @@ impl<'p> Draw<'p> {
         Ok(Ending::Shown(Box::new(shown)))
     }
 
-    /// One way, run again until no more stores are known to race.
+    /// Runs one way, and again until no more stores are found to race.
     fn way<'a>(
         &'a self,
         shared: (Option<&Shared<'p>>, &Shared<'p>),
@@ -424,7 +425,7 @@ impl<'p> Draw<'p> {
         let mut world = World::new(Common::new(self.text, settings, opens, *fuel), memory);
         world.on = Listener(on);
         let (mut races, mut found) = (Vec::new(), Known::default());
-        // No two threads of a draw are ordered: each is a group of its own.
+        // No two threads of a draw are ordered, so each is a group of its own here.
         let apart = Topology::new(u32::MAX - 1, 1, 1).map_err(|limit| Ending::Other(Outcome::Limit(limit)))?;
         let begin = |world: &mut World, stage: usize| {
             if settings.races {
@@ -478,7 +479,7 @@ impl Way<'_> {
 }
 
 impl Shown {
-    /// What one way more shows.
+    /// Adds the results of another way.
     fn also(&mut self, other: Shown) {
         let or = |all: &mut Possible, more: Possible| *all = std::mem::replace(all, Possible::Any).or(more);
         for (all, more) in self.targets.iter_mut().zip(other.targets) {

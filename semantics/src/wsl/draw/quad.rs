@@ -1,8 +1,8 @@
-//! What the four threads of a quad do together (ERRATA WSL-D25, WSL-D26).
+//! Operations that the four threads of a quad perform together (ERRATA WSL-D25, WSL-D26).
 //!
 //! Threads meet at an operation over the quad as threads of a group meet at a barrier: at the same
-//! instance of it. There the rule is that all must come; here a thread that others do not meet goes
-//! on, with unspecified values for theirs.
+//! instance of it. At a barrier all threads must arrive. Here a thread that the others do not meet
+//! goes on, with unspecified values for their operands.
 
 use super::threads::{Group, State, World};
 use crate::text::Span;
@@ -17,25 +17,25 @@ use crate::wsl::typing::program::{ExprId, Form, Program};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 
-/// An operation over a quad that not all of its threads came to.
+/// An operation over a quad that not all of its threads reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Apart {
     /// A thread that stood at it.
     pub thread: u32,
-    /// Where it stands in the program.
+    /// The place of the operation in the program.
     pub place: Span,
-    /// A thread of the quad that did not.
+    /// A thread of the quad that did not stand at it.
     pub other: u32,
 }
 
-/// The most of them that are reported.
+/// The most operations of this kind that are reported.
 const MAX_APART: usize = 1000;
 
 /// The four threads of a quad, at the same instance of an operation over it, go on with the
 /// operands of all [wsl/g-quad, 004 Floating point arithmetic; WSL-D26]
 pub fn g_quad(world: &mut World, program: &Program, group: &mut Group) {
     let Some((meaning, operands)) = together(program, group) else { return };
-    // What is chosen is chosen by the quad's first thread, so that every schedule chooses alike.
+    // The quad's first thread makes the choices, so that they are the same in every schedule.
     world.common.opens.thread = group.threads[0].0.number;
     let chosen = chosen(&mut world.common.opens, meaning, &operands);
     for (thread, state) in &mut group.threads {
@@ -50,8 +50,8 @@ pub fn g_quad(world: &mut World, program: &Program, group: &mut Group) {
 /// operands for the others [wsl/g-quad-apart, 004 Floating point arithmetic, Barriers and discard;
 /// WSL-D25, WSL-D26]
 ///
-/// Of instances that threads stand at, the first in program order: others may come to
-/// a later one yet.
+/// Of the instances at which threads stand, the first in program order goes on. Other threads may
+/// still reach the later ones.
 pub fn g_quad_apart(world: &mut World, program: &Program, group: &mut Group) {
     let standing = group.threads.iter().filter_map(|(_, state)| match state {
         State::AtQuad(instance, _) => Some(instance),
@@ -81,20 +81,20 @@ pub fn g_quad_apart(world: &mut World, program: &Program, group: &mut Group) {
     }
 }
 
-/// Notes an operation that not all threads came to, once for each place.
+/// Records an operation that not all threads reached, once for each place.
 pub(super) fn note(all: &mut Vec<Apart>, apart: Apart) {
     if all.len() < MAX_APART && !all.iter().any(|a| a.place == apart.place) {
         all.push(apart);
     }
 }
 
-/// What the operation leaves open if it is a derivative, chosen for the quad.
+/// The choices that the operation leaves open if it is a derivative, made once for the quad.
 pub fn chosen(opens: &mut Opens, meaning: Option<Meaning>, operands: &[Words; 4]) -> SmallVec<[Word; 2]> {
     let derivative = meaning.and_then(Derivative::of);
     derivative.map(|derivative| derivative.chosen(opens, operands.each_ref().map(|o| &o[..]))).unwrap_or_default()
 }
 
-/// If four threads stand at the same instance: what they call, and the operands of all.
+/// The called function and the operands of all four threads, if they stand at the same instance.
 pub fn together(program: &Program, group: &Group) -> Option<(Option<Meaning>, [Words; 4])> {
     let [a, b, c, d] = &group.threads[..] else { return None };
     let State::AtQuad(instance, _) = &a.1 else { return None };
@@ -112,8 +112,7 @@ fn meaning(program: &Program, instance: &Instance) -> Option<Meaning> {
     }
 }
 
-/// Whether an instance comes before another one in program order, as far as loops and places in the
-/// text say.
+/// The order of two instances in the program, as far as loops and places in the text decide it.
 fn before(program: &Program, a: &Instance, b: &Instance) -> Ordering {
     let place = |instance: &Instance, k: usize| {
         let expr = |e: ExprId| program.exprs.get(e.0 as usize).map(|e| e.span.end);

@@ -1,5 +1,5 @@
-//! What becomes of fragments: seed 004 "Output Merger", "Barriers and discard", "Built-in
-//! Variables" (ERRATA WSL-D27, WSL-D29).
+//! Coverage, depth and targets of fragments: seed 004 "Output Merger", "Barriers and discard",
+//! "Built-in Variables" (ERRATA WSL-D27, WSL-D29).
 
 use super::Rules;
 use crate::image::{Compare, Format};
@@ -7,19 +7,19 @@ use crate::number::{Inexact, Interval};
 use crate::raster::{Depth, DepthBuffer, Doubt, Lane, Passed};
 use crate::wsl::open::{Opens, Possible, Word};
 
-/// Who has a fragment.
+/// The devices that have a fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// Every device.
+    /// Every device has it.
     Sure,
-    /// This one; another may not.
+    /// It exists here. Another device may not have it.
     Here,
-    /// Another one, perhaps.
+    /// It does not exist here. Another device may have it.
     Elsewhere,
 }
 
 impl Presence {
-    /// By rasterisation: none of a pixel that no device has.
+    /// The presence by rasterisation. `None` if no device has the fragment.
     pub fn of(lane: Lane) -> Option<Presence> {
         match (lane.covered, lane.doubt) {
             (false, Doubt::None) => None,
@@ -29,7 +29,8 @@ impl Presence {
         }
     }
 
-    /// After a test that may depend on the device.
+    /// The presence after a test whose result may depend on the device. `None` if the fragment
+    /// fails on every device.
     fn after(self, Passed { passed, certain }: Passed) -> Option<Presence> {
         match (self, passed, certain) {
             (_, false, true) => None,
@@ -54,7 +55,7 @@ pub fn d_coverage(mask: u32) -> bool {
 /// the depth of a fragment is its SV_Depth, if it has one, and else the interpolated one
 /// [wsl/d-depth, 004 Vertex Shader, Built-in Variables; WSL-D27]
 ///
-/// One that is not within 0 and 1 may be any that is.
+/// A written depth that may be outside 0 to 1 may become any depth in that range.
 pub fn d_depth(written: Option<Inexact>, interpolated: Inexact) -> Inexact {
     let Some(written) = written else { return interpolated };
     let within = written.allowed.low >= 0.0 && written.allowed.high <= 1.0 && !written.allowed.nan;
@@ -62,7 +63,7 @@ pub fn d_depth(written: Option<Inexact>, interpolated: Inexact) -> Inexact {
     Inexact { value, allowed: if within { written.allowed } else { Interval::between(0.0, 1.0) } }
 }
 
-/// The number that a target has, and what it shows.
+/// The number and the contents of a target.
 #[derive(Clone, Debug)]
 pub struct Texels {
     /// n of SV_Target n.
@@ -74,7 +75,7 @@ pub struct Texels {
 }
 
 impl Texels {
-    /// What is at a pixel, row after row from the top.
+    /// The texel at a pixel. Pixels are counted row by row from the top.
     pub fn texel(&self, pixel: usize) -> [Word; 4] {
         self.texels[pixel]
     }
@@ -94,34 +95,34 @@ pub fn d_target(target: &mut Texels, pixel: usize, value: [Word; 4], presence: P
     }
 }
 
-/// What fragments are written to.
+/// The attachments that fragments are written to.
 pub(super) struct Attachments {
     size: [u32; 2],
     pub(super) targets: Vec<Texels>,
     pub(super) depth: Option<(DepthBuffer, Compare)>,
-    /// By pixel, the plane that its depth is of, if that is certain.
+    /// By pixel, the plane of its depth, if that is certain.
     planes: Vec<Option<Plane>>,
 }
 
-/// The number of a triangle among those of one draw that differ in the positions of their vertices.
+/// The number of a triangle's plane. Triangles of one draw with the same vertex positions share it.
 pub(super) type Plane = u32;
 
-/// What a thread leaves for the attachments.
+/// The output of a thread for the attachments.
 pub(super) struct Left {
     pub(super) presence: Presence,
     /// The word of SV_Coverage, if there is one.
     pub(super) coverage: Option<Word>,
     /// The word of SV_Depth, if there is one, and the interpolated depth.
     pub(super) depth: (Option<Word>, Inexact),
-    /// The plane that the interpolated depth is of, if its triangle is known to the bit.
+    /// The plane of the interpolated depth, if the triangle is known to the bit.
     pub(super) plane: Option<Plane>,
-    /// By target.
+    /// By target, the components of its value.
     pub(super) values: Vec<[Word; 4]>,
 }
 
 impl Attachments {
-    /// Targets of zeros; a depth attachment of 32-bit floats cleared to 1, if there is a
-    /// comparison. None if there are too many pixels.
+    /// Targets of zeros. With a comparison, also a depth attachment of 32-bit floats cleared to 1.
+    /// `None` if there are too many pixels.
     pub(super) fn new(size: [u32; 2], targets: &[(u32, usize)], compare: Option<Compare>) -> Option<Attachments> {
         let pixels = size[0] as usize * size[1] as usize;
         let depth = match compare {
@@ -133,11 +134,11 @@ impl Attachments {
         Some(Attachments { size, targets: targets.iter().map(empty).collect(), depth, planes })
     }
 
-    /// A fragment reaches the attachments: whether its coverage kept it, and whether it was
-    /// written.
+    /// Merges a fragment into the attachments. Returns whether its coverage kept it, and whether it
+    /// was written.
     ///
-    /// A triangle that is drawn again has the depths that it had before, whatever they are: what
-    /// the framebuffer holds changes nothing else (Vulkan, Invariance, Multi-Pass Algorithms).
+    /// A triangle that is drawn again has the same depths as before, whatever they are. The
+    /// contents of the framebuffer affect nothing else (Vulkan, Invariance, Multi-Pass Algorithms).
     pub(super) fn merge(&mut self, rules: &Rules, opens: &Opens, [x, y]: [u32; 2], left: Left) -> (bool, bool) {
         let mut presence = left.presence;
         if x >= self.size[0] || y >= self.size[1] {
@@ -187,7 +188,8 @@ impl Attachments {
         (true, presence != Presence::Elsewhere)
     }
 
-    /// A device may have any fragment of a triangle of which nothing is known.
+    /// Marks every pixel as in doubt, because a device may have any fragment of a triangle of which
+    /// nothing is known.
     pub(super) fn doubt_all(&mut self) {
         self.planes.fill(None);
         for target in &mut self.targets {
@@ -198,14 +200,14 @@ impl Attachments {
         }
     }
 
-    /// The depths, row after row.
+    /// The depths, row by row from the top. `None` without a depth attachment.
     pub(super) fn depths(&self) -> Option<Vec<Depth>> {
         let (buffer, _) = self.depth.as_ref()?;
         (0..self.size[1]).flat_map(|y| (0..self.size[0]).map(move |x| (x, y))).map(|(x, y)| buffer.depth(x, y)).collect()
     }
 }
 
-/// A depth of which that much is known.
+/// The depth for a word's possible values.
 fn depth_of(possible: &Possible) -> Inexact {
     if let Some(bits) = possible.only() {
         return Inexact::exact(f64::from(f32::from_bits(bits)));

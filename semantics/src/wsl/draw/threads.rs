@@ -1,4 +1,4 @@
-//! Threads of a draw, taking their steps: vertices alone, fragments in quads.
+//! Steps of the threads of a draw: vertices alone, fragments in quads.
 
 use super::quad::{self, Apart};
 use super::{Ending, Rules};
@@ -17,10 +17,10 @@ use crate::wsl::open::Opens;
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::{At, Settings};
 
-/// What a thread is doing.
+/// The state of a thread.
 #[derive(Clone, Debug, PartialEq)]
 pub enum State {
-    /// It steps.
+    /// It can step.
     Running,
     /// It stands at an operation over its quad, with that operand.
     AtQuad(Instance, Words),
@@ -31,7 +31,7 @@ pub enum State {
 }
 
 impl State {
-    /// What the thread can do.
+    /// What the thread can do, for the driver of turns.
     fn turn(&self) -> Turn {
         match self {
             State::Running => Turn::Ready(Footprint::Everything),
@@ -50,18 +50,18 @@ pub struct Group {
     pub threads: Vec<(Thread, State)>,
 }
 
-/// A thread that is to run.
+/// A thread to be started.
 #[derive(Debug)]
 pub(super) struct Start {
     /// Its number among all threads of the draw.
     pub(super) number: u32,
     /// Its arguments.
     pub(super) values: Vec<Value>,
-    /// What it is.
+    /// Its part in the draw.
     pub(super) stage: InDraw,
 }
 
-/// Threads that are to run together: a vertex, or the four threads of a quad in the order of lanes.
+/// Threads to be started together: a vertex, or the four threads of a quad in the order of lanes.
 #[derive(Debug)]
 pub(super) struct Starts {
     /// The group's number among all groups of its stage.
@@ -70,7 +70,8 @@ pub(super) struct Starts {
     pub(super) threads: Vec<Start>,
 }
 
-/// What each thread of each group left: the words of what it returned, none if it was discarded.
+/// The results of all threads, by group and thread: the returned words, or `None` if the thread
+/// was discarded.
 pub(super) type Left = Vec<Vec<Option<Words>>>;
 
 /// The rules that were applied.
@@ -88,17 +89,17 @@ impl Fired {
         self.0[rule as usize] = true;
     }
 
-    /// In the order of the registry.
+    /// The rules, in the order of the registry.
     pub(super) fn rules(&self) -> impl Iterator<Item = Rule> + '_ {
         Rule::ALL.iter().copied().filter(|&rule| self.0[rule as usize])
     }
 }
 
-/// What every engine keeps of a draw.
+/// The data of a draw that every engine has.
 #[derive(Debug)]
 pub struct Common<'a> {
     pub(super) text: &'a str,
-    /// How the draw is run.
+    /// The settings of the draw.
     pub(super) settings: &'a Settings,
     /// The rules.
     pub(super) rules: Rules,
@@ -106,13 +107,13 @@ pub struct Common<'a> {
     pub opens: Opens,
     /// The rules that were applied.
     pub(super) fired: Fired,
-    /// Work of threads, and places that rasterisation looks at, that are left.
+    /// The fuel that is left, for the work of threads and for places that rasterisation visits.
     pub(super) fuel: u64,
-    /// The operations over quads that not all threads of a quad came to.
+    /// The operations over quads that not all threads of a quad reached.
     pub apart: Vec<Apart>,
-    /// Whether a triangle may be in one place or in another.
+    /// Whether a triangle may be in several places.
     pub(super) moved: bool,
-    /// Where a step was last made.
+    /// The place of the last step.
     last: Span,
 }
 
@@ -122,10 +123,10 @@ impl<'a> Common<'a> {
         Common { text, settings, rules, opens, fired: Fired::default(), fuel, apart: Vec::new(), moved: false, last: Span::default() }
     }
 
-    /// Takes the cost of something from the fuel.
+    /// Subtracts the cost of some work from the fuel.
     ///
     /// # Errors
-    /// There is not so much of it, or no time is left. The thread is the one that was to go on.
+    /// If there is not enough fuel, or no time is left. `thread` is the thread that had to go on.
     pub(super) fn spend(&mut self, work: u64, thread: u32) -> Result<(), Ending> {
         let Some(left) = self.fuel.checked_sub(work).filter(|&left| left >= self.opens.steps_of_work()) else {
             return Err(Ending::OutOfFuel(At { thread, at: self.last }));
@@ -135,26 +136,26 @@ impl<'a> Common<'a> {
         passed.map_or(Ok(()), |limit| Err(Ending::Other(Outcome::Limit(limit))))
     }
 
-    /// A place in the program, for people.
+    /// A place in the program, as line and column.
     pub(super) fn place(&self, span: Span) -> String {
         let (line, column) = line_column(self.text, span.start);
         format!("{line}:{column}")
     }
 }
 
-/// What runs the threads of a draw.
+/// An engine that runs the threads of a draw.
 pub(super) trait Engine<'a> {
-    /// What every engine keeps.
+    /// The data that every engine has.
     fn common(&mut self) -> &mut Common<'a>;
 
     /// Runs threads of an entry point to their ends.
     ///
     /// # Errors
-    /// How the draw ends where one of them neither returns nor is discarded.
+    /// The ending of the draw, if one of the threads neither returns nor is discarded.
     fn run(&mut self, shared: &Shared, entry: &EntryPoint, groups: Vec<Starts>) -> Result<Left, Ending>;
 }
 
-/// Who is told of steps, if anyone.
+/// The function to call for each step, if there is one.
 #[derive(Default)]
 pub(super) struct Listener<'a>(pub(super) Option<OnStep<'a>>);
 
@@ -164,20 +165,19 @@ impl std::fmt::Debug for Listener<'_> {
     }
 }
 
-/// The threads of a draw by the relation.
+/// The threads of a draw, run by the relation.
 #[derive(Debug)]
 pub struct World<'a> {
-    /// What every engine keeps.
+    /// The data that every engine has.
     pub common: Common<'a>,
     /// Memory.
     pub memory: Memory,
     pub(super) steps: u64,
     pub(super) on: Listener<'a>,
-    /// Whether threads that only help their quads need not run, since nothing can tell that they
-    /// did: no thread comes to an operation over its quad, none stores, and no one watches.
+    /// Whether helpers need not run, because nothing can observe them: no thread reaches an
+    /// operation over its quad, none stores, and no listener watches.
     pub(super) helpers_idle: bool,
-    /// The group that threads are in: without variables, for the threads of a
-    /// draw have none together.
+    /// The group of all threads. It has no variables, because the threads of a draw share none.
     group: ObjectId,
 }
 
@@ -193,14 +193,15 @@ impl<'a> Engine<'a> for World<'a> {
             let begin = |start: Start| {
                 let program = call_of(shared.program, entry.function, start.values);
                 let mut thread = Thread::new(shared, &mut self.memory, start.number, self.group, program);
-                // Where another device may have the fragment it is shown that it may.
+                // A helper that may be a fragment on another device runs, to show what the fragment
+                // may do.
                 let idles = self.helpers_idle && start.stage.helper && !start.stage.doubtful;
                 thread.stage = Some(start.stage);
                 (thread, if idles { State::Ended } else { State::Running })
             };
             running.push(Group { number, threads: threads.into_iter().map(begin).collect() });
         }
-        // All groups of a stage have as many threads.
+        // All groups of a stage have the same number of threads.
         let each = running.first().map_or(1, |group| group.threads.len()) as u32;
         let topology = Topology::new(running.len() as u32, each, each).map_err(|limit| Ending::Other(Outcome::Limit(limit)))?;
         let Some(schedule) = &self.common.settings.schedule else {
@@ -209,7 +210,7 @@ impl<'a> Engine<'a> for World<'a> {
         let mut stage = Stage { world: self, shared, groups: &mut running, topology, turns: Turns::default(), ending: None };
         turns::run(&mut stage, schedule, &mut ()).map_err(|invalid| Ending::Other(Outcome::Unsupported(invalid.what)))?;
         stage.ending.map_or(Ok(()), Err)?;
-        // What threads had of their own is gone with them; nothing can point there.
+        // The objects of the threads are dropped. Nothing can point to them any more.
         self.memory.objects.truncate(mark);
         let left = |(thread, state): &(Thread, State)| match state {
             State::Discarded => None,
@@ -226,7 +227,7 @@ impl<'a> World<'a> {
         World { common, memory, steps: 0, on: Listener::default(), helpers_idle: false, group }
     }
 
-    /// A step of a thread that runs.
+    /// Makes a step of a running thread.
     fn step(&mut self, shared: &Shared, group: &mut Group, t: usize) -> Result<(), Ending> {
         let (thread, state) = &mut group.threads[t];
         if thread.has_ended() {
@@ -265,13 +266,13 @@ impl<'a> World<'a> {
             Err((Stop::Unsupported(what, span), _)) => {
                 return other(Outcome::Unsupported(format!("{what} (at {})", self.common.place(span))));
             }
-            // There are no barriers but in compute shaders.
+            // Barriers occur only in compute shaders.
             Err(_) => return other(Outcome::Deadlock),
         }
         Ok(())
     }
 
-    /// What a quad does together once none of its threads runs.
+    /// Lets a quad meet once none of its threads can step.
     fn meet(&mut self, shared: &Shared, group: &mut Group) {
         let (rule, goes_on) = match quad::together(shared.program, group) {
             Some(_) => (Rule::WslGQuad, self.common.rules.quad),
@@ -328,7 +329,7 @@ impl Threads for Stage<'_, '_, '_> {
     }
 }
 
-/// A limit that was passed.
+/// A limit that was exceeded.
 pub(super) fn limit(what: &'static str, bound: u64) -> Ending {
     Ending::Other(Outcome::Limit(Limit { what, bound }))
 }

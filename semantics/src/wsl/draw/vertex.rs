@@ -15,8 +15,8 @@ use crate::wsl::open::Word;
 use crate::wsl::syntax::BuiltinSemantic;
 use crate::wsl::typing::program::Program;
 
-/// What a vertex leaves: its position, and the stage-out variables that
-/// a fragment's variable matches.
+/// The output of a vertex: its position, and the stage-out variables that a fragment's
+/// variable matches.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) position: [Word; 4],
@@ -33,7 +33,8 @@ pub fn d_vertex(vertex: u32, instance: u32, built_in: BuiltinSemantic) -> Option
     }
 }
 
-/// The arguments of an entry point, by what its items hold; the rest is zeros.
+/// The arguments of an entry point. `holds` gives the words of an input item. All other words
+/// are zeros.
 pub(super) fn arguments(
     program: &Program,
     shared: &Shared,
@@ -54,8 +55,8 @@ pub(super) fn arguments(
     values
 }
 
-/// The rows of all vertices, instance after instance; of a screen, the corners of
-/// a triangle over it.
+/// The rows of all vertices, instance by instance. With [`Vertices::Screen`], the corners of a
+/// triangle over the screen.
 pub(super) fn rows<'a>(
     engine: &mut impl Engine<'a>,
     draw: &Draw,
@@ -98,7 +99,7 @@ pub(super) fn rows<'a>(
         let left = engine.run(shared, entry, groups)?;
         engine.common().fired.insert(Rule::WslDVertex);
         for words in left {
-            // A vertex is not discarded.
+            // Vertices are never discarded.
             let words = words.into_iter().next().flatten().unwrap_or_default();
             let word = |at: usize| words.get(at).copied().unwrap_or(Word::Bits(0));
             rows.push(Row {

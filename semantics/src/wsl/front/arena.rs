@@ -1,7 +1,7 @@
-//! Trees of a language stand in arenas, one for each kind of node: a node is found by its
-//! identifier, with its place.
+//! Arenas for the trees of a language, one for each kind of node. A node is found by its
+//! identifier, together with its place.
 
-/// What is read of a tree whose fields `exprs`, `stmts` and `types` hold nodes and their places.
+/// The accessors of a tree. Its fields `exprs`, `stmts` and `types` hold nodes and their places.
 macro_rules! nodes {
     ($tree:ident: $expr:ident $expr_id:ident, $stmt:ident $stmt_id:ident, $ty:ident $ty_id:ident) => {
         impl $tree {

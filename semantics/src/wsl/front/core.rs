@@ -1,9 +1,10 @@
-//! WSL without sugar: what typing and execution see (seed 004 "Parsing", where each desugaring is
-//! defined; `desugar` performs them).
+//! WSL without sugar: the program that typing and execution see. Seed 004 "Parsing" defines each
+//! desugaring, and `desugar` performs them.
 //!
-//! Gone are `while`, `if` without `else`, the first part of `for`, declarations of several
-//! variables, `->`, operators (they are calls), and the address space before a type. An expression
-//! may be shared: the condition of a `while` stands in the `if` and in the `do` that it becomes.
+//! The following are gone: `while`, `if` without `else`, the first part of `for`, declarations of
+//! several variables, `->`, operators (they are calls), and the address space before a type. An
+//! expression may be shared. The condition of a `while`, for example, is a child of both the `if`
+//! and the `do` that the `while` becomes.
 
 use crate::text::{Span, Symbol, Symbols};
 use crate::wsl::arena::nodes;
@@ -25,9 +26,9 @@ pub struct TypeExprId(pub u32);
 pub struct TypeExpr {
     /// The name.
     pub name: Ident,
-    /// What stands between `<` and `>`; absent if they are.
+    /// The arguments between `<` and `>`. `None` without `<` and `>`.
     pub arguments: Option<Vec<TypeArgument>>,
-    /// What stands after it.
+    /// The suffixes, applied from left to right.
     pub suffixes: Vec<TypeSuffix>,
 }
 
@@ -40,7 +41,7 @@ pub enum TypeArgument {
     Type(TypeExprId),
 }
 
-/// What makes another type of a type.
+/// A suffix that makes another type of a type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TypeSuffix {
     /// `* space`
@@ -66,7 +67,7 @@ pub enum Expr {
     Ternary(ExprId, ExprId, ExprId),
     /// `e1 = e2`
     Assign(ExprId, ExprId),
-    /// `e1 += e2`: the function that it calls, as `operator+`.
+    /// `e1 += e2`, with the function that the operator calls, such as `operator+`.
     CompoundAssign(Symbol, ExprId, ExprId),
     /// `e1 || e2`
     Or(ExprId, ExprId),
@@ -84,7 +85,8 @@ pub enum Expr {
     Dot(ExprId, Ident),
     /// `e1[e2]`
     Index(ExprId, ExprId),
-    /// `f(e1, …)`; an operator's name is whole, as `operator+`, and its place is the sign's.
+    /// `f(e1, …)`. The callee may be an operator: its name is whole, such as `operator+`, and its
+    /// place is that of the sign.
     Call(Ident, Vec<ExprId>),
 }
 
@@ -120,7 +122,7 @@ pub enum Stmt {
 /// `T x = e`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Declaration {
-    /// The address space that is written for the variable, if any (ERRATA WSL-B8).
+    /// The address space that is written for the variable, if there is one (ERRATA WSL-B8).
     pub space: Option<AddressSpace>,
     /// Its type.
     pub ty: TypeExprId,
@@ -133,9 +135,9 @@ pub struct Declaration {
 /// A case of a `switch`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// The value; `default` has none.
+    /// The value. `None` for `default`.
     pub value: Option<ExprId>,
-    /// From `case` to the end of the body.
+    /// Its place, from `case` to the end of the body.
     pub span: Span,
     /// The statements.
     pub body: Vec<StmtId>,
@@ -183,17 +185,17 @@ pub struct Enum {
 pub struct Function {
     /// What kind of function it is.
     pub kind: FunctionKind,
-    /// What it returns; of a cast this is its name too.
+    /// The type of its result. For a cast, this is its name too.
     pub result: TypeExprId,
-    /// Its name; of a cast, the keyword's place and the symbol `operator`.
+    /// Its name. For a cast, the place of the keyword, and the symbol `operator`.
     pub name: Ident,
     /// Its parameters.
     pub parameters: Vec<Slot>,
-    /// The semantic of what it returns.
+    /// The semantic of its result.
     pub semantic: Option<Semantic>,
     /// Its body, a [`Stmt::Block`].
     pub body: StmtId,
-    /// From the first token to the `}`.
+    /// Its place, from the first token to the `}`.
     pub span: Span,
 }
 
@@ -206,9 +208,9 @@ pub struct Program {
     pub decls: Vec<Decl>,
     /// The types.
     pub types: Vec<(TypeExpr, Span)>,
-    /// The expressions; children stand before their parents.
+    /// The expressions. Children stand before their parents.
     pub exprs: Vec<(Expr, Span)>,
-    /// The statements; likewise.
+    /// The statements. Children stand before their parents.
     pub stmts: Vec<(Stmt, Span)>,
 }
 

@@ -1,8 +1,8 @@
-//! WSL desugaring: seed 004 "Parsing", where each is defined beside the
-//! production that it rewrites.
+//! WSL desugaring: seed 004 "Parsing", which defines each desugaring beside the production that
+//! it rewrites.
 //!
-//! One pass over the arenas of the tree, whose children stand before their parents, so nesting
-//! costs no stack. A function for each desugaring; what each was done to is listed.
+//! One pass over the arenas of the tree. Children stand before their parents, so nesting uses no
+//! stack. Each desugaring has a function. The result lists every desugaring and its place.
 
 use crate::rule::Rule;
 use crate::text::{Span, Symbol};
@@ -12,8 +12,8 @@ use crate::wsl::syntax::{
     TypeExpr, TypeExprId, TypeSuffix, UnaryOp,
 };
 
-/// The program without sugar, and which desugaring was done to what, in the order
-/// of the tree's nodes.
+/// The program without sugar, and the list of desugarings: each rule with the place that it
+/// rewrote, in the order of the tree's nodes.
 pub fn desugar(mut tree: Tree) -> (Program, Vec<(Rule, Span)>) {
     let program = Program {
         names: std::mem::take(&mut tree.names),
@@ -50,22 +50,24 @@ pub fn desugar(mut tree: Tree) -> (Program, Vec<(Rule, Span)>) {
     (d.program, d.done)
 }
 
-/// What a statement becomes.
+/// The desugared form of a statement.
 #[derive(Clone, Copy)]
 enum Made {
     /// A statement.
     One(core::StmtId),
-    /// Declarations, which stand next to one another: the first and how many.
+    /// Declarations with consecutive numbers: the first number, and how many there are.
     Declarations(u32, u32),
 }
 
 struct Desugar {
     program: Program,
-    /// What each expression of the tree has become; its types keep their numbers.
+    /// The desugared form of each expression of the tree. Types keep their numbers.
     exprs: Vec<core::ExprId>,
+    /// The desugared form of each statement of the tree, and its place.
     stmts: Vec<(Made, Span)>,
-    /// The symbols of operators that have been met.
+    /// The symbols of the operators that have occurred.
     operators: [Option<Symbol>; 26],
+    /// The desugarings so far: the rule, and the place that it rewrote.
     done: Vec<(Rule, Span)>,
 }
 
@@ -142,8 +144,8 @@ impl Desugar {
         core::TypeExpr { name: ty.name, arguments, suffixes: d_address_space(self, ty.prefix, ty.suffixes, span) }
     }
 
-    /// What the body of a statement has become. No text has a declaration there; in a tree that
-    /// has, it is a block.
+    /// The desugared body of a statement. A program's text never has a declaration there. In a tree
+    /// that has one, it becomes a block.
     fn body(&mut self, s: StmtId) -> core::StmtId {
         match self.stmts[s.0 as usize] {
             (Made::One(stmt), _) => stmt,
@@ -153,7 +155,7 @@ impl Desugar {
         }
     }
 
-    /// The statements of a list, declarations among them.
+    /// The desugared statements of a list, declarations among them.
     fn list(&self, stmts: Vec<StmtId>) -> Vec<core::StmtId> {
         let mut list = Vec::with_capacity(stmts.len());
         for s in stmts {
@@ -310,7 +312,7 @@ fn d_declarations(d: &mut Desugar, declarations: &Declarations, span: Span) -> (
         let initializer = variable.initializer.map(|e| d.of(e));
         let (space, ty, name) = (declarations.space, core::TypeExprId(declarations.ty.0), variable.name);
         let end = initializer.map_or(name.span.end, |e| d.program.expr_span(e).end);
-        // One alone has the whole statement's place.
+        // A single variable has the place of the whole statement.
         let place = if declarations.variables.len() > 1 { Span { start: name.span.start, end } } else { span };
         d.push_stmt(core::Stmt::Declaration(core::Declaration { space, ty, name, initializer }), place);
     }
@@ -352,8 +354,8 @@ fn d_address_space(d: &mut Desugar, prefix: Option<AddressSpace>, suffixes: Vec<
     if prefix.is_some() {
         d.done.push((Rule::WslDAddressSpace, span));
     }
-    // A suffix without a space of its own has a prefix; without either, which no text gives, it is
-    // the thread's.
+    // A suffix without its own space takes the prefix. A program's text always gives one of both.
+    // Otherwise the space is `thread`.
     let space = |own: Option<AddressSpace>| own.or(prefix).unwrap_or(AddressSpace::Thread);
     let each = suffixes.into_iter().map(|suffix| match suffix {
         TypeSuffix::Pointer(own) => core::TypeSuffix::Pointer(space(own)),

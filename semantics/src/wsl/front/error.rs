@@ -1,18 +1,16 @@
-//! What is wrong with a WSL program: the rule that it breaks, where, what was found and what the
-//! rule needs.
+//! Errors of a WSL program: the broken rule, the place, what was found, and what the rule needs.
 
 use crate::rule::Rule;
 use crate::text::Span;
 
-/// The most errors that one run reports; where there are more, the last one says so.
+/// The most errors that one run reports. If there are more, the last one says so.
 pub const MAX_ERRORS: usize = 100;
 
-/// The most notes that the errors of one run have together; a later error says how
-/// many it would have.
+/// The most notes that the errors of one run have together. A later error says how many notes it
+/// would have.
 pub const MAX_NOTES: usize = 100;
 
-/// The most characters of a message or note: names and types that a program writes may
-/// be of any length.
+/// The most characters of a message or note. The names and types in a program may have any length.
 const MAX_TEXT: usize = 500;
 
 /// A broken rule.
@@ -21,11 +19,11 @@ const MAX_TEXT: usize = 500;
 pub struct Error {
     /// The rule.
     pub rule: Rule,
-    /// Where.
+    /// The place.
     pub span: Span,
     /// One sentence: found against required.
     pub message: String,
-    /// Further places and candidates, each with a sentence; a note without a place belongs to the
+    /// Further places and candidates, each with a sentence. A note without a place belongs to the
     /// whole error.
     pub notes: Vec<(Option<Span>, String)>,
 }
@@ -51,7 +49,7 @@ impl Error {
     }
 }
 
-/// The text without its middle, if it is too long to be read.
+/// The text, without its middle if it is too long to be read.
 fn shortened(text: String) -> String {
     const KEPT: usize = MAX_TEXT / 2;
     let start = text.char_indices().nth(KEPT).map(|(at, _)| at);
@@ -62,8 +60,8 @@ fn shortened(text: String) -> String {
     }
 }
 
-/// The errors in the order of their places, at most [`MAX_ERRORS`] of them; the last says if there
-/// are more.
+/// The errors in the order of their places, at most [`MAX_ERRORS`] of them. The last one says if
+/// there are more.
 pub fn limited(mut errors: Vec<Error>) -> Vec<Error> {
     errors.sort_by_key(|e| e.span.start);
     if errors.len() > MAX_ERRORS {

@@ -1,7 +1,7 @@
 //! WSL lexical analysis: seed 004 "Lexical analysis".
 //!
-//! One pass over the text, linear whatever it is. Each token is as long as possible. `-` belongs to
-//! no literal: the parser folds it into the literal that follows (ERRATA WSL-A2).
+//! One pass over the text, in linear time for every text. Each token is as long as possible. `-` is
+//! no part of a literal token: the parser folds it into the literal that follows (ERRATA WSL-A2).
 
 use crate::rule::Rule;
 use crate::text::Span;
@@ -9,7 +9,7 @@ use crate::wsl::error::{Error, MAX_ERRORS, limited};
 use crate::wsl::syntax::MAX_TEXT;
 use crate::wsl::token::{KEYWORDS, Keywords, Token, TokenKind};
 
-/// The tokens of `text`, the last of which is [`TokenKind::End`], and what belongs to none.
+/// The tokens of `text`, the last of which is [`TokenKind::End`], and the lexical errors.
 ///
 /// ```text
 /// token ::= IntLiteral | FloatLiteral | punctuation | keyword | Identifier | OperatorName
@@ -25,6 +25,7 @@ pub fn lex(text: &str) -> (Vec<Token>, Vec<Error>) {
 pub(in crate::wsl) struct Lexer<'a> {
     text: &'a str,
     bytes: &'a [u8],
+    /// The place of the next byte.
     at: usize,
     pub(in crate::wsl) tokens: Vec<Token>,
     pub(in crate::wsl) errors: Vec<Error>,
@@ -69,7 +70,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn error(&mut self, rule: Rule, span: Span, message: impl Into<String>) {
-        // One more than are reported, so that it is known that there are more.
+        // Keeps one error more than is reported, so that `limited` notices that there are more.
         if self.errors.len() <= MAX_ERRORS {
             self.errors.push(Error::new(rule, span, message));
         }
@@ -80,7 +81,7 @@ impl<'a> Lexer<'a> {
         self.at = end;
     }
 
-    /// A `/* … */`, or an error to the end of the text.
+    /// Skips a `/* … */`. If nothing closes it, reports an error and goes to the end of the text.
     fn comment(&mut self) {
         match block_comment(self.bytes, self.at) {
             Some(end) => self.at = end,
@@ -92,8 +93,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// A literal: the longest of those that the text begins with. A digit sequence that begins with
-    /// 0 and is no float is several literals.
+    /// Reads the longest literal that the text begins with. A digit sequence that begins with 0 and
+    /// is no float becomes several literals.
     fn number(&mut self) {
         let digits = digits_end(self.bytes, self.at);
         if let Some(end) = float(self.bytes, self.at, digits) {
@@ -110,7 +111,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// What begins with a letter or `_`: an operator name, a keyword or an identifier.
+    /// Reads a word that begins with a letter or `_`: an operator name, a keyword or an identifier.
     fn word(&mut self) {
         let end = identifier(self.text, self.at);
         if end == self.at {
@@ -130,7 +131,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The keyword `operator`, or an operator name that begins with it.
+    /// Reads the keyword `operator`, or an operator name that begins with it.
     fn operator(&mut self, after: usize) {
         let Some((field, end)) = operator_name(self.text, after) else { return self.push(TokenKind::Operator, after) };
         if let Some(field) = field {
@@ -146,7 +147,7 @@ impl<'a> Lexer<'a> {
         self.push(TokenKind::OperatorName, end);
     }
 
-    /// Characters that begin no token, one error for all that stand together.
+    /// Reports characters that begin no token. Adjacent ones have one error together.
     fn unknown(&mut self) {
         let mut rest = self.text[self.at..].chars();
         let first = rest.next().unwrap_or_default();
@@ -185,7 +186,7 @@ fn line_comment(bytes: &[u8], at: usize) -> usize {
     at + bytes[at..].iter().take_while(|&&b| b != b'\n').count()
 }
 
-/// The end of the multi-line comment at `at`, which the first `*/` closes, unless none does.
+/// The end of the multi-line comment at `at`, after the first `*/`. `None` if nothing closes it.
 ///
 /// ```text
 /// block-comment ::= "/*" (whatever has no "*/") "*/"        [wsl/lex-block-comment]
@@ -199,8 +200,8 @@ fn digits_end(bytes: &[u8], at: usize) -> usize {
     at + bytes[at..].iter().take_while(|b| b.is_ascii_digit()).count()
 }
 
-/// The end of a decimal literal that needs no `u`, of the digits up to `digits`. Of several digits
-/// the first is not 0; a sign is the parser's (ERRATA WSL-A2).
+/// The end of a decimal literal that needs no `u`. Its digits end at `digits`. If there are
+/// several, the first is not 0. The parser reads the sign (ERRATA WSL-A2).
 ///
 /// ```text
 /// signed-decimal ::= "-"? ("0" | [1-9] [0-9]*)        [wsl/lex-signed-decimal; WSL-A2, WSL-A7]
@@ -210,7 +211,7 @@ fn signed_decimal(at: usize, digits: usize) -> usize {
     digits
 }
 
-/// The end of an unsigned decimal literal, of the digits up to `digits`.
+/// The end of an unsigned decimal literal, whose digits end at `digits`. `None` without `u`.
 ///
 /// ```text
 /// unsigned-decimal ::= ("0" | [1-9] [0-9]*) "u"        [wsl/lex-unsigned-decimal]
@@ -220,7 +221,7 @@ fn unsigned_decimal(bytes: &[u8], at: usize, digits: usize) -> Option<usize> {
     (bytes.get(end) == Some(&b'u')).then_some(end + 1)
 }
 
-/// The end of a hexadecimal literal that needs no `u`. A sign is the parser's (ERRATA WSL-A2).
+/// The end of a hexadecimal literal that needs no `u`. The parser reads the sign (ERRATA WSL-A2).
 ///
 /// ```text
 /// signed-hexadecimal ::= "-"? "0x" [0-9a-fA-F]+        [wsl/lex-signed-hexadecimal; WSL-A2]
@@ -240,8 +241,8 @@ fn unsigned_hexadecimal(bytes: &[u8], at: usize) -> Option<usize> {
     (bytes.get(end) == Some(&b'u')).then_some(end + 1)
 }
 
-/// The end of a float literal, whose digits before the `.` end at `digits`. A sign is the parser's
-/// (ERRATA WSL-A2).
+/// The end of a float literal, whose digits before the `.` end at `digits`. The parser reads the
+/// sign (ERRATA WSL-A2).
 ///
 /// ```text
 /// float ::= "-"? ([0-9]+ "." [0-9]* | [0-9]* "." [0-9]+) "f"?      [wsl/lex-float; WSL-A2, WSL-A7]
@@ -255,7 +256,7 @@ fn float(bytes: &[u8], at: usize, digits: usize) -> Option<usize> {
     some.then(|| end + usize::from(bytes.get(end) == Some(&b'f')))
 }
 
-/// The keyword that `word` is.
+/// The keyword that `word` is, if it is one.
 ///
 /// ```text
 /// keyword ::= "struct" | "typedef" | … | "uniform"        [wsl/lex-keyword; WSL-A3]
@@ -324,8 +325,9 @@ fn punctuation(bytes: &[u8]) -> Option<(TokenKind, usize)> {
     })
 }
 
-/// The end of the identifier or keyword at `at`; `at` itself if there is none. Which characters it
-/// may have beyond `_` the seed leaves open: letters and digits of any script (ERRATA WSL-A6).
+/// The end of the identifier or keyword at `at`, or `at` itself if there is none. The seed leaves
+/// open which characters it may have beyond `_`. Here these are letters and digits of any script
+/// (ERRATA WSL-A6).
 ///
 /// ```text
 /// Identifier ::= (letter | "_") (letter | digit | "_")*, neither "_" nor a keyword
@@ -346,8 +348,9 @@ fn identifier(text: &str, at: usize) -> usize {
     }
 }
 
-/// What follows the keyword `operator`, which ends at `after`, in an operator name: where its field
-/// stands, and where the name ends. No white space is allowed in it (ERRATA WSL-A8).
+/// The rest of an operator name, after the keyword `operator`, which ends at `after`. Returns the
+/// place of its field, if it has one, and the end of the name. White space is not allowed in it
+/// (ERRATA WSL-A8).
 ///
 /// ```text
 /// OperatorName ::= "operator" ("<<" | ">>" | "+" | "-" | "*" | "/" | "%" | "&" | "^" | "|" | ">="
@@ -376,7 +379,7 @@ fn operator_name(text: &str, after: usize) -> Option<(Option<Span>, usize)> {
     Some((None, after + sign.len()))
 }
 
-/// The lexical rules that `tokens` of `text` come from.
+/// The lexical rules that made `tokens` of `text`.
 pub(in crate::wsl) fn rules(text: &str, tokens: &[Token]) -> Vec<Rule> {
     let mut rules = vec![Rule::WslLexToken];
     let mut end = 0;

@@ -1,4 +1,5 @@
-//! The front end: text to tokens, a tree, and a program without sugar; and how it is printed.
+//! The front end: from text to tokens, to a tree and to a program without sugar. Also the printing
+//! of these.
 
 pub(in crate::wsl) mod arena;
 pub mod core;

@@ -1,5 +1,5 @@
-//! WSL as text: a tree as source that reads back to the same tree, and a program without sugar in
-//! the same form, with operators as calls.
+//! WSL as text. A tree is printed as source that reads back to the same tree. A program without
+//! sugar is printed in the same form, with operators as calls.
 
 use crate::text::{Span, Symbol, deep};
 use crate::wsl::core;
@@ -9,12 +9,13 @@ use crate::wsl::syntax::{
     TypeSuffix, Typedef, Variable,
 };
 
-/// The columns of an indentation.
+/// The number of columns of an indentation.
 const INDENT: usize = 4;
-/// Deeper statements are not indented further, so that the text stays linear in the tree.
+/// The most indentations of a line. Deeper statements are not indented further, so that the text
+/// stays linear in the tree.
 const MAX_INDENTS: usize = 20;
 
-/// The tree as source text, which reads back to the same tree if it comes from one.
+/// The tree as source text. If the tree was read from text, the result reads back to it.
 pub fn print(tree: &Tree) -> String {
     let mut printer = Printer { tree, out: String::new(), indents: 0 };
     for (i, decl) in tree.decls.iter().enumerate() {
@@ -27,8 +28,8 @@ pub fn print(tree: &Tree) -> String {
     printer.out
 }
 
-/// The program without sugar, operators as calls: `operator+(a, b)`. It is no source text, since
-/// nothing of it names a function so.
+/// The program without sugar, with operators as calls: `operator+(a, b)`. This is no source text,
+/// since the syntax has no calls of this form.
 pub fn print_core(program: &core::Program) -> String {
     print(&sugared(program))
 }
@@ -44,7 +45,7 @@ impl Printer<'_> {
         self.out.push_str(self.tree.names.name(name));
     }
 
-    /// A sign before its operand, apart from an equal one before it.
+    /// Writes a sign before its operand. A space separates it from an equal sign before it.
     fn prefix(&mut self, sign: &str) {
         if self.out.ends_with(['+', '-', '&']) && self.out.ends_with(&sign[..1]) {
             self.out.push(' ');
@@ -232,8 +233,8 @@ impl Printer<'_> {
         self.out.push_str(&match (literal.magnitude, literal.hexadecimal) {
             (Magnitude::Exact(m), false) => m.to_string(),
             (Magnitude::Exact(m), true) => format!("{m:#x}"),
-            // An infinite one is written as 2^128, which no float holds; the
-            // others are integers below.
+            // An infinite literal is written as 2^128, which no float holds. All others are
+            // integers below that.
             (Magnitude::Large(x), false) if x.is_infinite() => "340282366920938463463374607431768211456".into(),
             (Magnitude::Large(x), true) if x.is_infinite() => format!("{:#x}0", 1u128 << 124),
             (Magnitude::Large(x), false) => (x as u128).to_string(),
@@ -273,7 +274,7 @@ impl Printer<'_> {
 
     fn field(&mut self, base: ExprId, sign: &str, field: Ident) {
         self.expr(base);
-        // A `.` directly behind decimal digits makes them a float.
+        // A `.` directly after decimal digits would make them a float.
         if matches!(self.tree.expr(base), Expr::Literal(Literal::Int(_))) {
             self.out.push(' ');
         }
@@ -364,7 +365,7 @@ impl Printer<'_> {
         self.out.push(')');
     }
 
-    /// The statement of another: a block in its line, any other in the next.
+    /// Writes the body of a statement: a block in the same line, any other statement in the next.
     fn body(&mut self, id: StmtId) {
         if let Stmt::Block(_) = self.tree.stmt(id) {
             self.out.push(' ');
@@ -377,7 +378,8 @@ impl Printer<'_> {
         }
     }
 
-    /// What follows the statement of another: in the line of its `}`, or in the next.
+    /// Writes the separator after the body of a statement: a space after the `}` of a block, or
+    /// else a new line.
     fn after(&mut self, body: StmtId) {
         if let Stmt::Block(_) = self.tree.stmt(body) {
             self.out.push(' ');
@@ -490,8 +492,7 @@ fn sign(step: Step) -> &'static str {
     &step.function()["operator".len()..]
 }
 
-/// The tree that looks as the program does: without sugar, but with calls whose callees
-/// no text can name.
+/// The tree that looks like the program. It has no sugar, and calls whose callees no text can name.
 fn sugared(program: &core::Program) -> Tree {
     let operator = |name: Symbol| BinaryOp::ALL.into_iter().find(|op| op.function() == program.names.name(name));
     let e = |e: core::ExprId| ExprId(e.0);

@@ -1,5 +1,5 @@
-//! When two WSL trees are the same program: alike in everything but places, the numbers of nodes
-//! and the numbers of names.
+//! Equality of WSL trees as programs. Places, the numbers of nodes and the numbers of names
+//! may differ.
 
 use crate::text::Symbol;
 use crate::wsl::syntax::{
@@ -7,7 +7,7 @@ use crate::wsl::syntax::{
     StructDef, Tree, TypeArgument, TypeExpr, TypeExprId,
 };
 
-/// Nodes that are to be compared.
+/// Two nodes that are still to be compared.
 enum Pair {
     Expr(ExprId, ExprId),
     Stmt(StmtId, StmtId),
@@ -21,7 +21,7 @@ struct Comparison<'a> {
 }
 
 impl Tree {
-    /// Whether the trees are the same but for places; names are compared by their text.
+    /// Whether the trees are equal except for places. Names are compared by their text.
     pub fn same(&self, other: &Tree) -> bool {
         let mut comparison = Comparison { left: self, right: other, todo: Vec::new() };
         self.decls.len() == other.decls.len() && self.decls.iter().zip(&other.decls).all(|(a, b)| comparison.decls(a, b))
@@ -29,7 +29,8 @@ impl Tree {
 }
 
 impl Comparison<'_> {
-    /// Compares declarations with everything below them; nesting costs no stack.
+    /// Compares declarations with everything below them. Nesting uses no stack, since the pairs to
+    /// compare are in a list.
     fn decls(&mut self, a: &Decl, b: &Decl) -> bool {
         if !self.heads(a, b) {
             return false;

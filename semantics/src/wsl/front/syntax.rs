@@ -1,9 +1,9 @@
-//! WSL syntax: seed 004 "Parsing", the program as written, before desugaring and before any name
-//! has a meaning.
+//! WSL syntax: seed 004 "Parsing". The program as written, before desugaring and before names
+//! have meanings.
 //!
-//! Nodes stand in arenas, children before their parents, each with its span; nesting is bounded by
-//! [`MAX_NESTING`]. `print` writes a tree that reads back to the same tree, `desugar` turns it into
-//! [`crate::wsl::core`].
+//! Nodes stand in arenas, each with its span, children before their parents. Nesting is bounded by
+//! [`MAX_NESTING`]. `print` writes a tree that reads back to the same tree. `desugar` turns a tree
+//! into [`crate::wsl::core`].
 
 mod literal;
 mod operator;
@@ -14,10 +14,10 @@ pub use operator::{BinaryOp, Fix, Step, UnaryOp};
 use crate::text::{Span, Symbol, Symbols};
 use crate::wsl::arena::nodes;
 
-/// The deepest nesting of expressions, statements and types that is read; a chain of operators, as
-/// `a + b + c`, is one level.
+/// The deepest nesting of expressions, statements and types that is read. A chain of operators,
+/// such as `a + b + c`, is one level.
 pub const MAX_NESTING: u32 = 10_000;
-/// The most nodes from the top of a tree to its bottom, where each operator of a chain counts.
+/// The most nodes on a path from the top of a tree to its bottom. Each operator of a chain counts.
 pub const MAX_HEIGHT: u32 = 1 << 18;
 /// The longest program text, in bytes.
 pub const MAX_TEXT: usize = 16 << 20;
@@ -32,25 +32,25 @@ pub struct StmtId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeExprId(pub u32);
 
-/// A name and where it stands. Operator names are whole: `operator+`, `operator&.x`.
+/// A name and its place. An operator name is one name, such as `operator+` or `operator&.x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ident {
     /// The name.
     pub name: Symbol,
-    /// Where.
+    /// Its place.
     pub span: Span,
 }
 
 /// An address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AddressSpace {
-    /// Read only, shared by all threads.
+    /// Memory that all threads share and only read.
     Constant,
-    /// Shared by all threads.
+    /// Memory that all threads share.
     Device,
-    /// Shared by the threads of a group.
+    /// Memory that the threads of a threadgroup share.
     Threadgroup,
-    /// A thread's own.
+    /// Memory of one thread.
     Thread,
 }
 
@@ -72,13 +72,14 @@ impl AddressSpace {
 /// A type as written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypeExpr {
-    /// The address space before the name: sugar for the same one on every suffix without its own.
+    /// The address space before the name. It is sugar for the same space on every suffix that
+    /// has none.
     pub prefix: Option<AddressSpace>,
     /// The name.
     pub name: Ident,
-    /// What stands between `<` and `>`; absent if they are.
+    /// The arguments between `<` and `>`. `None` without `<` and `>`.
     pub arguments: Option<Vec<TypeArgument>>,
-    /// What stands after it, applied from left to right.
+    /// The suffixes, applied from left to right.
     pub suffixes: Vec<TypeSuffix>,
 }
 
@@ -91,19 +92,19 @@ pub enum TypeArgument {
     Type(TypeExprId),
 }
 
-/// What makes another type of a type.
+/// A suffix that makes another type of a type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TypeSuffix {
-    /// `*`; the address space is absent where the type has a prefix.
+    /// `*`. The address space is `None` if the type has a prefix.
     Pointer(Option<AddressSpace>),
-    /// `[]`, likewise.
+    /// `[]`. The address space is `None` if the type has a prefix.
     ArrayReference(Option<AddressSpace>),
     /// `[n]`.
     Array(IntLiteral),
 }
 
-/// An expression. Parentheses are kept: a parenthesised literal is a literal, and
-/// the printer adds none.
+/// An expression. Parentheses are kept, so the printer adds none. A literal in parentheses still
+/// counts as a literal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
     /// A literal.
@@ -177,7 +178,7 @@ pub enum Stmt {
     Empty,
 }
 
-/// What stands first between the parentheses of a `for`.
+/// The first part between the parentheses of a `for`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ForInit {
     /// Nothing.
@@ -191,10 +192,10 @@ pub enum ForInit {
 /// `T x = e, y`, with the address space of the variables if one is written (ERRATA WSL-B8).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Declarations {
-    /// The address space of the variables: written before a type without pointer or array reference
-    /// suffixes, as in `threadgroup int[4] x`.
+    /// The address space of the variables. It is written before a type without pointer or array
+    /// reference suffixes, as in `threadgroup int[4] x`.
     pub space: Option<AddressSpace>,
-    /// Their type. Its `prefix` is absent if `space` is present.
+    /// Their type. Its `prefix` is `None` if `space` is given.
     pub ty: TypeExprId,
     /// The variables, at least one.
     pub variables: Vec<Variable>,
@@ -212,9 +213,9 @@ pub struct Variable {
 /// A case of a `switch`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// The value; `default` has none.
+    /// The value. `None` for `default`.
     pub value: Option<ExprId>,
-    /// From `case` to the end of the body.
+    /// Its place, from `case` to the end of the body.
     pub span: Span,
     /// The statements.
     pub body: Vec<StmtId>,
@@ -240,7 +241,7 @@ pub enum Decl {
 pub struct Typedef {
     /// Its name.
     pub name: Ident,
-    /// What it stands for.
+    /// The type that it stands for.
     pub ty: TypeExprId,
 }
 
@@ -253,7 +254,7 @@ pub struct StructDef {
     pub fields: Vec<Slot>,
 }
 
-/// A field of a struct or a parameter of a function: what may carry a semantic and qualifiers.
+/// A field of a struct or a parameter of a function. Both may have a semantic and qualifiers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slot {
     /// Its interpolation qualifiers in order.
@@ -291,16 +292,16 @@ impl Qualifier {
     }
 }
 
-/// What follows a `:`, and where.
+/// A semantic, which follows a `:`, and its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Semantic {
-    /// What it says.
+    /// The semantic.
     pub kind: SemanticKind,
-    /// Where.
+    /// Its place.
     pub span: Span,
 }
 
-/// What a semantic says.
+/// A semantic as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SemanticKind {
     /// A built-in without a number.
@@ -335,7 +336,7 @@ pub enum BuiltinSemantic {
 }
 
 impl BuiltinSemantic {
-    /// Every one.
+    /// All built-in variables.
     pub const ALL: [BuiltinSemantic; 13] = [
         BuiltinSemantic::InstanceId,
         BuiltinSemantic::VertexId,
@@ -397,24 +398,24 @@ pub struct EnumElement {
 pub struct FuncDef {
     /// What kind of function it is.
     pub kind: FunctionKind,
-    /// What it returns; of a cast this is its name too.
+    /// The type of its result. For a cast, this is its name too.
     pub result: TypeExprId,
-    /// Its name; of a cast, the keyword's place and the symbol `operator`.
+    /// Its name. For a cast, the place of the keyword, and the symbol `operator`.
     pub name: Ident,
     /// Its parameters.
     pub parameters: Vec<Slot>,
-    /// The semantic of what it returns.
+    /// The semantic of its result.
     pub semantic: Option<Semantic>,
     /// Its body, a [`Stmt::Block`].
     pub body: StmtId,
-    /// From the first token to the `}`.
+    /// Its place, from the first token to the `}`.
     pub span: Span,
 }
 
 /// The kinds of functions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FunctionKind {
-    /// A function by a name or an operator name.
+    /// A function with a name or an operator name.
     Normal,
     /// `operator T(…)`
     Cast,
@@ -422,8 +423,8 @@ pub enum FunctionKind {
     Vertex,
     /// The entry point of a fragment stage.
     Fragment,
-    /// The entry point of a compute stage, with the size of its threadgroups and
-    /// where that is written.
+    /// The entry point of a compute stage, with the size of its threadgroups and the place where
+    /// that is written.
     Compute([IntLiteral; 3], Span),
 }
 
@@ -447,8 +448,8 @@ pub struct Tree {
     pub exprs: Vec<(Expr, Span)>,
     /// The statements.
     pub stmts: Vec<(Stmt, Span)>,
-    /// Where the sign of each binary operator stands, in the order of the expressions; a tree that
-    /// was never text has none.
+    /// The place of each binary operator's sign, in the order of the expressions. Empty for a tree
+    /// that was not read from text.
     pub signs: Vec<(ExprId, Span)>,
 }
 

@@ -1,4 +1,4 @@
-//! WSL tokens: seed 004 "Lexical analysis". A token is its kind and its place; names and values are
+//! WSL tokens: seed 004 "Lexical analysis". A token is a kind and a place. Names and values are
 //! read from the text when they are needed.
 
 use crate::text::Span;
@@ -8,20 +8,20 @@ use std::sync::LazyLock;
 /// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// Its kind.
     pub kind: TokenKind,
-    /// Where.
+    /// Its place.
     pub span: Span,
 }
 
 macro_rules! tokens {
     (keywords { $($keyword:ident $word:literal)* } reserved { $($reserved:literal)* } punctuation { $($mark:ident $sign:literal)* }) => {
-        /// What a token is.
+        /// The kind of a token.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum TokenKind {
             /// A name.
             Identifier,
-            /// `operator` with what it names, as `operator+` or `operator&.x`.
+            /// `operator` and the rest of an operator name, such as `operator+` or `operator&.x`.
             OperatorName,
             /// An integer without sign and without `u`.
             IntLiteral,
@@ -33,26 +33,26 @@ macro_rules! tokens {
             AddressSpace(AddressSpace),
             /// The keyword of an interpolation qualifier.
             Qualifier(Qualifier),
-            /// The keyword of a built-in variable; `SV_Target` is its own.
+            /// The keyword of a built-in variable. `SV_Target` has its own kind.
             Builtin(BuiltinSemantic),
-            /// A keyword that no production has.
+            /// A keyword that no production uses.
             Reserved,
             $(#[doc = concat!("`", $word, "`")] $keyword,)*
             $(#[doc = concat!("`", $sign, "`")] $mark,)*
-            /// Characters that begin no token; the lexer has reported them.
+            /// Characters that begin no token. The lexer has reported them.
             Unknown,
             /// The end of the text.
             End,
         }
 
         impl TokenKind {
-            /// The punctuation, each with its signs.
+            /// The punctuation: kinds and their signs.
             pub const PUNCTUATION: &'static [(TokenKind, &'static str)] = &[$((TokenKind::$mark, $sign),)*];
             /// The keywords that are neither address spaces, qualifiers nor built-in variables.
             pub const KEYWORDS: &'static [(TokenKind, &'static str)] =
                 &[$((TokenKind::$keyword, $word),)* $((TokenKind::Reserved, $reserved),)*];
 
-            /// How it is written, if that is always the same.
+            /// The text of the token, if it is always the same.
             pub fn text(self) -> Option<&'static str> {
                 match self {
                     TokenKind::AddressSpace(space) => Some(space.keyword()),
@@ -75,7 +75,8 @@ tokens! {
         True "true" False "false"
         SvTarget "SV_Target" Attribute "attribute" Register "register" Specialized "specialized"
     }
-    // SV_DispatchThreadId is the keyword table's spelling of SV_DispatchThreadID (ERRATA WSL-A3).
+    // The seed's table of keywords spells SV_DispatchThreadID as SV_DispatchThreadId
+    // (ERRATA WSL-A3).
     reserved { "protocol" "auto" "const" "static" "restricted" "native" "space" "uniform" "SV_DispatchThreadId" }
     punctuation {
         EqualEqual "==" NotEqual "!=" LessEqual "<=" GreaterEqual ">=" Less "<" Greater ">"
@@ -89,7 +90,7 @@ tokens! {
 }
 
 impl TokenKind {
-    /// Whether it is a keyword, reserved ones included.
+    /// Whether it is a keyword. Reserved keywords count.
     pub fn is_keyword(self) -> bool {
         matches!(self, TokenKind::AddressSpace(_) | TokenKind::Qualifier(_) | TokenKind::Builtin(_) | TokenKind::Reserved)
             || self.text().is_some_and(|word| word.as_bytes()[0].is_ascii_alphabetic())
@@ -99,7 +100,7 @@ impl TokenKind {
 /// The longest keyword, in bytes.
 const LONGEST: usize = 19;
 
-/// Every keyword, by its length.
+/// All keywords, by length.
 pub(in crate::wsl) struct Keywords([Vec<(&'static str, TokenKind)>; LONGEST + 1]);
 
 /// The keywords of the language.
@@ -116,7 +117,7 @@ pub(in crate::wsl) static KEYWORDS: LazyLock<Keywords> = LazyLock::new(|| {
 });
 
 impl Keywords {
-    /// The keyword that `word` is.
+    /// The keyword that `word` is, if it is one.
     pub(in crate::wsl) fn of(&self, word: &str) -> Option<TokenKind> {
         self.0.get(word.len())?.iter().find(|(keyword, _)| *keyword == word).map(|&(_, kind)| kind)
     }

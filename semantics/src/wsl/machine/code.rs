@@ -1,10 +1,11 @@
-//! The code that a program is compiled to: linear, over words of one flat memory a thread.
+//! The code that a program is compiled to: linear, over the words of one flat memory per thread.
 //!
-//! There is no recursion and every store identifier is static (ERRATA WSL-C18), so that every
-//! variable, parameter, result, constant and intermediate value of every function has its own words
-//! in a thread's memory. An operand is where its first word is (a [`Slot`]), whatever it holds. A
-//! pointer is two words: the object that it points into and the word there; an array reference is
-//! those, its length and a zero. Objects are numbered by the constants below.
+//! There is no recursion and every store identifier is static (ERRATA WSL-C18). So every variable,
+//! parameter, result, constant and intermediate value of every function has its own words in a
+//! thread's memory. An operand is given by the index of its first word (a [`Slot`]), whatever its
+//! type. A pointer is two words: the object that it points into, and the word index in that
+//! object. An array reference is these two words, its length and a zero. The constants below
+//! number the objects.
 
 use crate::text::Span;
 use crate::wsl::layout::Layout;
@@ -12,17 +13,17 @@ use crate::wsl::library::{LibraryFunction, Meaning};
 use crate::wsl::types::{TypeId, Types};
 use rustc_hash::FxHashMap;
 
-/// Where in a thread's memory an operand's first word is.
+/// The index of an operand's first word in a thread's memory.
 pub(super) type Slot = u32;
 
-/// The object that the thread's own memory is.
+/// The object of the thread's own memory.
 pub(super) const OWN: u32 = 0;
-/// The object that the threadgroup's memory is.
+/// The object of the threadgroup's memory.
 pub(super) const GROUP: u32 = 1;
-/// The first buffer's object; the others follow.
+/// The object of the first buffer. The other buffers follow.
 pub(super) const BUFFERS: u32 = 2;
 
-/// What an atomic operation makes of the old value and the operand.
+/// How an atomic operation computes the new value from the old value and the operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Modify {
     Add,
@@ -36,7 +37,7 @@ pub(super) enum Modify {
     Exchange,
 }
 
-/// An operation on one word and one word.
+/// An operation on two words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Binary {
     Add,
@@ -89,8 +90,8 @@ pub(super) enum Test {
 }
 
 impl Test {
-    /// What holds if and only if this does not, of the same operands; true if
-    /// the operands change places.
+    /// The test that holds exactly when this one does not. The flag is true if its operands
+    /// are swapped.
     pub(super) fn negated(self) -> (Test, bool) {
         match self {
             Test::Equal => (Test::NotEqual, false),
@@ -139,8 +140,8 @@ pub(super) enum Unary {
     IsFinite,
 }
 
-/// An instruction. `to`, `from` and the like are slots, `n` and `count` numbers of words and of
-/// elements, `target` the place of an instruction.
+/// An instruction. `to`, `from` and similar fields are slots. `n` counts words, `count` counts
+/// elements, and `target` is the index of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Instruction {
     Move {
@@ -239,9 +240,9 @@ pub(super) enum Instruction {
         b: Slot,
         target: u32,
     },
-    /// Where an iteration of a loop begins.
+    /// The start of an iteration of a loop.
     Iterate,
-    /// As that, of a loop in which threads may wait: its iterations are numbered.
+    /// The start of an iteration of a loop in which threads may wait. The iterations are numbered.
     Number {
         counter: Slot,
     },
@@ -255,23 +256,25 @@ pub(super) enum Instruction {
     Return,
     Discard,
     Barrier,
-    /// Where validation says that nothing comes.
+    /// A place that no valid program reaches.
     Unreachable,
-    /// `to` = the index, within bounds, times the stride.
+    /// `to` = the index times the stride. An index out of bounds becomes an unspecified one
+    /// within bounds.
     Scale {
         to: Slot,
         index: Slot,
         count: u32,
         stride: u32,
     },
-    /// `to` = the array reference's word plus the index, within its length, times the stride.
+    /// `to` = the array reference's word plus the index times the stride. An index that is not
+    /// below the length becomes an unspecified one within bounds.
     Element {
         to: Slot,
         reference: Slot,
         index: Slot,
         stride: u32,
     },
-    /// Of the thread's own memory at `base` plus what `offset` holds.
+    /// Loads from the thread's own memory, at `base` plus the contents of `offset`.
     LoadAt {
         to: Slot,
         base: u32,
@@ -306,7 +309,8 @@ pub(super) enum Instruction {
         from: Slot,
         n: u32,
     },
-    /// Of the object that `object` holds, at the word that `offset` holds.
+    /// Loads from the object whose number `object` holds, `plus` words after the contents
+    /// of `offset`.
     LoadFar {
         to: Slot,
         object: Slot,
@@ -331,25 +335,27 @@ pub(super) enum Instruction {
         from: Slot,
         n: u32,
     },
-    /// The word, if it is a value of the enum; otherwise one that is.
+    /// Replaces the word with an unspecified value of the enum, unless it is a value of the enum.
     Sanitize {
         at: Slot,
         enumeration: u32,
     },
-    /// Which element of a vector or column of a matrix the index names: `count` if none.
+    /// `to` = the number of a vector's element or of a matrix's column. An index out of bounds
+    /// becomes any of them, or `count` for none.
     Lane {
         to: Slot,
         index: Slot,
         count: u32,
     },
-    /// That part of `from`, or zeros if it is none; of so many parts of so many words.
+    /// `to` = the part of `from` that `lane` selects, or zeros if it selects none. `shape` is the
+    /// number and the size of the parts.
     PickLane {
         to: Slot,
         from: Slot,
         lane: Slot,
         shape: Shape,
     },
-    /// Changes that part, unless it is none.
+    /// Replaces the part of `into` that `lane` selects, unless it selects none.
     SetLane {
         into: Slot,
         lane: Slot,
@@ -362,13 +368,13 @@ pub(super) enum Instruction {
         pointer: Slot,
         value: Slot,
     },
-    /// Stores the second of the two words at `values` if the first is found.
+    /// Stores the second of the two words at `values` if memory holds the first.
     CompareExchange {
         to: Slot,
         pointer: Slot,
         values: Slot,
     },
-    /// A built-in function that has no code of its own.
+    /// A built-in function that has no instructions of its own.
     Library {
         call: u32,
     },
@@ -376,18 +382,19 @@ pub(super) enum Instruction {
     Texture {
         call: u32,
     },
-    /// Waits for the quad: once it goes on, the operands of its threads are in their places.
+    /// Waits for the quad. Once it goes on, the operands of its threads are in the slots of
+    /// the meeting.
     Quad {
         meeting: u32,
     },
-    /// A derivative by those operands.
+    /// A derivative of these operands.
     Derivative {
         meeting: u32,
         to: Slot,
     },
 }
 
-/// How many parts, and how many words each has.
+/// The number of parts of a value, and the number of words of each part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub count: u8,
@@ -395,7 +402,7 @@ pub(super) struct Shape {
 }
 
 impl Instruction {
-    /// The place that it may jump to.
+    /// The instruction that it may jump to.
     pub(super) fn target_mut(&mut self) -> Option<&mut u32> {
         match self {
             Instruction::Jump { target }
@@ -411,7 +418,7 @@ impl Instruction {
     }
 }
 
-/// The cases of a switch, by value.
+/// The cases of a switch: the values with their targets, in ascending order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cases {
     pub values: Vec<(u32, u32)>,
@@ -439,41 +446,42 @@ impl Values {
     }
 }
 
-/// A loop in which threads may wait: where the iteration's number is, and the loop around it.
+/// A loop in which threads may wait: the slot of its iteration number, and the loop around it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loop {
     pub counter: Slot,
     pub outer: Option<u32>,
-    /// Where the loop stands in the program.
+    /// The place of the loop in the program.
     pub place: Span,
 }
 
-/// A value or place of a function: its first word, and how many there are.
+/// The words of a value or of a variable: the first slot, and their number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Words {
     pub at: Slot,
     pub n: u32,
 }
 
-/// A parameter of the function that was compiled.
+/// A parameter of the compiled function.
 #[derive(Clone, Debug)]
 pub(super) struct Parameter {
     pub at: Words,
-    /// What in it names something from outside, each by its first word in the parameter.
+    /// The references to outside objects in it, each with the index of its first word in
+    /// the parameter.
     pub references: Vec<(u32, Reference)>,
 }
 
-/// What names something from outside.
+/// A reference to an outside object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reference {
-    /// An array reference to elements of so many words.
+    /// An array reference, with the size of an element in words.
     Elements(u32),
     /// A texture or sampler.
     Opaque,
 }
 
 impl Reference {
-    /// How many words it takes.
+    /// Its size in words.
     pub(super) fn words(self) -> usize {
         match self {
             Reference::Elements(_) => 4,
@@ -486,42 +494,42 @@ impl Reference {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Code {
     pub instructions: Vec<Instruction>,
-    /// Where each instruction stands in the program.
+    /// The place of each instruction in the program.
     pub spans: Vec<Span>,
-    /// How many expressions are evaluated by each.
+    /// The number of expressions that each instruction evaluates.
     pub nodes: Vec<u32>,
-    /// What the words of a thread's memory that are not zero hold at the start.
+    /// The initial contents of a thread's memory, where they are not zero.
     pub image: Vec<(Slot, u32)>,
-    /// How many words a thread's memory has.
+    /// The size of a thread's memory in words.
     pub words: u32,
-    /// How many words the threadgroup's memory has.
+    /// The size of the threadgroup's memory in words.
     pub group: u32,
     pub cases: Vec<Cases>,
     pub enums: Vec<Values>,
     pub calls: Vec<LibraryCall>,
     pub textures: Vec<TextureCall>,
     pub meetings: Vec<Meeting>,
-    /// The types, if there are such calls.
+    /// The types, if there are library or texture calls.
     pub types: Types,
-    /// Loops in which threads may wait.
+    /// The loops in which threads may wait.
     pub loops: Vec<Loop>,
-    /// The innermost loop around a call or a barrier, by instruction.
+    /// By call or barrier instruction, the innermost loop around it.
     pub around: FxHashMap<u32, u32>,
     pub entry: u32,
     pub parameters: Vec<Parameter>,
     pub result: Words,
 }
 
-/// A call of a built-in function that has no code of its own.
+/// A call of a built-in function that has no instructions of its own.
 #[derive(Clone, Debug)]
 pub(super) struct LibraryCall {
     pub function: LibraryFunction,
     pub parameters: Vec<TypeId>,
-    /// The arguments; of pointers nothing is looked at.
+    /// The arguments. Pointers among them are not read.
     pub arguments: Vec<Words>,
     pub ty: TypeId,
     pub result: Words,
-    /// What is stored through each pointer.
+    /// The words to store through each pointer.
     pub stored: Vec<Words>,
 }
 
@@ -529,17 +537,17 @@ pub(super) struct LibraryCall {
 #[derive(Clone, Debug)]
 pub(super) struct TextureCall {
     pub meaning: Meaning,
-    /// Where the texture's number is.
+    /// The slot of the texture's number.
     pub texture: Slot,
-    /// How many components the type of its texels has.
+    /// The number of components of its texels' type.
     pub components: usize,
-    /// Where the sampler's number is, if one is given.
+    /// The slot of the sampler's number, if there is a sampler.
     pub sampler: Option<Slot>,
-    /// The other arguments; of pointers nothing is looked at.
+    /// The other arguments. Pointers among them are not read.
     pub arguments: Vec<(TypeId, Words)>,
     pub ty: TypeId,
     pub result: Words,
-    /// What is stored through each pointer, with what it points to.
+    /// The words to store through each pointer, with the pointee type.
     pub stored: Vec<(TypeId, Words)>,
     /// The meeting before it, if it needs the quad.
     pub meeting: Option<u32>,
@@ -549,11 +557,11 @@ pub(super) struct TextureCall {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meeting {
     pub meaning: Meaning,
-    /// What this thread hands on.
+    /// The operand of this thread.
     pub operand: Words,
-    /// Where what the four threads hand on is put, one after the other.
+    /// The slot for the operands of the four threads, one after the other.
     pub gathered: Slot,
-    /// Where what is chosen for the quad is put: two words at most.
+    /// The slot for the choices of the quad, which are at most two words.
     pub chosen: Slot,
 }
 
@@ -567,7 +575,7 @@ impl Meeting {
     }
 }
 
-/// How many words a layout has; none if they are too many for a thread.
+/// The size of a layout in words. `None` if it does not fit in a `u32`.
 pub(super) fn words(layout: Layout) -> Option<u32> {
     u32::try_from(layout.size / 4).ok()
 }

@@ -1,33 +1,33 @@
-//! Threadgroups: their threads run one after the other until each waits at a barrier or ends, and
-//! pass a barrier together.
+//! Threadgroups. Their threads run one after the other until each waits at a barrier or has ended.
+//! They pass a barrier together.
 
 use super::run::{Shared, Stop, Thread};
 use super::{Compiled, Ending, MAX_WORDS, Memory, Settings, Stats};
 use crate::outcome::{InputFault, InvalidInput};
 use crate::text::Span;
 
-/// How many words a thread takes besides its memory.
+/// The size of a thread besides its memory, in words.
 const OVERHEAD: u32 = 64;
 
-/// How many threadgroups there are, and how many threads each has.
+/// The number of threadgroups, and the number of threads in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// Threadgroups.
+    /// The number of threadgroups.
     pub groups: u32,
-    /// Threads in each.
+    /// The number of threads in each threadgroup.
     pub threads: u32,
 }
 
-/// Where a thread of a group is when the group cannot go on.
+/// The place of a thread when its group cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// The thread, counted through all groups.
     pub thread: u32,
-    /// The barrier at which it waits; none if it has ended.
+    /// The barrier at which it waits. `None` if it has ended.
     pub place: Option<Span>,
 }
 
-/// How a grid ended.
+/// The ending of a grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dispatched {
     /// Every thread ended.
@@ -39,20 +39,18 @@ pub enum Dispatched {
     Stopped {
         /// The thread, counted through all groups.
         thread: u32,
-        /// How it ended.
+        /// Its ending.
         ending: Ending,
     },
 }
 
 impl Compiled {
-    /// Runs a grid on the buffers. A thread's start takes fuel as a call does, and more if it has
-    /// much memory. `arguments` appends to the words the arguments of a thread of a group, both
-    /// counted from 0 (see [`Compiled::call`]).
+    /// Runs a grid on the buffers. The start of a thread takes fuel as a call does, and more if the
+    /// thread has much memory. `arguments` gets a group and a thread of the group, both counted
+    /// from 0. It appends the arguments of that thread to the words (see [`Compiled::call`]).
     ///
     /// # Errors
-    ///
-    /// Arguments that are not what the function takes, and groups whose threads
-    /// need too much memory.
+    /// If the arguments do not fit the parameters, or the threads of a group need too much memory.
     pub fn dispatch(
         &self,
         grid: Grid,
@@ -101,11 +99,11 @@ impl Compiled {
         Stats { fuel: settings.fuel - shared.fuel, choices, nodes: shared.nodes }
     }
 
-    /// Runs a group to its end; what ended it before, if something did.
+    /// Runs a group to its end. Returns what stopped it early, if anything did.
     fn group(&self, threads: &mut [Thread], shared: &mut Shared, count: bool) -> Option<Dispatched> {
         let (mut first, mut other) = (Vec::new(), Vec::new());
         loop {
-            // The first thread decides where all have to be.
+            // The first thread decides at which barrier all threads have to be.
             let mut waits = None;
             for i in 0..threads.len() {
                 let thread = &mut threads[i];
@@ -135,8 +133,8 @@ impl Compiled {
         }
     }
 
-    /// Which instance of a barrier the thread is at: the calls that lead there and the barrier,
-    /// each with the numbers of the iterations around it.
+    /// Appends the instance of a barrier that the thread is at: the calls that lead there and the
+    /// barrier, each followed by the numbers of the iterations around it.
     fn instance(&self, thread: &Thread, out: &mut Vec<u32>) {
         for &at in thread.calls.iter().chain([&thread.at]) {
             out.push(at);

@@ -1,5 +1,5 @@
-//! Definite words: what becomes of unspecified values, and the built-in functions
-//! that have no instructions.
+//! Definite words: the choices for unspecified values, and the built-in functions that have
+//! no instructions.
 
 use super::code::{LibraryCall, Words};
 use crate::number::Inexact;
@@ -10,32 +10,33 @@ use crate::wsl::meaning::{Given, Lanes, Op, Results, Unspecified, apply, scalar}
 use crate::wsl::types::{Scalar, Types};
 use smallvec::SmallVec;
 
-/// Chooses what the specification leaves open, for one thread.
+/// Makes the choices that the specification leaves open, for one thread.
 #[derive(Clone, Debug)]
 pub(super) struct Chooser {
     pub strategy: Strategy,
     pub thread: u32,
-    /// How many choices were made.
+    /// The number of choices so far.
     pub number: u64,
-    /// How often something without a value from the beginning was met, which is no
-    /// choice of the thread's.
+    /// How often it met a value that was undefined from the start. These are no choices of
+    /// the thread.
     pub undefined: u64,
-    /// Whether something was left open.
+    /// Whether an unspecified value was left open.
     pub open: bool,
 }
 
 impl Chooser {
-    /// For a thread, with so many choices made.
+    /// A chooser for a thread that has made `number` choices.
     pub(super) fn new(strategy: Strategy, thread: u32, number: u64) -> Chooser {
         Chooser { strategy, thread, number, undefined: 0, open: false }
     }
 
-    /// How much that is unspecified was met.
+    /// How many unspecified values it met.
     pub(super) fn met(&self) -> u64 {
         self.number + self.undefined
     }
 
-    /// A number below `options`, which is at least 1; none if nothing is chosen.
+    /// Chooses a number below `options`, which is at least 1. `None` if the strategy
+    /// chooses nothing.
     #[cold]
     pub(super) fn below(&mut self, options: u32) -> Option<u32> {
         let chosen = self.strategy.choose(self.thread, self.number, u64::from(options.max(1)))?;
@@ -43,7 +44,7 @@ impl Chooser {
         Some(chosen as u32)
     }
 
-    /// What a function of floats gives.
+    /// The result of a function of floats. `None` if an unspecified value is left open.
     #[cold]
     pub(super) fn float(&mut self, meaning: Meaning, operands: &[u32]) -> Option<u32> {
         let bits = self.scalar(Op { meaning, of: Scalar::Float, to: Scalar::Float }, operands);
@@ -55,7 +56,7 @@ impl Chooser {
         0
     }
 
-    /// Bits of a scalar that may have any value.
+    /// Chooses the bits of a scalar that may have any value.
     #[cold]
     pub(super) fn any(&mut self, first: u32) -> Option<u32> {
         let chosen = self.strategy.any(self.thread, self.number, first)?;
@@ -127,15 +128,15 @@ impl Unspecified for Chooser {
     }
 }
 
-/// Evaluates the call: what it gives, and what it stores. None if it is no
-/// function of values alone.
+/// Evaluates a call: its result, and the words that it stores. `None` if it is not a function of
+/// values alone.
 fn evaluate(types: &Types, call: &LibraryCall, words: &[u32], chooser: &mut Chooser) -> Option<Results<u32>> {
     let range = |w: &Words| w.at as usize..(w.at + w.n) as usize;
     let arguments: SmallVec<[&[u32]; 4]> = call.arguments.iter().map(|a| words.get(range(a)).unwrap_or(&[])).collect();
     apply(chooser, types, call.function, &call.parameters, call.ty, &arguments)
 }
 
-/// Whether [`library`] evaluates the function: it is tried on zeros.
+/// Whether [`library`] can evaluate the function. It is tried on zeros.
 pub(super) fn supported(types: &Types, call: &LibraryCall) -> bool {
     let mut tried = call.clone();
     tried.arguments.iter_mut().for_each(|a| a.at = 0);
@@ -144,8 +145,8 @@ pub(super) fn supported(types: &Types, call: &LibraryCall) -> bool {
     evaluate(types, &tried, &words, &mut chooser).is_some()
 }
 
-/// Evaluates the call: what it gives and what it stores are written to their places. None if an
-/// unspecified value is left open.
+/// Evaluates a call, and writes its result and the words that it stores to their slots. `None` if
+/// an unspecified value is left open.
 pub(super) fn library(types: &Types, call: &LibraryCall, words: &mut [u32], chooser: &mut Chooser) -> Option<()> {
     let results = evaluate(types, call, words, chooser)?;
     if chooser.open {

@@ -1,22 +1,22 @@
 //! The fast engine: a typed program compiled to linear code over words, run on definite values.
 //!
-//! What the specification leaves unspecified is met by [`Strategy`]: under [`Strategy::First`] and
-//! [`Strategy::Random`] a definite value is chosen, the `number`th choice of a thread counted in
-//! order of evaluation; under [`Strategy::Carry`] a run stops where the first one is met
-//! ([`Ending::Open`]). With the relation that it stands beside the engine shares the typed program,
-//! layouts, and what the library gives for words ([`super::meaning`], [`super::texture`]); no rule
-//! of execution.
+//! [`Strategy`] decides what happens to unspecified values. Under [`Strategy::First`] and
+//! [`Strategy::Random`] a definite value is chosen. The choices of a thread are numbered in the
+//! order of evaluation. Under [`Strategy::Carry`] a run stops at the first unspecified value
+//! ([`Ending::Open`]). The engine shares with the relation the typed program, the layouts, and the
+//! results of library functions on words ([`super::meaning`], [`super::texture`]). It shares no
+//! rule of execution.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | `code` | instructions and what they work on |
+//! | `code` | instructions, and the words that they work on |
 //! | `compile` | from typed programs to code |
 //! | `run` | execution of code |
 //! | `lanes` | choices, and the built-in functions without instructions |
 //! | `texture` | functions of textures |
 //! | `grid` | threadgroups, barriers |
 //! | `quad` | vertices, and fragments in quads |
-//! | `traces` | whether threads come to the same barriers |
+//! | `traces` | whether threads reach the same barriers |
 //!
 //! Fuel is spent by iterations of loops, by calls, and by copies of 1,024 words and more.
 
@@ -44,32 +44,32 @@ use code::{BUFFERS, Code, Reference};
 use lanes::Chooser;
 use run::{Shared, Stop, Thread};
 
-/// The most words that a thread's memory has, and a threadgroup's: 256 MiB. All threads of a group
-/// together have no more.
+/// The most words of a thread's memory, and of a threadgroup's: 256 MiB. The same limit applies to
+/// all threads of a group together.
 pub const MAX_WORDS: u32 = 64 << 20;
 
-/// Fuel between two looks at the clock: no less than any one instruction takes.
+/// The fuel between two looks at the clock. No single instruction needs more.
 const BETWEEN_LOOKS: u64 = MAX_WORDS as u64 >> 10;
 
 /// The most instructions of a program.
 pub const MAX_INSTRUCTIONS: usize = 4 << 20;
 
-/// Why a program is not run.
+/// Why the engine refuses a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It needs what the engine does not do.
+    /// The program needs something that the engine does not support.
     Unsupported {
-        /// What.
+        /// The unsupported feature.
         what: String,
-        /// Where.
+        /// Its place in the program.
         place: Span,
     },
-    /// It is larger than the engine takes.
+    /// The program exceeds a limit of the engine.
     Limit {
         /// The limit.
         limit: Limit,
-        /// Where it is passed.
+        /// The place where it is exceeded.
         place: Span,
     },
 }
@@ -83,7 +83,7 @@ impl Refusal {
         Refusal::Limit { limit: Limit { what, bound }, place }
     }
 
-    /// Where.
+    /// The place in the program.
     pub fn place(&self) -> Span {
         match self {
             Refusal::Unsupported { place, .. } | Refusal::Limit { place, .. } => *place,
@@ -112,18 +112,19 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// How a program is run.
+/// How to run a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// What becomes of unspecified values.
+    /// The treatment of unspecified values.
     pub strategy: Strategy,
-    /// How many iterations and calls there may be.
+    /// The most fuel: iterations, calls, and copies of many words.
     pub fuel: u64,
-    /// When the run ends at the latest, if at all.
+    /// The time limit, if any.
     pub time: Option<TimeLimit>,
-    /// The thread's number, on which random choices depend; of a grid the first thread's.
+    /// The thread's number, on which random choices depend. For a grid, the number of its
+    /// first thread.
     pub thread: u32,
-    /// Whether evaluated expressions are counted, which takes time.
+    /// Whether to count evaluated expressions, which takes time.
     pub count: bool,
 }
 
@@ -133,35 +134,35 @@ impl Default for Settings {
     }
 }
 
-/// What threads share with what is outside.
+/// The resources that threads access.
 #[derive(Debug)]
 pub struct Memory<'a> {
     /// The words of buffers, and of textures that can be written.
     pub buffers: &'a mut [Vec<u32>],
-    /// The textures and samplers, by the numbers of buffers.
+    /// The textures and samplers, indexed like the buffers.
     pub opaques: &'a [Option<Opaque>],
-    /// Of textures that can be written, by the numbers of buffers: which words were never stored to
-    /// and have no value, where none is to be chosen. Empty if all have values.
+    /// By buffer, for writable textures: the words that were never stored to and have no value, if
+    /// no value is to be chosen. Empty if all words have values.
     pub undefined: Vec<Vec<bool>>,
     /// Whether a doubtful thread of a draw has stored in it.
     pub doubted: bool,
 }
 
 impl<'a> Memory<'a> {
-    /// Buffers, and neither textures nor samplers.
+    /// Buffers, without textures and samplers.
     pub fn of(buffers: &'a mut [Vec<u32>]) -> Memory<'a> {
         Memory { buffers, opaques: &[], undefined: Vec::new(), doubted: false }
     }
 }
 
-/// How a run ended.
+/// The ending of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The function returned these words, in the order of memory, padding included; none of `void`.
+    /// The function returned these words, in the order of memory, with padding. `void` has none.
     Returned(Vec<u32>),
     /// The thread was discarded.
     Discarded,
-    /// An unspecified value was met, and nothing is to be chosen.
+    /// The thread met an unspecified value, and the strategy chooses none.
     Open {
         /// The expression.
         place: Span,
@@ -171,41 +172,41 @@ pub enum Ending {
         /// The loop or call.
         place: Span,
     },
-    /// A limit was passed: today only that of time.
+    /// A limit was exceeded. At present this is always the time limit.
     Limit {
         /// The limit, with its bound.
         limit: Limit,
         /// The loop or call.
         place: Span,
     },
-    /// Where no rule applies: no valid program leads there.
+    /// No rule applies. No valid program leads here.
     Stuck {
-        /// What was met.
+        /// The reason.
         why: &'static str,
-        /// Where.
+        /// The place in the program.
         place: Span,
     },
-    /// At a barrier, and the thread is in no group.
+    /// The thread reached a barrier, but belongs to no group.
     NoGroup {
         /// The barrier.
         place: Span,
     },
-    /// At an operation over a quad, and the thread is in none.
+    /// The thread reached an operation over a quad, but belongs to no quad.
     NoQuad {
         /// The operation.
         place: Span,
     },
 }
 
-/// What a run took.
+/// The cost of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// The fuel that was used.
+    /// The used fuel.
     pub fuel: u64,
-    /// How many unspecified values were met and chosen.
+    /// The number of unspecified values that were met and chosen.
     pub choices: u64,
-    /// How many expressions were evaluated, coercions and parentheses apart; 0 if
-    /// that was not counted.
+    /// The number of evaluated expressions, except coercions and parentheses. 0 if they were
+    /// not counted.
     pub nodes: u64,
 }
 
@@ -216,38 +217,36 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Compiles a function and everything that it may call.
+    /// Compiles a function and all functions that it may call.
     ///
     /// # Errors
-    ///
-    /// What the engine does not do, or not at that size.
+    /// If the program needs something that the engine does not support, or exceeds a limit.
     pub fn new(program: &Program, root: FunctionId) -> Result<Compiled, Refusal> {
         Ok(Compiled { code: compile::compile(program, root, false)? })
     }
 
-    /// The same without shortcuts: every value is copied where it is evaluated, every index checked
-    /// there, every part assigned to as its whole is. It gives what
-    /// [`Compiled::new`] gives, more slowly.
+    /// [`Compiled::new`] without shortcuts. Every value is copied where it is evaluated, every
+    /// index is checked there, and every assignment to a part assigns the whole. The results are
+    /// the same, more slowly.
     ///
     /// # Errors
-    ///
-    /// As [`Compiled::new`].
+    /// The errors of [`Compiled::new`].
     pub fn plain(program: &Program, root: FunctionId) -> Result<Compiled, Refusal> {
         Ok(Compiled { code: compile::compile(program, root, true)? })
     }
 
-    /// How many instructions there are.
+    /// The number of instructions.
     pub fn instructions(&self) -> usize {
         self.code.instructions.len()
     }
 
-    /// How many words a thread's memory has.
+    /// The size of a thread's memory in words.
     pub fn words(&self) -> u32 {
         self.code.words
     }
 
-    /// Arguments that the function takes if there is a first buffer that is large enough: zeros,
-    /// and references to one element.
+    /// Arguments that the function accepts if the first buffer is large enough: zeros, and
+    /// references to one element.
     pub fn example_arguments(&self) -> Vec<u32> {
         let mut out = Vec::new();
         for p in &self.code.parameters {
@@ -275,28 +274,27 @@ impl Compiled {
         })
     }
 
-    /// Whether textures or samplers are among its arguments, which [`Compiled::call`] cannot give.
+    /// Whether textures or samplers are among the arguments. [`Compiled::call`] cannot pass them.
     pub fn takes_opaque(&self) -> bool {
         self.code.parameters.iter().flat_map(|p| &p.references).any(|&(_, reference)| reference == Reference::Opaque)
     }
 
     /// Runs the function in one thread.
     ///
-    /// `arguments` are the words of the arguments one after the other, each in the order of memory.
-    /// An array reference is four words: the number of one of the `buffers`, the first element's
-    /// word in it, how many elements there are (at least 1), and a word that is not read. A texture
-    /// or sampler is two: its number, and a word that is not read.
+    /// `arguments` are the words of all arguments one after the other, each in the order of memory.
+    /// An array reference is four words: the index of one of the `buffers`, the word index of the
+    /// first element in it, the number of elements (at least 1), and an unused word. A texture or
+    /// sampler is two words: its number, and an unused word.
     ///
     /// # Errors
-    ///
-    /// Arguments that are not what the function takes.
+    /// If the arguments do not fit the parameters.
     pub fn call(&self, arguments: &[u32], buffers: &mut [Vec<u32>], settings: &Settings) -> Result<(Ending, Stats), InvalidInput> {
         let mut memory = Memory::of(buffers);
         let mut thread = self.thread(arguments, &memory, settings.strategy, settings.thread)?;
         let group = vec![0; self.code.group as usize];
         let mut shared = Shared { group, memory: &mut memory, fuel: settings.fuel, time: settings.time, nodes: 0 };
         let mut stop = self.resume(&mut thread, &mut shared, settings.count);
-        // The thread is all of its group.
+        // The thread is its whole group, so it passes the barrier.
         while stop == Stop::Barrier {
             thread.at += 1;
             stop = self.resume(&mut thread, &mut shared, settings.count);
@@ -305,9 +303,9 @@ impl Compiled {
         Ok((self.ending(&thread, stop), stats))
     }
 
-    /// Runs a thread until it stops. The loop knows of fuel only: where time is bounded, it is
-    /// given a part of the fuel after each look at the clock, and goes on at the instruction
-    /// that the part was not enough for.
+    /// Runs a thread until it stops. The inner loop checks only fuel. Under a time limit, it gets a
+    /// part of the fuel after each look at the clock. It resumes at the instruction for which the
+    /// part was not enough.
     fn resume(&self, thread: &mut Thread, shared: &mut Shared, count: bool) -> Stop {
         let run = if count { run::run::<true> } else { run::run::<false> };
         if shared.time.is_none() {
@@ -382,8 +380,8 @@ impl Compiled {
     }
 }
 
-/// An array reference from outside has to be within a buffer, and a texture or sampler
-/// has to be there.
+/// Checks a reference from outside. An array reference must be within a buffer, and a texture or
+/// sampler must exist.
 fn check_reference(i: usize, reference: Reference, words: &[u32], memory: &Memory) -> Result<(), InvalidInput> {
     let (buffer, stride) = (
         words[0],

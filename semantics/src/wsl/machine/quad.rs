@@ -1,5 +1,5 @@
-//! Threads of a draw: vertices alone, fragments in quads, whose threads meet at operations over the
-//! quad (ERRATA WSL-D25, WSL-D26).
+//! Threads of a draw: vertices alone, and fragments in quads. The threads of a quad meet at
+//! operations over the quad (ERRATA WSL-D25, WSL-D26).
 
 use super::code::Meeting;
 use super::lanes::Chooser;
@@ -12,58 +12,57 @@ use crate::wsl::types::Scalar;
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 
-/// A thread of a draw that is to be run.
+/// A thread of a draw, to be started.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// Its number.
     pub number: u32,
-    /// How many choices were made for it already.
+    /// The number of choices that were already made for it.
     pub choices: u64,
-    /// What it is to the draw.
+    /// Its part in the draw.
     pub stage: InDraw,
     /// The words of its arguments (see [`Compiled::call`]).
     pub arguments: Vec<u32>,
 }
 
-/// A thread of a quad that stood at an operation over it, where, and one that did not come.
+/// A thread of a quad that stood at an operation over the quad while another thread did not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lonely {
-    /// The thread.
+    /// The thread that stood there.
     pub thread: u32,
     /// The operation.
     pub place: Span,
-    /// The other one.
+    /// The other thread.
     pub other: u32,
 }
 
-/// How the threads of a group of a draw ended.
+/// The endings of a group's threads.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ended {
-    /// Each returned or was discarded.
+    /// Each thread returned or was discarded.
     All {
-        /// How, in their order: [`Ending::Returned`] or [`Ending::Discarded`].
+        /// Their endings in order: [`Ending::Returned`] or [`Ending::Discarded`].
         endings: Vec<Ending>,
-        /// Whether something unspecified was met.
+        /// Whether a thread met an unspecified value.
         unspecified: bool,
-        /// The operations that not all came to.
+        /// The operations that not all threads reached.
         lonely: Vec<Lonely>,
     },
-    /// One ended otherwise.
+    /// A thread ended in another way.
     Stopped {
         /// Its number.
         thread: u32,
-        /// How.
+        /// Its ending.
         ending: Ending,
     },
 }
 
 impl Compiled {
     /// Runs a vertex, or the four threads of a quad in the order of lanes, until each has ended.
-    /// Fuel is the memory's; that of `settings` says nothing, nor does its thread.
+    /// The used fuel is subtracted from `fuel`. The fuel and the thread of `settings` are ignored.
     ///
     /// # Errors
-    ///
-    /// Arguments that are not what the function takes.
+    /// If the arguments do not fit the parameters.
     pub fn together(&self, starts: Vec<Start>, memory: &mut Memory, fuel: &mut u64, settings: &Settings) -> Result<Ended, InvalidInput> {
         let mut threads: SmallVec<[Thread; 4]> = SmallVec::new();
         for start in &starts {
@@ -85,7 +84,8 @@ impl Compiled {
         })
     }
 
-    /// How each thread stopped, or the first that neither returned nor was discarded.
+    /// The stops of all threads. The error is the first thread that neither returned nor
+    /// was discarded.
     fn to_the_end(
         &self,
         threads: &mut [Thread],
@@ -119,7 +119,7 @@ impl Compiled {
         }
     }
 
-    /// The operation that a thread waits at.
+    /// The operation at which a thread waits.
     fn meeting(&self, thread: &Thread) -> Option<Meeting> {
         match self.code.instructions.get(thread.at as usize) {
             Some(super::code::Instruction::Quad { meeting }) => self.code.meetings.get(*meeting as usize).copied(),
@@ -127,7 +127,7 @@ impl Compiled {
         }
     }
 
-    /// All four go on, with the operands of all. What is left open is chosen by the first.
+    /// Lets all four threads go on, with the operands of all. The first thread makes the choices.
     pub(super) fn meet(&self, threads: &mut [Thread]) -> Result<(), (usize, Stop)> {
         const NONE: (usize, Stop) = (0, Stop::Stuck("threads of a quad that wait nowhere"));
         let meeting = self.meeting(&threads[0]).ok_or(NONE)?;
@@ -146,8 +146,8 @@ impl Compiled {
         Ok(())
     }
 
-    /// Those that wait at the first of the instances go on, each with unspecified operands for the
-    /// others. Which these are.
+    /// Lets the threads that wait at the first of the instances go on, each with unspecified
+    /// operands for the others. Returns the threads that go on.
     fn apart(&self, threads: &mut [Thread], waiting: &[usize], lonely: &mut Vec<Lonely>) -> Result<SmallVec<[usize; 4]>, (usize, Stop)> {
         let first = waiting.iter().copied().min_by(|&a, &b| self.before(&threads[a], &threads[b])).unwrap_or(0);
         let goes_on: SmallVec<[usize; 4]> = waiting.iter().copied().filter(|&k| self.at_same(&threads[first], &threads[k])).collect();
@@ -193,8 +193,7 @@ impl Compiled {
         })
     }
 
-    /// Which of two instances comes first in program order, as far as loops and places
-    /// in the text say.
+    /// The order of two instances in the program, as far as loops and places in the text decide it.
     fn before(&self, a: &Thread, b: &Thread) -> Ordering {
         let (a, b) = (self.around(a), self.around(b));
         let same = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
@@ -204,8 +203,8 @@ impl Compiled {
         }
     }
 
-    /// What is around the instance that a thread is at, outermost first: where each call and loop
-    /// ends in the text; of a loop also which one, and the number of the iteration. The operation
+    /// The calls and loops around a thread's instance, outermost first, each by the offset of its
+    /// end in the text. A loop also has its index and the number of its iteration. The operation
     /// itself is last.
     fn around(&self, thread: &Thread) -> Vec<(u32, Option<(u32, u32)>)> {
         let mut out = Vec::new();
@@ -223,21 +222,21 @@ impl Compiled {
     }
 }
 
-/// Puts the operands of a quad to their place.
+/// Writes the operands of a quad to their slots.
 fn put(meeting: &Meeting, words: &mut [u32], gathered: &[u32]) {
     let at = meeting.gathered as usize;
     words[at..at + gathered.len()].copy_from_slice(gathered);
 }
 
-/// What the operation leaves open, chosen by a thread in whose words the operands are; none if
-/// nothing is to be chosen.
+/// The choices that the operation leaves open. The thread's words hold the operands. `None` if the
+/// strategy chooses nothing.
 fn chosen(meeting: &Meeting, thread: &mut Thread) -> Option<SmallVec<[u32; 2]>> {
     let Some(derivative) = Derivative::of(meeting.meaning) else { return Some(SmallVec::new()) };
     let chosen = derivative.chosen(&mut thread.chooser, meeting.operands(&thread.words));
     (!thread.chooser.open).then_some(chosen)
 }
 
-/// A derivative of a thread in whose words the operands are, and what was chosen.
+/// Computes a derivative for a thread, whose words hold the operands and the choices.
 pub(super) fn derivative(meeting: &Meeting, words: &mut [u32], to: u32, lane: usize, chooser: &mut Chooser) {
     let Some(derivative) = Derivative::of(meeting.meaning) else { return };
     let chosen = &words[meeting.chosen as usize..meeting.chosen as usize + 2];

@@ -6,42 +6,42 @@ use super::{Memory, quad, texture};
 use crate::outcome::{Limit, TimeLimit};
 use crate::wsl::library::Meaning;
 
-/// A thread: its memory, where it is and whom it returns to.
+/// A thread: its memory, its current instruction and its unfinished calls.
 #[derive(Clone, Debug)]
 pub(super) struct Thread {
     pub words: Vec<u32>,
     pub at: u32,
-    /// The calls that are not finished, by their instructions.
+    /// The instructions of the calls that have not returned, outermost first.
     pub calls: Vec<u32>,
     pub chooser: Chooser,
     pub stage: InDraw,
 }
 
-/// What a thread is to a draw.
+/// The part of a thread in a draw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InDraw {
-    /// Its place in its quad, x + 2·y; a vertex has none.
+    /// Its place in its quad, x + 2·y. `None` for a vertex.
     pub lane: Option<usize>,
-    /// Whether it only helps its quad: what it stores in device memory is
-    /// not there (ERRATA WSL-D29).
+    /// Whether it is a helper, whose stores to device memory have no effect (ERRATA WSL-D29).
     pub helper: bool,
-    /// Whether a device may have it for a fragment where here it is a helper, or
-    /// the other way round.
+    /// Whether a device may disagree on `helper`: a helper may be a fragment there, or a fragment
+    /// a helper.
     pub doubtful: bool,
 }
 
-/// What a thread shares.
+/// The data that threads share.
 #[derive(Debug)]
 pub(super) struct Shared<'a, 'm> {
     pub group: Vec<u32>,
     pub memory: &'a mut Memory<'m>,
     pub fuel: u64,
-    /// When the run ends at the latest, if at all.
+    /// The time limit, if any.
     pub time: Option<TimeLimit>,
     pub nodes: u64,
 }
 
-/// Why a thread stopped. Its place is the instruction's, or the one after if it goes on.
+/// Why a thread stopped. The thread is at the instruction that stopped it. After a barrier or an
+/// operation over the quad, it goes on at the next instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     Returned,
@@ -49,15 +49,15 @@ pub(super) enum Stop {
     Barrier,
     /// At an operation over its quad.
     Quad,
-    /// An unspecified value is left open.
+    /// It met an unspecified value, and none is chosen.
     Open,
     OutOfFuel,
     Limit(Limit),
-    /// What no valid program and no valid memory leads to.
+    /// It is in a state that no valid program and no valid memory leads to.
     Stuck(&'static str),
 }
 
-/// A float's bits; every NaN is the same one.
+/// The bits of a float. Every NaN becomes the same NaN.
 #[inline(always)]
 fn float(x: f32) -> u32 {
     if x.is_nan() { 0x7fc0_0000 } else { x.to_bits() }
@@ -68,13 +68,13 @@ fn of(bits: u32) -> f32 {
     f32::from_bits(bits)
 }
 
-/// False if one is NaN.
+/// False if an operand is NaN.
 #[inline(always)]
 fn less(a: u32, b: u32) -> bool {
     of(a) < of(b)
 }
 
-/// False if one is NaN.
+/// False if an operand is NaN.
 #[inline(always)]
 fn less_equal(a: u32, b: u32) -> bool {
     of(a) <= of(b)
@@ -100,7 +100,7 @@ fn test(test: Test, a: u32, b: u32) -> bool {
     }
 }
 
-/// None if an unspecified value is left open.
+/// `None` if an unspecified value is left open.
 #[inline(always)]
 fn binary(op: Binary, a: u32, b: u32, chooser: &mut Chooser) -> Option<u32> {
     Some(match op {
@@ -141,7 +141,7 @@ fn binary(op: Binary, a: u32, b: u32, chooser: &mut Chooser) -> Option<u32> {
     })
 }
 
-/// None if an unspecified value is left open.
+/// `None` if an unspecified value is left open.
 fn unary(op: Unary, a: u32, chooser: &mut Chooser) -> Option<u32> {
     Some(match op {
         Unary::Negate => a.wrapping_neg(),
@@ -151,7 +151,7 @@ fn unary(op: Unary, a: u32, chooser: &mut Chooser) -> Option<u32> {
         Unary::TruthFloat => u32::from(of(a) != 0.0),
         Unary::IntToFloat => float(a as i32 as f32),
         Unary::UintToFloat => float(a as f32),
-        // Truncated, it has to be a value of the type.
+        // The truncated float has to be a value of the type.
         Unary::FloatToInt if of(a) > -2_147_483_904.0 && of(a) < 2_147_483_648.0 => of(a) as i32 as u32,
         Unary::FloatToUint if of(a) > -1.0 && of(a) < 4_294_967_296.0 => of(a) as u32,
         Unary::FloatToInt | Unary::FloatToUint => return chooser.any(0),
@@ -187,7 +187,7 @@ fn modified(modify: Modify, old: u32, value: u32) -> u32 {
     }
 }
 
-/// The object's words from there on, if there are so many.
+/// The words of an object, `n` from `at` on. `None` if it has fewer.
 fn object<'a>(words: &'a mut [u32], shared: &'a mut Shared, object: u32, at: u32, n: u32) -> Option<&'a mut [u32]> {
     let memory: &mut [u32] = match object {
         OWN => words,
@@ -199,8 +199,8 @@ fn object<'a>(words: &'a mut [u32], shared: &'a mut Shared, object: u32, at: u32
 
 const OUTSIDE: Stop = Stop::Stuck("an access outside of memory");
 
-/// Runs until the thread stops. If `COUNT`, evaluated expressions are counted.
-// Inlined into its caller, the loop takes a quarter more time.
+/// Runs until the thread stops. If `COUNT`, it counts evaluated expressions.
+// If it were inlined into its caller, the loop would take a quarter more time.
 #[inline(never)]
 pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &mut Shared) -> Stop {
     let Thread { words, at, calls, chooser, stage } = thread;
@@ -263,7 +263,7 @@ pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &
             }
         };
     }
-    // Whether a store in that object is none, because the thread only helps.
+    // Whether a store to that object has no effect, because the thread is a helper.
     macro_rules! helps {
         ($object:expr) => {{
             let outside = $object >= BUFFERS;
@@ -424,7 +424,7 @@ pub(super) fn run<const COUNT: bool>(code: &Code, thread: &mut Thread, shared: &
                 if o == OWN {
                     words.copy_within(range!(from, n), to as usize);
                 } else {
-                    // The thread's own words are not the object's.
+                    // The object is not the thread's own memory, so its words are not needed.
                     let found = match self::object(&mut [], shared, o, from, n) {
                         Some(found) => found,
                         None => stop!(OUTSIDE),

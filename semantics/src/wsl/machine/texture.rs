@@ -11,10 +11,10 @@ use crate::wsl::texture::sampling::{filtered, gathered, is_filter, is_gather, of
 use crate::wsl::texture::{Arguments, Opaque, Texture, elements_of, is_writable, padded, texel};
 use smallvec::SmallVec;
 
-/// A resource that is no texture or sampler, or a call that is none of textures.
+/// Stops a call without a texture or sampler, or of a function that is not one of textures.
 const NONE: Stop = Stop::Stuck("a texture's function without its texture or arguments");
 
-/// Makes the call.
+/// Executes a call.
 pub(super) fn call(
     code: &Code,
     call: &TextureCall,
@@ -87,7 +87,7 @@ pub(super) fn call(
     Ok(())
 }
 
-/// What a call that filters gives; none if an argument is missing.
+/// The result of a call that filters. `None` if an argument is missing.
 fn filter(
     code: &Code,
     call: &TextureCall,
@@ -105,13 +105,13 @@ fn filter(
     Some(of_components(chooser, elements_of(&code.types, call.ty), texture, found))
 }
 
-/// A word of a texture that can be written, if it has a value.
+/// A word of a writable texture. `None` if it has no value.
 fn word(memory: &Memory, object: u32, at: usize) -> Option<u32> {
     let undefined = memory.undefined.get(object as usize).and_then(|u| u.get(at)).copied().unwrap_or(false);
     memory.buffers.get(object as usize).and_then(|b| b.get(at)).copied().filter(|_| !undefined)
 }
 
-/// The texel that is named, or unspecified values if there is none.
+/// The named texel, or unspecified values if there is none.
 fn load(
     code: &Code,
     call: &TextureCall,

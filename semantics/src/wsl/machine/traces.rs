@@ -1,38 +1,38 @@
-//! Traces: which instances of barriers, or of operations over a quad, each thread comes to, one
-//! after the other.
+//! Traces: the instances of barriers, or of operations over a quad, that each thread reaches,
+//! in order.
 //!
-//! An instance is the place, the calls that lead there, and the number of the iteration of each
-//! loop around any of them. The threads of a group pass an instance together, so their traces are
-//! compared while they grow: the first difference is where they are apart. A thread whose fuel is
-//! used up has a trace that may go on. Nothing follows from where it is not, and nobody passes a
-//! barrier without it; the traces are then the same as far as they go.
+//! An instance consists of the place, the calls that lead there, and the iteration number of each
+//! loop around any of them. The threads of a group pass an instance together. Their traces are
+//! therefore compared while they grow. The threads are apart at the first difference. The trace of
+//! a thread that is out of fuel may go on. Its absence from an instance implies nothing, and no
+//! thread passes a barrier without it. The traces are then equal as far as they go.
 
 use super::run::{Shared, Stop, Thread};
 use super::{Compiled, Ending, Grid, MAX_WORDS, Memory, Settings, Start, Waiting};
 use crate::outcome::{InputFault, InvalidInput};
 
-/// What traces of threads that should be the same come to.
+/// The result of comparing traces that should be equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Traced {
-    /// They are the same.
+    /// The traces are equal.
     Same {
-        /// How many instances all threads of a group passed, over all groups.
+        /// The number of instances that all threads of a group passed, over all groups.
         met: u64,
-        /// Whether some thread's fuel was used up, so that traces may go on.
+        /// Whether a thread's fuel was used up, so that traces may go on.
         cut: bool,
     },
     /// Two threads wait at different instances, or one waits and the other has ended.
     Apart(Waiting, Waiting),
-    /// A thread stopped in a way that no valid program leads to, or at an unspecified value.
+    /// A thread stopped at an unspecified value, or in a way that no valid program leads to.
     Stopped {
         /// The thread.
         thread: u32,
-        /// How it ended.
+        /// Its ending.
         ending: Ending,
     },
 }
 
-/// Where a thread is when it has run.
+/// The state of a thread after it has run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Now {
     Waits,
@@ -42,14 +42,12 @@ enum Now {
 }
 
 impl Compiled {
-    /// Compares the traces of the threads of each group of a grid, by barriers. See
-    /// [`Compiled::dispatch`]; but `settings.fuel` is each thread's, and with `reversed` the last
-    /// thread of a group runs first.
+    /// Compares the traces of the threads of each group of a grid, by barriers. The parameters are
+    /// those of [`Compiled::dispatch`], except that `settings.fuel` is for each thread. If
+    /// `reversed`, the last thread of a group runs first.
     ///
     /// # Errors
-    ///
-    /// Arguments that are not what the function takes, and groups whose threads need too much
-    /// memory.
+    /// If the arguments do not fit the parameters, or the threads of a group need too much memory.
     pub fn traces_of_grid(
         &self,
         grid: Grid,
@@ -89,13 +87,12 @@ impl Compiled {
         Ok(Traced::Same { met: all, cut: any_cut })
     }
 
-    /// Compares the traces of the four threads of a quad, by operations over it. See
-    /// [`Compiled::together`]; but `settings.fuel` is each thread's, and the run ends where the
-    /// traces are apart.
+    /// Compares the traces of the four threads of a quad, by operations over it. The parameters are
+    /// those of [`Compiled::together`], except that `settings.fuel` is for each thread. The run
+    /// ends when the traces differ.
     ///
     /// # Errors
-    ///
-    /// Arguments that are not what the function takes.
+    /// If the arguments do not fit the parameters.
     pub fn traces_of_quad(
         &self,
         starts: [Start; 4],
@@ -113,7 +110,7 @@ impl Compiled {
         Ok(self.compared(&mut threads, &mut shared, settings, reversed))
     }
 
-    /// Runs threads from one instance to the next for as long as all come to the same one.
+    /// Runs threads from one instance to the next, while all of them reach the same instance.
     fn compared(&self, threads: &mut [Thread], shared: &mut Shared, settings: &Settings, reversed: bool) -> Traced {
         let n = threads.len();
         let mut fuel = vec![settings.fuel; n];

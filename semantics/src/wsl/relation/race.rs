@@ -1,15 +1,15 @@
 //! Data races: seed 004 "Memory model", filled in for sequential consistency (ERRATA WSL-D20).
 //!
 //! Two accesses of one word by different threads race if one of them is a store, they are not both
-//! atomic, and neither *happens before* the other. Only a barrier orders threads: those of one
-//! group, for the memory that its fence is of. Atomics order nothing. A load that races gives an
-//! unspecified value, and so does memory after stores that race. So all races are looked for
-//! ([`crate::concurrency::race`]): a barrier is one of its group, which releases and acquires the
-//! classes of its fence, and atomics are relaxed.
+//! atomic, and neither *happens before* the other. Only a barrier orders threads. It orders the
+//! threads of one group, for the memory that its fence is of. Atomics order nothing. A load that
+//! races returns an unspecified value. A word is unspecified after stores to it that race. So all
+//! races are looked for ([`crate::concurrency::race`]). There, a barrier is a workgroup barrier
+//! that releases and acquires the classes of its fence, and atomics are relaxed.
 //!
-//! So whether a load races depends on the stores of its word by others, not on the order of the
-//! run: the stores that race are learnt ([`Races::learnt`]) and given to the next run, in which
-//! what reads before such a store races as what reads after it does.
+//! Whether a load races depends on the stores of its word by others, not on the order of the run. A
+//! run records the stores that race ([`Races::learnt`]), and the next run gets them. In that run, a
+//! load before such a store races like a load after it.
 
 use crate::concurrency::{self, Agent, AtomicOp, Class, Detector, Kind, Ordering, Rules, Scope, Semantics, Topology};
 use crate::text::Span;
@@ -23,14 +23,14 @@ pub const MAX_RACES: usize = 1000;
 /// How an atomic operation accesses its word.
 pub const ATOMIC: Kind = Kind::Atomic { op: AtomicOp::ReadModifyWrite, scope: Scope::Device, semantics: Semantics::RELAXED };
 
-/// The choices of the memory model.
+/// The parameters of the memory model.
 pub const RULES: Rules = Rules { settles: false, ..Rules::MODEL };
 
-/// A pair of accesses that race, by where they stand. Objects have the numbers of
-/// [`crate::wsl::memory::Memory`]; a thread of a draw is a group of its own.
+/// A pair of accesses that race, by their places. Objects have the numbers of
+/// [`crate::wsl::memory::Memory`]. A thread of a draw is a group of its own.
 pub type Race = concurrency::Race<Span>;
 
-/// Two numbers are enough to tell whether there is another one than a given one.
+/// Up to two numbers. Two are enough to tell whether there is a number other than a given one.
 type Two = [Option<u32>; 2];
 
 fn add(two: &mut Two, number: u32) -> bool {
@@ -44,7 +44,7 @@ fn another(two: &Two, number: u32) -> bool {
     two.iter().flatten().any(|&n| n != number)
 }
 
-/// Stores of one word that race.
+/// The stores of one word that race.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Stores {
     groups: Two,
@@ -52,25 +52,25 @@ struct Stores {
     threads: FxHashMap<(u32, u32), Two>,
 }
 
-/// The stores that race, by object and word, and by whether they are atomic.
+/// The stores that race, by object, word, and whether they are atomic.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known(FxHashMap<(ObjectId, u32, bool), Stores>);
 
-/// What was accessed, and what of it races.
+/// The accesses of a run, and the races among them.
 #[derive(Clone, Debug)]
 pub struct Races {
-    /// The racing pairs, each pair of places once.
+    /// The racing pairs. Each pair of places is listed once.
     pub found: Vec<Race>,
     /// The stores that are known to race, from other runs.
     known: Known,
-    /// The stores that race in this run with what came before them.
+    /// The stores of this run that race with earlier accesses.
     pub learnt: Known,
     /// The thread that runs.
     pub agent: Agent,
-    /// The barriers that its group has passed: with a fence of threadgroup memory,
-    /// and of device memory.
+    /// How many barriers its group has passed: with a fence of threadgroup memory, and with a fence
+    /// of device memory.
     pub epochs: (u32, u32),
-    /// Where the step stands.
+    /// The place of the current step.
     pub place: Span,
     detector: Detector<Span>,
     pairs: FxHashSet<(Span, Span, bool)>,
@@ -83,7 +83,7 @@ impl Known {
         add(stores.threads.entry((by.workgroup, epoch)).or_default(), by.local);
     }
 
-    /// Whether an access that reads races with one of these.
+    /// Whether an access that reads races with one of these stores.
     fn races(&self, word: (ObjectId, u32), atomic: bool, by: Agent, epoch: u32) -> bool {
         let kinds: &[bool] = if atomic { &[false] } else { &[false, true] };
         kinds.iter().filter_map(|&atomic| self.0.get(&(word.0, word.1, atomic))).any(|stores| {
@@ -92,7 +92,7 @@ impl Known {
         })
     }
 
-    /// Adds what others know; whether that is more than was known.
+    /// Adds the stores of others. Returns whether some are new.
     pub fn merge(&mut self, others: &Known) -> bool {
         let mut more = false;
         for (word, others) in &others.0 {
@@ -111,7 +111,7 @@ impl Known {
 }
 
 impl Races {
-    /// Nothing was accessed; these stores are known to race.
+    /// A record without accesses, for a run in which these stores are known to race.
     pub fn new(topology: Topology, known: Known) -> Races {
         Races {
             found: Vec::new(),
@@ -125,7 +125,7 @@ impl Races {
         }
     }
 
-    /// All threads of a group pass a barrier with a fence of this memory.
+    /// Records that all threads of a group pass a barrier with a fence of this memory.
     pub fn barrier(&mut self, group: u32, threadgroup: bool, device: bool) {
         let classes = [(threadgroup, Class::Workgroup), (device, Class::Uniform)];
         let classes: Vec<Class> = classes.into_iter().filter(|(fence, _)| *fence).map(|(_, class)| class).collect();
@@ -142,18 +142,18 @@ impl Races {
         if space == AddressSpace::Threadgroup { self.epochs.0 } else { self.epochs.1 }
     }
 
-    /// Whether an access of a word that is not made yet would race with a store.
+    /// Whether an access of a word would race with a store, if it were made now.
     pub fn races_with(&self, word: (ObjectId, u32), space: AddressSpace, kind: Kind) -> bool {
         self.detector.races_with_a_write(&self.access(word, space, kind)) || self.reads_what_races(word, space, kind)
     }
 
-    /// Whether an access reads what is known to race. What a store leaves is told
-    /// from what was there.
+    /// Whether an access reads a word that is known to race. A store is judged by the accesses
+    /// before it.
     fn reads_what_races(&self, word: (ObjectId, u32), space: AddressSpace, kind: Kind) -> bool {
         kind != Kind::Store && self.known.races(word, kind == ATOMIC, self.agent, self.epoch(space))
     }
 
-    /// An access of a word by the thread that runs. Whether it races with a store.
+    /// Records an access of a word by the current thread. Returns whether it races with a store.
     pub fn word(&mut self, word: (ObjectId, u32), space: AddressSpace, kind: Kind) -> bool {
         let access = self.access(word, space, kind);
         let (mut races, mut racy) = (false, false);

@@ -1,10 +1,10 @@
-//! Traces of the threads of an entry point, on the fast engine: whether all threads of a group come
-//! to the same barriers, and all threads of a quad to the same derivatives and samples
+//! Traces of the threads of an entry point, on the fast engine. They show whether all threads of a
+//! group reach the same barriers, and all threads of a quad the same derivatives and samples
 //! ([`crate::wsl::machine::Traced`]).
 //!
 //! A compute entry point runs over a grid. A fragment entry point runs for the four pixels of a
-//! screen of 2 × 2 that one triangle covers: a float attribute holds the place of the pixel's
-//! centre on the screen, 0 to 1; all else is 0.
+//! screen of 2 × 2, which one triangle covers. A float attribute holds the place of the pixel's
+//! centre on the screen, from 0 to 1. All other inputs are 0.
 
 use crate::outcome::{InputFault, InvalidInput};
 use crate::wsl::choice::Strategy;
@@ -19,12 +19,12 @@ use crate::wsl::open::Word;
 use crate::wsl::types::{Scalar, Type};
 use crate::wsl::typing::program::Program;
 
-/// How threads run.
+/// How to run the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct How {
-    /// What becomes of unspecified values.
+    /// The treatment of unspecified values.
     pub strategy: Strategy,
-    /// How many iterations and calls each thread may make.
+    /// The most iterations and calls of each thread.
     pub fuel: u64,
     /// Whether the last thread of a group runs first.
     pub reversed: bool,
@@ -36,7 +36,7 @@ impl Default for How {
     }
 }
 
-/// An entry point whose threads are to be compared.
+/// An entry point whose threads can be compared.
 #[derive(Debug)]
 pub struct Traces<'p> {
     program: &'p Program,
@@ -49,7 +49,8 @@ impl<'p> Traces<'p> {
     /// Compiles the entry point.
     ///
     /// # Errors
-    /// What the machine does not do, and vertex entry points, whose threads never meet.
+    /// If the machine does not support the entry point. Also for vertex entry points, whose threads
+    /// never meet.
     pub fn new(program: &'p Program, entry: &'p EntryPoint) -> Result<Traces<'p>, InvalidInput> {
         if entry.stage == Stage::Vertex {
             return Err(InvalidInput::new(InputFault::Unsupported, "threads of a vertex entry point never meet"));
@@ -59,11 +60,11 @@ impl<'p> Traces<'p> {
         Ok(Traces { program, entry, compiled, shared })
     }
 
-    /// Runs the entry point on these resources, of which none is changed for the caller. `groups`
-    /// are those of a compute entry point.
+    /// Runs the entry point on these resources, without changing them for the caller. `groups` is
+    /// the number of groups of a compute entry point in each direction.
     ///
     /// # Errors
-    /// If there are too many threads, or what is bound is not what the entry point takes.
+    /// If there are too many threads, or the resources do not fit the entry point.
     pub fn run(&self, groups: [u32; 3], resources: Vec<Resource>, how: &How) -> Result<Traced, InvalidInput> {
         let Outside { mut buffers, opaques, undefined, .. } = Outside::of(&resources, how.strategy);
         let mut memory = Memory { buffers: &mut buffers, opaques: &opaques, undefined, doubted: false };
@@ -88,7 +89,7 @@ impl<'p> Traces<'p> {
         let at = |n: u32, of: [u32; 3]| [n % of[0], n / of[0] % of[1], n / of[0] / of[1]];
         let mut arguments = |group: u32, thread: u32, words: &mut Vec<u32>| {
             let values = dispatch.arguments(&self.shared, at(group, dispatch.groups), at(thread, size), thread);
-            // What a thread of a compute entry point is given is definite.
+            // The arguments of a thread of a compute entry point are definite.
             let _ = flat_words(&dispatch.resources, &values, words);
         };
         self.compiled.traces_of_grid(Grid { groups, threads }, &mut arguments, &mut memory, &settings, how.reversed)

@@ -1,9 +1,10 @@
-//! Specialization constants of entry points: which there are, and the values that are given for
-//! them by name (seed 004 "Arguments and Return Types", bucket 4).
+//! Specialization constants of entry points, and the values that are given for them by name (seed
+//! 004 "Arguments and Return Types", bucket 4).
 //!
 //! A constant is a scalar argument whose value "must be specified … before the shader is allowed to
-//! execute": each has to be given, once. A draw gives the constants of both of its stages together;
-//! one name that both have is one value, which each reads by its own type.
+//! execute". Each constant must be given, once. A draw gives the constants of both of its stages
+//! together. If both stages have a constant of one name, it has one value, which each stage reads
+//! by its own type.
 
 use crate::outcome::{InputFault, InvalidInput};
 use crate::wsl::entry::{EntryPoint, Item};
@@ -15,10 +16,11 @@ use rustc_hash::FxHashMap;
 /// The values of the specialization constants of some entry points.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Specialization {
+    /// The word of each constant, by entry point and index of the flattened argument.
     words: FxHashMap<(FunctionId, u32), u32>,
 }
 
-/// The name and the type of a specialization constant; none of another item.
+/// The name and the type of a specialization constant. `None` for any other item.
 fn constant<'p>(program: &'p Program, item: &Item) -> Option<(&'p str, Scalar)> {
     match (item.semantic, program.env.types.get(item.ty)) {
         (Some((Semantic::Specialized, _)), Type::Scalar(of)) => Some((program.env.names.name(item.name?), of)),
@@ -29,7 +31,7 @@ fn constant<'p>(program: &'p Program, item: &Item) -> Option<(&'p str, Scalar)> 
 /// The specialization constants of an entry point, by name and type, in the order of its arguments.
 pub fn constants<'p>(program: &'p Program, entry: &EntryPoint) -> Vec<(&'p str, Scalar)> {
     let mut all: Vec<(&str, Scalar)> = entry.inputs.iter().filter_map(|item| constant(program, item)).collect();
-    // The same structure twice has the same members.
+    // If a structure occurs twice, so do its constants.
     let mut seen = Vec::new();
     all.retain(|&(name, _)| {
         !seen.contains(&name) && {
@@ -41,12 +43,11 @@ pub fn constants<'p>(program: &'p Program, entry: &EntryPoint) -> Vec<(&'p str, 
 }
 
 impl Specialization {
-    /// Reads what is given, `(name, value)`, for the constants of the entry points
-    /// that are run together.
+    /// Reads `(name, value)` pairs, for the constants of the entry points that run together.
     ///
     /// # Errors
-    /// If a constant is not given, or given twice; if a value is none of its type; if something is
-    /// given that is no constant of theirs.
+    /// If a constant is not given or given twice, if a value is none of its constant's type, or if
+    /// a name is no constant of these entry points.
     pub fn new(program: &Program, entries: &[&EntryPoint], given: &[(String, String)]) -> Result<Specialization, InvalidInput> {
         for (i, (name, _)) in given.iter().enumerate() {
             if given[..i].iter().any(|(other, _)| other == name) {
@@ -91,15 +92,16 @@ impl Specialization {
         Ok(Specialization { words })
     }
 
-    /// The word of the `k`th of an entry point's flattened arguments, if that
-    /// is a specialization constant.
+    /// The word of the `k`th flattened argument of an entry point (from 0). `None` if that is no
+    /// specialization constant.
     pub fn word(&self, entry: &EntryPoint, k: usize) -> Option<u32> {
         self.words.get(&(entry.function, k as u32)).copied()
     }
 }
 
-/// A value's word: `true` and `false`; whole numbers, decimal or hexadecimal, with `u` behind if
-/// they have no sign; floats, with `f` behind if so, `inf`, `-inf` and `nan`.
+/// The word of a value as text. A `bool` is `true` or `false`. An integer is decimal or
+/// hexadecimal, and a `uint` may end in `u`. A `float` may end in `f`, or is `inf`, `-inf`
+/// or `nan`.
 fn word(text: &str, of: Scalar) -> Option<u32> {
     let magnitude = |digits: &str| match digits.strip_prefix("0x") {
         Some(hexadecimal) if hexadecimal.bytes().all(|b| b.is_ascii_hexdigit()) => u32::from_str_radix(hexadecimal, 16).ok(),
@@ -125,7 +127,7 @@ fn word(text: &str, of: Scalar) -> Option<u32> {
                 let number = text.strip_suffix('f').unwrap_or(text);
                 let digits = number.strip_prefix('-').unwrap_or(number);
                 let written = digits.bytes().all(|b| b.is_ascii_digit() || b == b'.') && digits.bytes().any(|b| b.is_ascii_digit());
-                // One that is too large for a float is none.
+                // A number that is too large for a float is no float.
                 number.parse::<f32>().ok().filter(|x| written && x.is_finite()).map(f32::to_bits)
             }
         },
@@ -160,7 +162,8 @@ mod tests {
     #[test]
     fn constants_are_given_by_name_and_read_by_type() {
         assert_eq!(of(&["place"], &[("count", "0xffffffff"), ("scale", "0.5")]), Ok(vec![0x3f00_0000, 0xffff_ffff]));
-        // Those of both stages together; the same structure twice holds the same.
+        // The constants of both stages together. A structure that occurs twice gets the
+        // same values.
         let all = [("scale", "-2"), ("count", "7u"), ("flip", "true"), ("low", "-2147483648")];
         let (scale, low) = ((-2f32).to_bits(), 1 << 31);
         assert_eq!(of(&["place", "shade"], &all), Ok(vec![scale, 7, scale, 1, low, 1, low]));

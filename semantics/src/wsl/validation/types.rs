@@ -1,12 +1,12 @@
-//! WSL types (seed 004 "Typing of functions", "Built-in Types"), each known by one number, so that
-//! equal types are equal numbers.
+//! WSL types (seed 004 "Typing of functions", "Built-in Types"). Each type has one id, so equal
+//! types have equal ids.
 
 use crate::wsl::syntax::AddressSpace;
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
-/// The number of a type in [`Types`]. The built-in scalars, vectors, matrices, atomics and the
-/// sampler have fixed numbers.
+/// The id of a type in [`Types`]. `void`, the sampler and the built-in scalars, vectors, matrices
+/// and atomics have fixed ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeId(pub u32);
 /// The number of a struct in the environment.
@@ -16,7 +16,7 @@ pub struct StructId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EnumId(pub u32);
 
-/// A scalar of which vectors are made.
+/// A scalar type. Vectors and matrices are made of scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scalar {
     /// `bool`
@@ -30,10 +30,10 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// Every one.
+    /// All scalars.
     pub const ALL: [Scalar; 4] = [Scalar::Bool, Scalar::Uint, Scalar::Int, Scalar::Float];
 
-    /// Its type's name.
+    /// The name of its type.
     pub fn name(self) -> &'static str {
         match self {
             Scalar::Bool => "bool",
@@ -67,7 +67,7 @@ pub enum TextureKind {
 }
 
 impl TextureKind {
-    /// Every one.
+    /// All kinds.
     pub const ALL: [TextureKind; 16] = [
         TextureKind::Texture1D,
         TextureKind::RWTexture1D,
@@ -109,12 +109,12 @@ impl TextureKind {
         }
     }
 
-    /// Whether it can be stored to.
+    /// Whether a shader can store to it.
     pub fn writable(self) -> bool {
         self.name().starts_with("RW")
     }
 
-    /// Whether it is a depth texture: its elements are `float`.
+    /// Whether it is a depth texture. The elements of depth textures are `float`.
     pub fn depth(self) -> bool {
         self.name().contains("Depth")
     }
@@ -167,7 +167,7 @@ impl TypeId {
     /// `sampler`
     pub const SAMPLER: TypeId = TypeId(7);
 
-    /// The scalar's type.
+    /// The type that is that scalar.
     pub const fn scalar(scalar: Scalar) -> TypeId {
         TypeId(1 + scalar as u32)
     }
@@ -184,13 +184,13 @@ impl TypeId {
     }
 }
 
-/// How many types have fixed numbers.
+/// The number of types with fixed ids. Ids from here on belong to the types of a program.
 pub const BUILT_IN: u32 = 38;
 
 /// The types of a program.
 #[derive(Clone, Debug)]
 pub struct Types {
-    /// The base type of each enum, `int` or `uint`.
+    /// The base type of each enum, `int` or `uint`, by the enum's number.
     pub enum_bases: Vec<TypeId>,
     list: Vec<Type>,
     index: FxHashMap<Type, TypeId>,
@@ -233,7 +233,7 @@ impl Types {
 }
 
 impl Types {
-    /// The type's number.
+    /// The id of a type. A new type gets a new id.
     pub fn intern(&mut self, ty: Type) -> TypeId {
         if let Some(&id) = self.index.get(&ty) {
             return id;
@@ -244,27 +244,27 @@ impl Types {
         id
     }
 
-    /// The number of a type that was interned before, if it was.
+    /// The id of a type, if it has been interned.
     pub fn find(&self, ty: Type) -> Option<TypeId> {
         self.index.get(&ty).copied()
     }
 
-    /// The type of that number.
+    /// The type of that id.
     pub fn get(&self, id: TypeId) -> Type {
         self.list[id.0 as usize]
     }
 
-    /// How many types there are.
+    /// The number of types.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there is none: never.
+    /// Whether there are no types. This is never so: there are built-in types.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Whether it is a pointer or an array reference.
+    /// Whether the type is a pointer or an array reference.
     pub fn is_reference(&self, id: TypeId) -> bool {
         matches!(self.get(id), Type::Pointer(..) | Type::ArrayReference(..))
     }

@@ -1,4 +1,4 @@
-//! A program from its text to its meaning: every stage of validation in order.
+//! Validation of a program's text: all stages in order.
 
 use crate::text::Span;
 use crate::wsl::core;
@@ -10,9 +10,9 @@ use crate::wsl::typing::program::Program;
 use crate::wsl::typing::{Checker, calls};
 use crate::wsl::{desugar, parse};
 
-/// What validation comes to.
+/// The result of validation.
 pub struct Validated {
-    /// What is wrong, by place. Empty if the program is valid.
+    /// The errors, by place. Empty if the program is valid.
     pub errors: Vec<Error>,
     /// The typed program, if it is valid.
     pub program: Option<Program>,
@@ -20,7 +20,7 @@ pub struct Validated {
     pub fired: Fired,
 }
 
-/// Validates a program's text. A text that cannot be read is not typed.
+/// Validates a program's text. If it cannot be parsed, it is not typed.
 pub fn validate(text: &str) -> Validated {
     let (tree, errors) = parse::parse(text);
     if !errors.is_empty() {
@@ -36,7 +36,7 @@ pub fn check(core: &core::Program) -> (Option<Program>, Vec<Error>, Fired) {
     check_with(core, Planted::None, Premises::default())
 }
 
-/// Validates a program without sugar by rules with a bug, or by others.
+/// Validates a program without sugar, with a planted bug and with replaced premises.
 pub fn check_with(core: &core::Program, planted: Planted, premises: Premises) -> (Option<Program>, Vec<Error>, Fired) {
     let mut builder = Builder::new(core).planted(planted);
     builder.build();

@@ -1,25 +1,26 @@
-//! What becomes of what the specification leaves unspecified.
+//! Strategies for values that the specification leaves unspecified.
 
 use crate::random::{STEP, mix};
 use crate::wsl::types::Scalar;
 
-/// How a run meets an unspecified value.
+/// The treatment of unspecified values in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Strategy {
-    /// It is carried as a symbol, and every way that depends on it is followed.
+    /// Each is carried as a symbol, and every way that depends on it is followed.
     #[default]
     Carry,
-    /// The first that is allowed: the definite bits of [`crate::wsl::meaning::Given`], the index 0.
+    /// The first allowed value: the definite bits of [`crate::wsl::meaning::Given`], the index 0.
     First,
-    /// One that is allowed, drawn by this seed.
+    /// An allowed value, drawn with this seed.
     Random(u64),
 }
 
 impl Strategy {
-    /// A definite choice among `0..options`, which is at least 1: the `number`th of a thread, each
-    /// from 0 on. None if nothing is chosen.
+    /// A definite choice among `0..options`, which is at least 1. `number` counts the choices of a
+    /// thread from 0. `None` if the strategy chooses nothing.
     ///
-    /// It depends on nothing else, so that every engine and every schedule chooses alike.
+    /// The choice depends on nothing else, so that every engine and every schedule makes the
+    /// same choices.
     pub fn choose(self, thread: u32, number: u64, options: u64) -> Option<u64> {
         match self {
             Strategy::Carry => None,
@@ -31,7 +32,7 @@ impl Strategy {
         }
     }
 
-    /// Definite bits of a scalar that may have any value: `first`, or drawn.
+    /// Definite bits of a scalar that may have any value: `first`, or drawn bits.
     pub fn any(self, thread: u32, number: u64, first: u32) -> Option<u32> {
         match self {
             Strategy::First => Some(first),
@@ -39,7 +40,7 @@ impl Strategy {
         }
     }
 
-    /// Definite bits of a scalar that is one of these, or any of its type.
+    /// Definite bits of a scalar that is one of these values, or any of its type.
     pub fn one_of(self, thread: u32, number: u64, values: Option<&[u32]>, of: Scalar, first: u32) -> Option<u32> {
         match values {
             Some(values) => self.choose(thread, number, values.len() as u64).and_then(|k| values.get(k as usize).copied()),
@@ -48,8 +49,8 @@ impl Strategy {
         }
     }
 
-    /// Likewise, of what has no value from the beginning: chosen by what it is
-    /// alone, for no thread.
+    /// [`Strategy::one_of`] for a value that is undefined from the start. The choice depends only
+    /// on the object and the place in it, not on a thread.
     pub fn undefined(self, [object, place]: [u32; 2], values: Option<&[u32]>, of: Scalar, first: u32) -> Option<u32> {
         self.one_of((u32::MAX - 1).wrapping_sub(object), place.into(), values, of, first)
     }

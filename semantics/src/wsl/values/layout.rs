@@ -1,10 +1,10 @@
 //! Sizes, alignments and strides in bytes: seed 004 "Annotations for execution".
 //!
-//! Arrays are as large as their elements together, enums as their base type, structures as in C,
-//! padding included. What the seed leaves to the implementation is decided here: scalars and
-//! atomics are 4 bytes, pointers are 8 and array references 16, samplers and textures 8. Of
-//! vectors, one of 3 elements has the size and alignment of one of 4 (`float3` is 16 bytes); a
-//! matrix is its columns one after the other.
+//! An array has the size of all its elements, and an enum that of its base type. Structures are
+//! laid out as in C, with padding. This module decides what the seed leaves to the implementation.
+//! Scalars and atomics are 4 bytes, pointers 8, array references 16, samplers and textures 8. A
+//! vector of 3 elements has the size and alignment of one of 4 (`float3` is 16 bytes). A matrix is
+//! its columns one after the other.
 
 use crate::text::deep;
 use crate::wsl::environment::Environment;
@@ -20,7 +20,7 @@ pub struct Layout {
     pub align: u64,
 }
 
-/// The layouts of an environment's types: of arrays and structures, each computed once.
+/// The layouts of an environment's types. Those of arrays and structures are computed once.
 #[derive(Clone, Debug, Default)]
 pub struct Layouts {
     known: FxHashMap<TypeId, Option<Layout>>,
@@ -28,8 +28,8 @@ pub struct Layouts {
 }
 
 impl Layouts {
-    /// The layout of a type; none if it is larger than 64 bits can say. The seed's size in bytes of
-    /// a load or store of that type.
+    /// The layout of a type. `None` if its size does not fit in 64 bits. The size is what the seed
+    /// calls the size in bytes of a load or store of that type.
     pub fn of(&mut self, env: &Environment, ty: TypeId) -> Option<Layout> {
         if !matches!(env.types.get(ty), Type::Array(..) | Type::Struct(_)) {
             return self.compute(env, ty);
@@ -42,12 +42,13 @@ impl Layouts {
         layout
     }
 
-    /// The stride of an array or array reference of elements of that type: their size.
+    /// The stride of an array or array reference with elements of that type: the size of
+    /// an element.
     pub fn stride(&mut self, env: &Environment, element: TypeId) -> Option<u64> {
         self.of(env, element).map(|l| l.size)
     }
 
-    /// The offsets of a structure's fields; none if the structure is too large.
+    /// The offsets of a structure's fields in bytes. `None` if the structure is too large.
     pub fn offsets(&mut self, env: &Environment, id: StructId) -> Option<&[u64]> {
         let ty = env.types.find(Type::Struct(id))?;
         self.of(env, ty)?;

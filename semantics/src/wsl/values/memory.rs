@@ -1,5 +1,5 @@
-//! Memory: seed 004 "Memory locations". Objects, each in one address space, of words of 4 bytes;
-//! addresses in bytes.
+//! Memory: seed 004 "Memory locations". It consists of objects. Each object is in one address space
+//! and has words of 4 bytes. Addresses are in bytes.
 //!
 //! Every size and alignment is a multiple of 4 bytes (see [`crate::wsl::layout`]), so no access
 //! touches part of a word.
@@ -12,44 +12,44 @@ use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::Scalar;
 use smallvec::SmallVec;
 
-/// The number of an object in [`Memory`].
+/// The index of an object in [`Memory`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectId(pub u32);
 
-/// Where something is stored: so many bytes into an object. The offset is `bytes` and the value of
-/// `open` together, if the address went through an unspecified index.
+/// An address: an offset into an object. The offset is `bytes`, plus the value of `open` if the
+/// address depends on an unspecified index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Address {
     /// The object.
     pub object: ObjectId,
     /// The definite part of the offset, in bytes.
     pub bytes: u32,
-    /// The other part of the offset, in bytes.
+    /// The unspecified part of the offset, in bytes.
     pub open: Option<crate::wsl::open::OpenId>,
 }
 
-/// Something that can be stored to.
+/// A piece of memory that can be stored to.
 #[derive(Clone, Debug)]
 pub struct Object {
     /// Its address space.
     pub space: AddressSpace,
-    /// What it is, for people.
+    /// Its description in messages.
     pub name: String,
-    /// What it holds.
+    /// Its contents.
     pub words: Vec<Word>,
 }
 
 /// All objects.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    /// By their numbers.
+    /// The objects, by number.
     pub objects: Vec<Object>,
-    /// What races, if that is looked for.
+    /// The record of races, if they are looked for.
     pub races: Option<Box<Races>>,
-    /// Whether a thread of a draw that a device may not have has stored in device memory, or one
-    /// that it may have has not.
+    /// Whether device memory is in doubt. A thread of a draw that a device may not have has stored
+    /// to it, or a thread that a device may have has not.
     pub doubted: bool,
-    /// The textures and samplers, by their objects.
+    /// The textures and samplers, by object.
     pub opaques: crate::wsl::texture::Opaques,
 }
 
@@ -68,7 +68,7 @@ impl Memory {
         &self.objects[id.0 as usize]
     }
 
-    /// The offsets that an address may have, in bytes.
+    /// The offsets that an address may have, in bytes. `None` if there are too many.
     pub fn offsets(&self, opens: &Opens, at: Address) -> Option<Vec<u32>> {
         match at.open {
             None => Some(vec![at.bytes]),
@@ -79,8 +79,8 @@ impl Memory {
         }
     }
 
-    /// What a load of words at an address gives that is not atomic; none if the object does not
-    /// hold that many there. Words that race are unspecified.
+    /// A load of words at an address that is not atomic. `None` if it goes out of the object. Words
+    /// that race are unspecified.
     pub fn loaded(&self, opens: &mut Opens, at: Address, words: u32) -> Option<Words> {
         let mut loaded = self.read(opens, at, words)?;
         for k in self.races_with(opens, at, words, Kind::Load) {
@@ -89,8 +89,8 @@ impl Memory {
         Some(loaded)
     }
 
-    /// Stores words at an address, not atomically; none if the object does not hold that many
-    /// there. Of words that race with other stores it is unspecified which value they keep.
+    /// Stores words at an address, not atomically. `None` if the store goes out of the object. For
+    /// a word that races with other stores, it is unspecified which value it keeps.
     pub fn store(&mut self, opens: &mut Opens, at: Address, value: &[Word]) -> Option<()> {
         let racing = self.racing(opens, at, value.len() as u32, Kind::Store);
         if racing.is_empty() {
@@ -109,14 +109,14 @@ impl Memory {
         self.write(opens, at, &value)
     }
 
-    /// Notes an access.
+    /// Records an access.
     pub fn note(&mut self, opens: &Opens, at: Address, words: u32, kind: Kind) {
         if self.races.is_some() {
             self.racing(opens, at, words, kind);
         }
     }
 
-    /// Which words of an access that is not made yet would race with a store.
+    /// The words of an access that would race with a store, if the access were made now.
     pub fn races_with(&self, opens: &Opens, at: Address, words: u32, kind: Kind) -> Vec<u32> {
         let space = self.object(at.object).space;
         let shared = matches!(space, AddressSpace::Device | AddressSpace::Threadgroup);
@@ -125,7 +125,7 @@ impl Memory {
         (0..words).filter(|k| offsets.iter().any(|o| races.races_with((at.object, o / 4 + k), space, kind))).collect()
     }
 
-    /// Notes an access, and says which of its words race with a store.
+    /// Records an access. Returns the words of it that race with a store.
     fn racing(&mut self, opens: &Opens, at: Address, words: u32, kind: Kind) -> Vec<u32> {
         let space = self.object(at.object).space;
         if self.races.is_none() || !matches!(space, AddressSpace::Device | AddressSpace::Threadgroup) {
@@ -136,8 +136,7 @@ impl Memory {
         (0..words).filter(|k| offsets.iter().fold(false, |racy, o| races.word((at.object, o / 4 + k), space, kind) | racy)).collect()
     }
 
-    /// The words at an address, without any notice; none if the object does not
-    /// hold that many there.
+    /// The words at an address, without a record. `None` if they go out of the object.
     pub fn read(&self, opens: &mut Opens, at: Address, words: u32) -> Option<Words> {
         let object = self.object(at.object);
         let here = |offset: u32| {
@@ -156,9 +155,9 @@ impl Memory {
         (0..words as usize).map(|k| Some(opens.among(which, &word(k)))).collect()
     }
 
-    /// Puts words at an address, without any notice; none if the object does not hold that many
-    /// there. Through an unspecified offset, what may have been stored to is either what it was or
-    /// what is stored, by what the offset turns out to be.
+    /// Writes words at an address, without a record. `None` if they go out of the object. If the
+    /// offset is unspecified, each word that the store may reach becomes a term. The offset decides
+    /// between the old and the new value.
     pub fn write(&mut self, opens: &mut Opens, at: Address, value: &[Word]) -> Option<()> {
         let object = self.objects.get_mut(at.object.0 as usize)?;
         let which = at.open.map(|open| opens.read(Word::Open(open)));
@@ -187,17 +186,17 @@ impl Memory {
 }
 
 impl Address {
-    /// The start of an object.
+    /// The address `bytes` bytes after the start of an object.
     pub fn of(object: ObjectId, bytes: u32) -> Address {
         Address { object, bytes, open: None }
     }
 
-    /// So many bytes further.
+    /// The address `bytes` bytes further.
     pub fn plus(self, bytes: u32) -> Address {
         Address { bytes: self.bytes.wrapping_add(bytes), ..self }
     }
 
-    /// The element of that index, which is in bounds, of elements of so many bytes.
+    /// The address of an element of `stride` bytes. The index is in bounds.
     pub fn element(self, opens: &mut Opens, index: Word, stride: u32) -> Address {
         use crate::wsl::library::Meaning;
         match opens.read(index) {

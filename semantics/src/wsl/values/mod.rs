@@ -1,4 +1,5 @@
-//! What runs compute with: values, layouts, memory, unspecified values, and the library on values.
+//! The data that runs compute with: values, layouts, memory, unspecified values, and the library
+//! on values.
 
 pub mod choice;
 pub mod layout;

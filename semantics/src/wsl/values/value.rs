@@ -1,4 +1,4 @@
-//! Values as text: as WSL would write them, and what they may be where they are unspecified.
+//! Values as text: in WSL syntax, with the possible values of unspecified ones.
 
 use crate::number::sets::Span;
 use crate::text::deep;
@@ -11,20 +11,21 @@ use std::fmt::Write;
 /// The most possible values of a scalar that are listed.
 const LISTED: usize = 16;
 
-/// A value of that type, by what each of its words may be: `42`, `0.5`, `true`, `E.A`,
-/// `float2(1.0, 2.0)`, `{ 1, 2, 3 }`, `S { a: 1, b: { true, false } }`. A scalar that may be one of
-/// several values is `one of 1, 2, 3`; a float of a set, `within [0.25, 0.5]`; one of which nothing
-/// is known, `unspecified`.
+/// A value of that type, from the possible values of its words: `42`, `0.5`, `true`, `E.A`,
+/// `float2(1.0, 2.0)`, `{ 1, 2, 3 }`, `S { a: 1, b: { true, false } }`. A scalar with several
+/// possible values is `one of 1, 2, 3`. A float of a set is `within [0.25, 0.5]`. A scalar of which
+/// nothing is known is `unspecified`.
 pub fn show(program: &Program, ty: TypeId, words: &[Possible]) -> String {
     let mut printer = Printer { program, layouts: Layouts::default(), out: String::new() };
     printer.value(ty, words);
     printer.out
 }
 
-/// The scalars of a value of that type, in the order in which they are declared, elements of arrays
-/// by index and of matrices by column: each with its word in memory and its type; an element of an
-/// enum has the enum's base type. None if there are more than `most`, or the type has what is no
-/// number: pointers, array references, textures and samplers.
+/// The scalars of a value of that type, each with its word index and its type. Fields are in the
+/// order of their declaration, elements of arrays in the order of their indices, and matrices
+/// column by column. A value of an enum has the enum's base type. `None` if there are more than
+/// `most` scalars, or if the type contains something that is no number: a pointer, an array
+/// reference, a texture or a sampler.
 pub fn scalars(program: &Program, ty: TypeId, most: usize) -> Option<Vec<(usize, Scalar)>> {
     let mut all = Vec::new();
     collect(program, &mut Layouts::default(), ty, 0, most, &mut all).then_some(all)
@@ -52,7 +53,7 @@ fn collect(program: &Program, layouts: &mut Layouts, ty: TypeId, at: usize, most
         }
         Type::Pointer(..) | Type::ArrayReference(..) | Type::Sampler | Type::Texture(..) => return false,
     };
-    // What takes no memory has no scalars, however often it is there.
+    // Elements that take no memory have no scalars, however many there are.
     stride == 0 || (0..count).all(|i| deep(|| collect(program, layouts, of, at + i * stride, most, all)))
 }
 
@@ -62,7 +63,7 @@ struct Printer<'a> {
     out: String,
 }
 
-/// A `float` that reads back to the same bits; not a number and infinities by name.
+/// A `float` in a form that reads back to the same bits. NaN and infinities have names.
 pub fn float(bits: u32) -> String {
     let x = f32::from_bits(bits);
     if x.is_nan() {
@@ -136,13 +137,12 @@ impl Printer<'_> {
         match env.types.get(ty) {
             Type::Void => self.out.push_str("void"),
             Type::Scalar(of) | Type::Atomic(of) => self.one(
-                // The bits of a float within bounds, taken for an integer, are
-                // more than are listed.
+                // The bits of a float within bounds, read as an integer, are too many to list.
                 words.first().filter(|word| of == Scalar::Float || !matches!(word, Possible::Floats(_))),
                 |bits| scalar(of, bits),
                 |bits| match of {
                     Scalar::Int => i64::from(bits as i32),
-                    // Negative floats first, the least at the front.
+                    // Negative floats come first, the least of them at the front.
                     Scalar::Float if bits >> 31 == 1 => -i64::from(bits & 0x7fff_ffff) - 1,
                     _ => i64::from(bits),
                 },

@@ -1,5 +1,5 @@
-//! Bugs in the lockstep machine: codes, the ends of blocks, copies on edges, atomics, and what it
-//! computes lane by lane.
+//! Mistakes in the lockstep machine: codes, the ends of blocks, copies on edges, atomics, and lane
+//! by lane computations.
 
 use rspirv::spirv::Op as Core;
 use smallstep_semantics::number::{Computed, Instruction, PlantedComponent};
@@ -13,17 +13,17 @@ fn bug(name: &'static str, check: Check, planted: fn(Parts<'_>)) -> Bug {
     Bug { name, check, plant: Plant::Machine(planted) }
 }
 
-/// Every code of one kind, changed.
+/// Changes every code of one kind.
 fn each(parts: Parts<'_>, op: Op, change: impl FnMut(&mut Code)) {
     parts.codes.iter_mut().filter(|code| code.op == op).for_each(change);
 }
 
-/// One kind of code in the place of another that takes the same operands.
+/// Replaces one kind of code by another with the same operands.
 fn other(parts: Parts<'_>, from: Op, to: Op) {
     each(parts, from, |code| code.op = to);
 }
 
-/// Its operands for each other.
+/// Swaps the operands of every code of one kind.
 fn swapped(parts: Parts<'_>, op: Op) {
     each(parts, op, |code| (code.a, code.b) = (code.b, code.a));
 }
@@ -32,12 +32,12 @@ fn dropped(parts: Parts<'_>, op: Op) {
     each(parts, op, Code::drop_it);
 }
 
-/// The ends of blocks, changed.
+/// Changes the ends of blocks.
 fn ends(parts: Parts<'_>, change: impl FnMut(&mut End)) {
     parts.blocks.iter_mut().map(|block| &mut block.ends).for_each(change);
 }
 
-/// The edges of branches, changed.
+/// Changes the edges of branches.
 fn edges(parts: Parts<'_>, mut change: impl FnMut(&mut Edge)) {
     ends(parts, |end| match end {
         End::Branch(edge) => change(edge),
@@ -53,7 +53,7 @@ fn edges(parts: Parts<'_>, mut change: impl FnMut(&mut Edge)) {
     });
 }
 
-/// One kind of atomic in the place of another.
+/// Replaces one kind of atomic by another.
 fn atomics(parts: Parts<'_>, from: Core, to: Core) {
     parts.atomics.iter_mut().filter(|atomic| atomic.op == from).for_each(|atomic| atomic.op = to);
 }
@@ -62,7 +62,7 @@ fn computing(parts: Parts<'_>, planted: PlantedComponent) {
     parts.calculator.planted = Some(planted);
 }
 
-/// A value, of that instruction where it is undefined or its behaviour is.
+/// Gives an instruction a value in place of `not`, an undefined value or undefined behaviour.
 fn defined(instruction: Instruction, of: Core, computed: Computed, not: Computed, value: impl FnOnce() -> u64) -> Computed {
     if instruction == Instruction::Core(of as u16) && computed == not { Computed::Value(value()) } else { computed }
 }
@@ -140,7 +140,7 @@ pub(super) fn bugs() -> Vec<Bug> {
         bug("OpAtomicOr is exclusive", Clean, |p| atomics(p, Core::AtomicOr, Core::AtomicXor)),
         bug("OpAtomicAnd is or", Clean, |p| atomics(p, Core::AtomicAnd, Core::AtomicOr)),
         bug("OpAtomicCompareExchange always exchanges", Clean, |p| atomics(p, Core::AtomicCompareExchange, Core::AtomicExchange)),
-        // What is computed lane by lane.
+        // Lane by lane computations.
         bug("decorations against wrapping are not seen", Twin(Defect::Wrap), |p| p.sites.iter_mut().for_each(|site| site.no_unsigned_wrap = false)),
         bug("OpUDiv by zero is zero", Twin(Defect::UDivZero), |p| computing(p, |i, _, _, x| defined(i, Core::UDiv, x, Computed::Behaviour(Ub::DivisionByZero), || 0))),
         bug("OpSDiv of the least integer by -1 wraps", Twin(Defect::SDivOverflow), |p| computing(p, |i, a, c, x| defined(i, Core::SDiv, x, Computed::Behaviour(Ub::DivisionOverflow), || a[0][c]))),

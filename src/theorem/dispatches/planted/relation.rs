@@ -1,4 +1,4 @@
-//! Bugs in the rules of the relation.
+//! Mistakes in the rules of the relation.
 
 use smallstep_semantics::concurrency::Semantics;
 use smallstep_semantics::number::Trust;
@@ -32,7 +32,7 @@ fn skipping<'m>(config: &Config<'m>) -> Config<'m> {
     Config { code: &config.code[1..], ..config.clone() }
 }
 
-/// The next instruction defines that, whatever its rule says.
+/// The instruction defines these scalars, whatever its rule says.
 fn giving<'m>(config: &Config<'m>, scalars: Scalars) -> Option<Next<'m>> {
     let mut next = skipping(config);
     next.memory.define(config.module, config.head()?.result, Value::Scalars(scalars));
@@ -44,7 +44,7 @@ fn case_is_default<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     entering(config, operands(config)?[1])
 }
 
-/// Literals are of one word in the modules that this is for.
+/// The modules for this mistake have literals of one word.
 fn default_is_case<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     step::control::switch_default(env, config)?;
     let operands = operands(config)?;
@@ -116,7 +116,7 @@ fn chain_without_bounds<'m>(_: &Env<'_>, _: &Config<'m>) -> Option<Next<'m>> {
     None
 }
 
-/// A chain that goes too far arrives where it begins.
+/// An access chain out of bounds gives its base pointer.
 fn chain_stays<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     step::access_chain_out_of_bounds(env, config)?;
     let pointer = config.pointer(operands(config)?[0])?;
@@ -134,7 +134,7 @@ fn barrier_is_passed<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>>
 
 fn barrier_orders<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     match step::barrier::control_barrier(env, config)? {
-        // AcquireRelease, WorkgroupMemory.
+        // These are AcquireRelease and WorkgroupMemory.
         Next::Waits(next, arrived) => {
             let semantics = Semantics::decode(0x108).ok()?;
             Some(Next::Waits(next, step::Arrived { semantics, ..arrived }))
@@ -204,7 +204,7 @@ fn zero_by_zero<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
 fn call_returns_nothing<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let value = operands(config)?.first().copied();
     after(step::function::return_value(env, config), |next| {
-        // The result of the call is what the instruction before the next one defines.
+        // The call is the instruction before the next one. It defines the result.
         let Some(call) = next.index().checked_sub(1).and_then(|at| next.module.instructions().get(at as usize)) else { return };
         if let Some(scalars) = value.and_then(|id| config.scalars(id)) {
             next.memory.define(next.module, call.result, Value::Scalars(std::iter::repeat_n(ZERO, scalars.len()).collect()));

@@ -1,4 +1,4 @@
-//! Bugs in the operations that the relation and the machine both compute by: they agree, and both
+//! Mistakes in the operations that the relation and the machine share. Both engines agree, and both
 //! are wrong.
 
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
@@ -20,7 +20,7 @@ fn glsl(instruction: Instruction, op: Glsl) -> bool {
     instruction == Instruction::Glsl(op as u32)
 }
 
-/// Another value, of that instruction.
+/// Replaces a computed value, if `is_it`.
 fn instead(is_it: bool, computed: Computed, value: impl FnOnce(u64) -> u64) -> Computed {
     match computed {
         Computed::Value(bits) if is_it => Computed::Value(value(bits)),

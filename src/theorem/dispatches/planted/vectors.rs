@@ -1,4 +1,4 @@
-//! Dispatches of one invocation whose result was computed by hand.
+//! Vectors: dispatches of one invocation with a result computed by hand.
 
 use crate::theorem::Unexpected;
 use smallstep_semantics::outcome::Outcome;
@@ -7,18 +7,18 @@ use smallstep_semantics::spirv::{Buffer, Module, Options, assemble, grid, lockst
 
 use super::super::Engines;
 
-/// One dispatch.
+/// A dispatch with its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vector {
-    /// What it is of, unique.
+    /// Its unique name: what it tests.
     pub name: &'static str,
-    /// The words %a, %b, %c and %d.
+    /// The values of %a, %b, %c and %d.
     pub operands: [u32; 4],
-    /// Instructions that define %r, a word, from them.
+    /// Instructions that compute the word %r from the operands.
     pub code: &'static str,
-    /// Functions that these call.
+    /// Functions that the instructions call.
     pub functions: &'static str,
-    /// What %r is, or the id of what is undefined.
+    /// The value of %r, or the id of the undefined behaviour or value.
     pub shows: Result<u32, &'static str>,
 }
 
@@ -26,14 +26,15 @@ const fn value(name: &'static str, operands: [u32; 4], code: &'static str, shows
     Vector { name, operands, code, functions: "", shows: Ok(shows) }
 }
 
-/// A function that stores to its variable only where its parameter is not 0, and then loads it.
+/// A function that stores to its variable only if its parameter is not 0, and then loads
+/// the variable.
 const SOMETIMES: &str = "
     %f = OpFunction %uint None %unary %x = OpFunctionParameter %uint %first = OpLabel %v = OpVariable %local Function
     %is = OpINotEqual %bool %x %c0 OpSelectionMerge %after None OpBranchConditional %is %then %after
     %then = OpLabel OpStore %v %x OpBranch %after
     %after = OpLabel %y = OpLoad %uint %v OpReturnValue %y OpFunctionEnd";
 
-/// The same of an element of an array that an index chooses.
+/// The same function with an array element, chosen by an index, in place of the variable.
 const SOMETIMES_IN_ARRAY: &str = "
     %f = OpFunction %uint None %unary %x = OpFunctionParameter %uint %first = OpLabel %v = OpVariable %locals Function
     %at = OpBitwiseAnd %uint %x %c0 %is = OpINotEqual %bool %x %c0
@@ -66,7 +67,7 @@ const VECTORS: &[Vector] = &[
     value("BitReverse", [1, 0, 0, 0], "%r = OpBitReverse %uint %a", 0x8000_0000),
     value("BitCount", [0xf0f0_0001, 0, 0, 0], "%r = OpBitCount %uint %a", 9),
     value("FindUMsb", [0x0001_0000, 0, 0, 0], "%r = OpExtInst %uint %glsl FindUMsb %a", 16),
-    // -2 is all ones down to bit 1: bit 0 is the highest that is not the sign.
+    // All bits of -2 but bit 0 equal its sign bit, so bit 0 is the highest that differs from it.
     value("FindSMsb of -2", [0xffff_fffe, 0, 0, 0], "%x = OpBitcast %int %a %r = OpExtInst %uint %glsl FindSMsb %x", 0),
     value("FindILsb of 0", [0, 0, 0, 0], "%r = OpExtInst %uint %glsl FindILsb %a", 0xffff_ffff),
     value("BitFieldSExtract", [0xf0, 4, 4, 0], "%x = OpBitcast %int %a %y = OpBitFieldSExtract %int %x %b %c %r = OpBitcast %uint %y", 0xffff_ffff),
@@ -85,7 +86,7 @@ const VECTORS: &[Vector] = &[
     value("SMod", [9, 5, 0, 0], "%x = OpBitcast %int %a %y = OpBitcast %int %b %z = OpSMod %int %x %y %r = OpBitcast %uint %z", 4),
 ];
 
-/// All of them.
+/// All vectors.
 pub fn all() -> impl Iterator<Item = &'static Vector> {
     VECTORS.iter()
 }
@@ -119,9 +120,9 @@ impl Vector {
         )
     }
 
-    /// What the relation and the machine show.
+    /// The results of the relation and of the machine.
     ///
-    /// The error is a module that does not load or compile.
+    /// The error says why the module does not load or compile.
     pub fn shown(&self, engines: &Engines) -> Result<[String; 2], Unexpected> {
         let told = |e: &dyn std::fmt::Display| Unexpected::from(format!("{}: {e}", self.name));
         let words = assemble(&self.text(), Options::default()).map_err(|e| told(&e))?;
@@ -138,12 +139,12 @@ impl Vector {
         Ok([relation, program.run(&dispatch, 1)].map(|outcome| word_of(&outcome)))
     }
 
-    /// What it must show.
+    /// The required result.
     pub fn expected(&self) -> String {
         self.shows.map_or_else(str::to_string, |word| format!("{word:#010x}"))
     }
 
-    /// Whether both engines show what they must; if not, what they show.
+    /// Checks that both engines show the required result. The error has their results.
     pub fn judge(&self, engines: &Engines) -> Result<(), Unexpected> {
         let ([relation, machine], expected) = (self.shown(engines)?, self.expected());
         let who = match (relation == expected, machine == expected) {
@@ -157,7 +158,7 @@ impl Vector {
     }
 }
 
-/// The word of the output buffer, or the id of what is undefined.
+/// The word in the output buffer, or the id of the undefined behaviour or value.
 fn word_of(outcome: &Outcome<Observation>) -> String {
     match outcome {
         Outcome::Observed(observation) => {

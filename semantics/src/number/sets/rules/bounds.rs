@@ -1,19 +1,19 @@
-//! Real numbers between two: arithmetic whose ends are rounded outward.
+//! Intervals of real numbers, with arithmetic that rounds the ends outward.
 
 use super::super::Span;
 use crate::number::reference::Enclosure;
 
-/// The real numbers between two finite ones, both among them.
+/// The real numbers between two finite ones, both included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bounds {
-    /// Not above the least.
+    /// At most the least number.
     pub(super) low: f64,
-    /// Not below the greatest.
+    /// At least the greatest number.
     pub(super) high: f64,
 }
 
-/// A rounded result, and the exact one less that: the exact one is the float, or between
-/// it and the neighbour.
+/// The enclosure of an exact result, from the rounded result and the sign of what the rounding
+/// lost: the float itself, or the interval between it and a neighbour.
 fn corrected(rounded: f64, lost: f64) -> Enclosure {
     if lost == 0.0 {
         Enclosure::point(rounded)
@@ -24,7 +24,7 @@ fn corrected(rounded: f64, lost: f64) -> Enclosure {
     }
 }
 
-/// Where products and quotients keep all of their rounding error within the normal range.
+/// Whether a product or quotient has all of its rounding error within the normal range.
 fn is_safe(x: f64) -> bool {
     (1e-280..1e280).contains(&x.abs())
 }
@@ -81,12 +81,12 @@ impl Bounds {
         Bounds { low: x, high: x }
     }
 
-    /// The numbers between two that each lie in an enclosure; none if they may be infinite.
+    /// The numbers between two that each lie in an enclosure. `None` if they may be infinite.
     pub(super) fn of(low: Enclosure, high: Enclosure) -> Option<Bounds> {
         Bounds { low: low.low, high: high.high }.finite()
     }
 
-    /// Itself, if neither end is infinite or NaN.
+    /// These bounds, if neither end is infinite or NaN.
     pub(super) fn finite(self) -> Option<Bounds> {
         (self.low.is_finite() && self.high.is_finite()).then_some(self)
     }
@@ -98,7 +98,7 @@ impl Bounds {
         Bounds { low, high }
     }
 
-    /// Whether the number is among them.
+    /// Whether the number is within the bounds.
     pub(super) fn contains(self, x: f64) -> bool {
         self.low <= x && x <= self.high
     }
@@ -109,7 +109,7 @@ impl Bounds {
         Bounds { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// What both bounds of one number say; the first if they contradict each other.
+    /// The intersection of two bounds of one number. `self` if they contradict each other.
     #[must_use]
     pub(super) fn meet(self, other: Bounds) -> Bounds {
         let met = Bounds { low: self.low.max(other.low), high: self.high.min(other.high) };
@@ -152,7 +152,7 @@ impl Bounds {
         Bounds { low: product(least, least).low, high: product(greatest, greatest).high }
     }
 
-    /// x/y; none if y may be zero.
+    /// x/y. `None` if y may be zero, or if the quotient may be infinite.
     pub(super) fn over(self, other: Bounds) -> Option<Bounds> {
         if other.contains(0.0) {
             return None;
@@ -161,18 +161,18 @@ impl Bounds {
         Bounds::around(&[quotient(a.0, a.1), quotient(b.0, b.1), quotient(c.0, c.1), quotient(d.0, d.1)]).finite()
     }
 
-    /// √x; none if x may be negative.
+    /// √x. `None` if x may be negative.
     pub(super) fn root(self) -> Option<Bounds> {
         (self.low >= 0.0).then(|| Bounds { low: root(self.low).low.max(0.0), high: root(self.high).high })
     }
 
-    /// Moved into a range.
+    /// The numbers moved into a range.
     #[must_use]
     pub(super) fn clamped(self, low: f64, high: f64) -> Bounds {
         Bounds { low: self.low.clamp(low, high), high: self.high.clamp(low, high) }
     }
 
-    /// The most by which a number of the one and a number of the other can be apart.
+    /// The greatest distance between a number of one and a number of the other.
     pub(super) fn apart(self, other: Bounds) -> f64 {
         sum(self.high, -other.low).high.max(sum(other.high, -self.low).high)
     }

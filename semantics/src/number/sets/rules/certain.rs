@@ -1,57 +1,59 @@
-//! Functions of one float, judged without their sets: what is certain at little cost.
+//! Functions of one float, judged without their sets where the judgement is certain at little cost.
 //!
-//! [`Certain::of`] says that anything is allowed, or that a result is, or nothing; then the set
-//! decides. It is never more generous than the set: each of its claims follows from the rule, by
-//! the argument below, and the tests hold them against the sets.
+//! [`Certain::of`] has three answers: any value is allowed, the result is allowed, or nothing is
+//! certain. In the last case the set decides. The answers are never more generous than the set:
+//! each claim follows from the rule, by the argument below. The tests compare the claims with
+//! the sets.
 //!
-//! # How near a result is allowed at least
+//! # Safe distances
 //! Let y be the exact result, enclosed by the [reference](crate::number::reference), and u(v) a
-//! unit in the last place at v. A distance w is *safe* if every float within w of y is allowed.
-//! Where n ULP or an absolute error e is stated, n·u(y) and e are safe. Where a formula F is
-//! inherited, [y - E, y + E] is allowed with E at least |y - f| for **every** value f that F may
-//! come out as; so |y - f| for any one f is safe. Of these the following are taken. An operation
-//! that is accurate to some error has, among the floats that it may give, one that is at most the
-//! distance g of floats short of that error, on either side.
+//! unit in the last place at v. A distance w is *safe* if every float within w of y is allowed. If
+//! n ULP or an absolute error e is stated, n·u(y) or e is safe. If a formula F is inherited, [y -
+//! E, y + E] is allowed, where E is at least |y - f| for **every** value f that F may have. So |y -
+//! f| for any one f is safe. The values f that are used follow. An operation that is accurate to
+//! some error has, among its possible results, a float that falls short of that error by at most
+//! the distance g of floats, on either side.
 //!
-//! - *The last operation alone.* Whatever v the steps before it give, if the last one is accurate
-//!   to e about v, f may be at most v - e + g and at least v + e - g, and the one further from y is
-//!   e - g from it at least. For Sqrt (a quotient: 2.5 ULP), Asin and Acos (Atan2: 4096 ULP, less 6
-//!   for g and a change of the unit), Asinh and Acosh (Log: 2^-21 within [0.5, 2], elsewhere 3
-//!   ULP), and half of that for Atanh, whose product with 0.5 is exact.
-//! - *Sqrt*: the inverse root r may also be a unit less, which moves the quotient by y·u(r)/r =
-//!   y²·u(r), away from zero; and then the quotient's error.
-//! - *Tan*: the sine may be 2^-11 - 2^-23 too large, for floats below 2 are 2^-23 apart, and the
-//!   cosine no greater than it is; the quotient may be rounded up. So (2^-11 - 2^-22)/|cos x| is
-//!   safe, and 1/|cos x| = √(1 + y²). The cosine is bounded away from zero where |cos x| > 2^-11,
-//!   as |y| ≤ 512 has it.
-//! - *Sinh and Cosh*: with a = exp|x|, b = 1/a and n = 3 + 2|x|, a may be n·u(a) - g off and so may
-//!   b, each to the side that adds up. Half of the sum is safe, less what the one rounding of the
-//!   sum may take back.
-//! - *Tanh*: sinh x may be its own safe distance less g nearer to zero, and cosh x correctly
-//!   rounded; and, where that is a small part of sinh x, the quotient 2.5 ULP
-//!   less one nearer still.
-//! - *Asinh* of x < -1: x + √(x² + 1) is exact (Sterbenz), so what the root may be off moves the
-//!   logarithm by at least that, divided by the sum.
+//! - *The last operation alone.* Let v be what the steps before it give. If the last operation is
+//!   accurate to e about v, then f may be at most v - e + g, or at least v + e - g. The one further
+//!   from y is at least e - g from it. This is used for Sqrt (a quotient: 2.5 ULP), Asin and Acos
+//!   (Atan2: 4096 ULP, less 6 for g and a change of the unit), Asinh and Acosh (Log: 2^-21 within
+//!   [0.5, 2], elsewhere 3 ULP). Half of it is used for Atanh, whose product with 0.5 is exact.
+//! - *Sqrt*: the inverse root r may also be a unit less. This moves the quotient by y·u(r)/r =
+//!   y²·u(r), away from zero. The quotient's error follows.
+//! - *Tan*: the sine may be 2^-11 - 2^-23 too large, since floats below 2 are 2^-23 apart, and the
+//!   cosine no greater than its exact value. The quotient may be rounded up. So (2^-11 -
+//!   2^-22)/|cos x| is safe, and 1/|cos x| = √(1 + y²). The cosine is bounded away from zero where
+//!   |cos x| > 2^-11, which |y| ≤ 512 implies.
+//! - *Sinh and Cosh*: let a = exp|x|, b = 1/a and n = 3 + 2|x|. Then a may be n·u(a) - g off, and b
+//!   may be n·u(b) - g off, each to the side where the errors add up. Half of the sum is safe, less
+//!   what the one rounding of the sum may take back.
+//! - *Tanh*: sinh x may be nearer to zero by its own safe distance less g, and cosh x correctly
+//!   rounded. Where that distance is a small part of sinh x, the quotient may be nearer still by
+//!   2.5 ULP less one.
+//! - *Asinh* of x < -1: x + √(x² + 1) is exact (Sterbenz). So an error of the root moves the
+//!   logarithm by at least that error, divided by the sum.
 //! - *Radians and Degrees*: f is one product of floats.
 //!
-//! Units are taken at y·(1 ± 2^-14), whichever is safe: no value that is spoken of is further from
-//! y, or from a or b, where the rule says so (the functions whose errors may be greater, Sinh, Tanh
-//! and Asinh near zero, say how they do without). What 64-bit arithmetic adds is made up for by a
-//! millionth.
+//! Units are taken at y·(1 ± 2^-14), on the side that is safe. No value in the argument is further
+//! from y, or from a or b, where the rule says so. (For Sinh, Tanh and Asinh near zero errors may
+//! be greater. They say how they do without.) A factor of a millionth makes up for the errors of
+//! 64-bit arithmetic.
 //!
-//! The correctly rounded result is nearest to y of all floats, f among them, so it is allowed
-//! wherever n ULP or a formula is the rule. Fract is correctly rounded itself, as
-//! the profile has it.
+//! The correctly rounded result is nearest to y of all floats, and f is one of them. So it is
+//! allowed wherever n ULP or a formula is the rule. Fract is itself correctly rounded, as the
+//! profile says.
 //!
-//! A subnormal operand may be flushed, which adds to what is allowed. Where not everything is
-//! allowed at zero either, the claims above hold.
+//! A subnormal operand may be flushed, which allows more values. The claims above hold if not every
+//! value is allowed at zero either.
 //!
-//! # Where anything is allowed
-//! For infinities and NaN; outside of the domain; where the exact result is beyond the floats; for
-//! sines and cosines beyond π; where exp|x| is beyond the floats; and in Asinh and Acosh where x²
-//! is, and for x ≤ -2^12, where a float no greater than |x| is among the roots of x² + 1 and its
-//! sum with x may be zero. Where not everything is allowed is said only well within the domain: a
-//! claim that a result is allowed is also one that some are not.
+//! # Where any value is allowed
+//! Any value is allowed for infinities and NaN; outside of the domain; where the exact result is
+//! beyond the floats; for sines and cosines beyond π; and where exp|x| is beyond the floats. The
+//! same holds for Asinh and Acosh where x² is beyond the floats, and for x ≤ -2^12. There a
+//! float no greater than |x| is among the roots of x² + 1, and its sum with x may be zero. A
+//! claim that a result is allowed also says that some results are not. So it is made only well
+//! within the domain.
 
 use super::super::Format;
 use super::glsl::{logarithmic_error, trigonometric_error};
@@ -66,9 +68,9 @@ use std::f64::consts::{LN_2, PI};
 pub enum Certainty {
     /// Every float is allowed, and NaN.
     Anything,
-    /// Not every float is allowed, and this one is; the exact result lies here.
+    /// This float is allowed, and not every float is. The exact result lies in the enclosure.
     Allowed(Enclosure),
-    /// Nothing: the set has to be asked.
+    /// Nothing is certain: the set decides.
     Open,
 }
 
@@ -76,7 +78,7 @@ pub enum Certainty {
 #[derive(Clone, Copy, Debug)]
 pub struct Certain {
     instruction: Instruction,
-    /// `None`: OpFNegate.
+    /// The function. `None` for OpFNegate.
     function: Option<Glsl>,
     rounding: Rounding,
 }
@@ -90,37 +92,37 @@ fn ulp(x: f64) -> f64 {
     Format::Single.ulp(x)
 }
 
-/// Part of a number by which those may be away from it at which units are taken.
+/// The relative distance from a number within which units are taken.
 const NEAR: f64 = 1.0 / 16384.0;
-/// What is left of a distance for the errors of 64-bit arithmetic.
+/// The part of a distance that remains after the errors of 64-bit arithmetic.
 const SAFE: f64 = 1.0 - 1e-6;
 
-/// A unit at the number, or anywhere near; not more than any.
+/// A unit at the number or near it: the least of these.
 fn least_unit(x: f64) -> f64 {
     ulp(x * (1.0 - NEAR))
 }
 
-/// A unit at the number, or anywhere near; not less than any, and not less than the distance of
+/// A unit at the number or near it: the greatest of these, and no less than the distance of
 /// floats there.
 fn greatest_unit(x: f64) -> f64 {
     ulp(x * (1.0 + NEAR))
 }
 
-/// Of Log, at an operand whose exact logarithm is within `margin` of `value`: its error less the
-/// distance of floats.
+/// A safe distance for Log, at an operand whose exact logarithm is within `margin` of `value`: the
+/// error less the distance of floats.
 fn logarithm(value: f64, margin: f64) -> f64 {
     let (least, most) = (value.abs() - margin, value.abs() + margin);
     if most < LN_2 { LOG_ERROR - greatest_unit(most + LOG_ERROR) } else { 3.0 * least_unit(least.max(0.0)) - greatest_unit(most) }
 }
 
-/// How far Sqrt may be off at least, where its exact result is y: the quotient's error and that of
-/// the inverse root.
+/// A safe distance for Sqrt, where its exact result is y: the errors of the quotient and of the
+/// inverse root.
 fn root(y: f64) -> f64 {
     least_unit(1.0 / y) * y * y + 2.5 * least_unit(y) - greatest_unit(y)
 }
 
 impl Certain {
-    /// For a function of one float; none for other instructions.
+    /// For a function of one float. `None` for other instructions.
     pub fn new(profile: Profile, instruction: Instruction) -> Option<Certain> {
         let function = match instruction {
             Instruction::Core(opcode) if opcode == spirv::Op::FNegate as u16 => None,
@@ -157,12 +159,12 @@ impl Certain {
         }
     }
 
-    /// Whether the result is certainly allowed, and not everything is.
+    /// Whether the result is certainly allowed, and some others are not.
     fn allows(&self, function: Glsl, x: f64, exact: Enclosure, result: f32) -> bool {
         let shown = f64::from(result);
         let rounds_to = |direction: Direction| exact.rounded(direction).is_some_and(|rounded| rounded == result);
         match function {
-            // Exact, of normal numbers zero or normal; a zero of either sign.
+            // Exact: zero or normal for normal operands. A zero may have either sign.
             Glsl::Round | Glsl::RoundEven | Glsl::Trunc | Glsl::Floor | Glsl::Ceil | Glsl::FSign | Glsl::FAbs => shown == exact.low,
             // Correctly rounded.
             Glsl::Fract => match self.rounding {
@@ -180,12 +182,12 @@ impl Certain {
         }
     }
 
-    /// A safe distance; none where not everything is known to be bounded.
+    /// A safe distance. `None` unless everything in the rule is known to be bounded.
     fn distance(&self, function: Glsl, x: f64, exact: Enclosure, y: f64) -> Option<f64> {
         let magnitude = x.abs();
         let is_within = |is: bool, distance: f64| is.then_some(distance);
         let nearer = exact.low.abs().min(exact.high.abs());
-        // Of the sum of two, once rounded.
+        // The relative error of a sum of two, rounded once.
         let rounding = if self.rounding == Rounding::TowardZero { 1.0 / 8_388_608.0 } else { 1.0 / 16_777_216.0 };
         match function {
             Glsl::Exp | Glsl::Exp2 => is_within(y < MAX / 4.0, (3.0 + 2.0 * magnitude) * ulp(nearer)),
@@ -204,7 +206,7 @@ impl Certain {
             Glsl::Tanh => {
                 let a = libm::exp(magnitude);
                 let (sine, cosine) = ((a - 1.0 / a) * 0.5, (a + 1.0 / a) * 0.5);
-                // Near zero the difference has no digits left; sinh x is never below x.
+                // Near zero the difference has no correct digits left. But sinh x is never below x.
                 let sine = sine.max(magnitude);
                 let off = hyperbolic(magnitude, a, sine, rounding);
                 let off = off - ulp(sine + off);
@@ -214,8 +216,8 @@ impl Certain {
             Glsl::Asinh if x > 0.0 => is_within(x < 9e18, logarithm(y, 1.0 / 2_097_152.0)),
             Glsl::Asinh => {
                 let square = x * x;
-                // What roundings before the root and of the sum do to it, relatively, and
-                // so to the logarithm.
+                // The relative effect on the sum of the roundings before the root, and of its own.
+                // The logarithm changes by as much.
                 let margin = (square + 1.0) / 1_048_576.0;
                 let length = (square + 1.0).sqrt();
                 // The sum is about 1/(|x| + √(x² + 1)).
@@ -229,7 +231,7 @@ impl Certain {
         }
     }
 
-    /// Radians and Degrees, as the profile has roundings; to nearest where it has none.
+    /// The product for Radians and Degrees, rounded as the profile declares, or to nearest.
     fn product(&self, function: Glsl, x: f64) -> Option<f32> {
         let constant = match function {
             Glsl::Radians => DEGREE,
@@ -241,7 +243,7 @@ impl Certain {
     }
 }
 
-/// Of (a ± 1/a)·0.5, where a = exp|x| and the result is about y.
+/// A safe distance for (a ± 1/a)·0.5, where a = exp|x| and the result is about y.
 fn hyperbolic(magnitude: f64, a: f64, y: f64, rounding: f64) -> f64 {
     let n = 3.0 + 2.0 * magnitude;
     let off = |v: f64| n * least_unit(v) - greatest_unit(v);
@@ -249,8 +251,8 @@ fn hyperbolic(magnitude: f64, a: f64, y: f64, rounding: f64) -> f64 {
     both - (y.abs() + both) * rounding * 1.01
 }
 
-/// Functions whose claims near zero are those at zero as well, which a device may have in the place
-/// of a subnormal operand.
+/// Functions whose claims near zero hold at zero too. A device may take zero in place of a
+/// subnormal operand.
 #[inline]
 fn is_bounded_at_zero(function: Glsl) -> bool {
     matches!(
@@ -269,7 +271,7 @@ fn is_bounded_at_zero(function: Glsl) -> bool {
     )
 }
 
-/// Whether everything is allowed, as far as the operand says so by itself.
+/// Whether any value is allowed, as far as the operand alone decides it.
 #[inline]
 fn is_anything(function: Glsl, x: f64) -> bool {
     if !x.is_finite() {

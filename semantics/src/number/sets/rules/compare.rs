@@ -1,10 +1,10 @@
-//! Comparisons (Vulkan: EXACT; §3.3.15): what they may come out as, and what is left of their
-//! operands once that is known.
+//! Comparisons (Vulkan: EXACT; §3.3.15): their possible results, and the sets of their operands
+//! once a result is known.
 //!
-//! A subnormal operand may be flushed before, and zeros of both signs are equal. Comparisons are
-//! not on the list of SignedZeroInfNanPreserve: one that may meet an infinity or NaN may come out
-//! either way, whatever is declared, and says nothing then of the other operand. All of them are of
-//! 32-bit floats here.
+//! A subnormal operand may be flushed first, and zeros of both signs are equal. Comparisons are not
+//! on the list of SignedZeroInfNanPreserve. So a comparison that may meet an infinity or NaN may
+//! have either result, whatever is declared, and says nothing of the other operand. All comparisons
+//! here are of 32-bit floats.
 
 use super::super::{Format, Set, Span};
 use super::core::{Rules, finite, has_special, has_subnormals, has_zero, subnormals};
@@ -12,10 +12,10 @@ use super::{Operand, Truth};
 use crate::number::{Instruction, Profile};
 use rspirv::spirv;
 
-/// The floats that are compared.
+/// The format of the compared floats.
 const FORMAT: Format = Format::Single;
 
-/// What a comparison of numbers asks.
+/// The relation that a comparison of numbers tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Relation {
     Less,
@@ -23,7 +23,7 @@ enum Relation {
     Equal,
 }
 
-/// A comparison of numbers: the relation, with the operands exchanged, or of the opposite outcome.
+/// A comparison of numbers: a relation, perhaps with exchanged operands or a negated result.
 #[derive(Clone, Copy, Debug)]
 struct Question {
     relation: Relation,
@@ -31,8 +31,8 @@ struct Question {
     negated: bool,
 }
 
-/// The question that an instruction asks of numbers; none if it is IsNan, IsInf or no comparison.
-/// Ordered and unordered ones differ by NaN only.
+/// The question that an instruction asks of numbers. `None` for IsNan, IsInf and instructions that
+/// are no comparisons. Ordered and unordered comparisons differ for NaN only.
 fn question(instruction: Instruction) -> Option<Question> {
     use spirv::Op;
     let Instruction::Core(opcode) = instruction else { return None };
@@ -54,7 +54,7 @@ fn is_classification(instruction: Instruction) -> bool {
     matches!(spirv::Op::from_u32(opcode.into()), Some(spirv::Op::IsNan | spirv::Op::IsInf))
 }
 
-/// A set of numbers as a comparison may take them, zeros being one number.
+/// A set of numbers as a comparison may take them. Zeros of both signs are one number.
 fn flushed(set: &Set) -> Set {
     if has_subnormals(FORMAT, set) || has_zero(set) { set.union(Set::ZERO) } else { *set }
 }
@@ -69,7 +69,7 @@ impl Truth {
     }
 }
 
-/// The outcome for any two numbers of two sets, neither empty.
+/// The possible results for any two numbers of two sets, neither empty.
 fn of_numbers(relation: Relation, x: &Set, y: &Set) -> Truth {
     let (x, y) = (flushed(x), flushed(y));
     let (Some(a), Some(b)) = (x.hull(), y.hull()) else { return Truth::BOTH };
@@ -80,7 +80,7 @@ fn of_numbers(relation: Relation, x: &Set, y: &Set) -> Truth {
     }
 }
 
-/// What a comparison of two floats may come out as.
+/// The possible results of a comparison of two floats.
 pub fn compared(profile: Profile, instruction: Instruction, x: &Operand, y: &Operand) -> Truth {
     let rules = Rules::other(FORMAT, profile.controls());
     // Without NoContraction a term may be moved from one side of a comparison to the other.
@@ -104,8 +104,8 @@ pub fn compared(profile: Profile, instruction: Instruction, x: &Operand, y: &Ope
     if negated { truth.opposite() } else { truth }
 }
 
-/// What a comparison of two floats may come out as by their difference: terms may have moved from
-/// one side to the other.
+/// The possible results of a comparison of two floats, from their difference: an implementation may
+/// have moved terms from one side to the other.
 pub fn compared_by_difference(instruction: Instruction, difference: &Set) -> Truth {
     let Some(Question { relation, exchanged, negated }) = question(instruction) else { return Truth::BOTH };
     let (left, right) = if exchanged { (&Set::ZERO, difference) } else { (difference, &Set::ZERO) };
@@ -113,8 +113,8 @@ pub fn compared_by_difference(instruction: Instruction, difference: &Set) -> Tru
     if negated { truth.opposite() } else { truth }
 }
 
-/// The floats that are below a bound, or at it, before or after flushing; `bound` is a number of
-/// either sign of zero.
+/// The floats that are below a bound, or at it if `or_equal`, before or after flushing. A bound of
+/// zero may have either sign.
 fn below(bound: f64, or_equal: bool) -> Set {
     let high = if or_equal {
         if bound == 0.0 { 0.0 } else { bound }
@@ -128,7 +128,7 @@ fn below(bound: f64, or_equal: bool) -> Set {
     Set::of(Span { low: -FORMAT.max(), high: if zero_is { high.max(FORMAT.max_subnormal()) } else { high } })
 }
 
-/// The floats that are above a bound, likewise.
+/// The floats that are above a bound, or at it if `or_equal`, before or after flushing.
 fn above(bound: f64, or_equal: bool) -> Set {
     let mirrored = below(-bound, or_equal);
     let span = mirrored.spans()[0];
@@ -141,8 +141,8 @@ fn equal(set: &Set) -> Set {
     if has_zero(&set) { set.with(Span { low: -FORMAT.max_subnormal(), high: FORMAT.max_subnormal() }) } else { set }
 }
 
-/// What is left of two operands once a comparison of them is known to hold or to fail; no value if
-/// it cannot.
+/// The sets of two operands once a comparison of them is known to hold or to fail. Empty if that
+/// is impossible.
 pub fn narrowed(profile: Profile, instruction: Instruction, x: &Operand, y: &Operand, holds: bool) -> [Set; 2] {
     let unchanged = [x.set, y.set];
     let rules = Rules::other(FORMAT, profile.controls());
@@ -154,7 +154,7 @@ pub fn narrowed(profile: Profile, instruction: Instruction, x: &Operand, y: &Ope
         (Relation::Equal, true) => [equal(&y.set), equal(&x.set)],
         (Relation::Equal, false) => return unchanged,
         (relation, holds) => {
-            // x < y or x ≤ y, or with both exchanged: of !(x < y) it is y ≤ x.
+            // x < y or x ≤ y, or with both exchanged: !(x < y) is y ≤ x.
             let or_equal = (relation == Relation::LessEqual) == holds;
             if exchanged == holds {
                 [above(b.low, or_equal), below(a.high, or_equal)]
@@ -163,8 +163,8 @@ pub fn narrowed(profile: Profile, instruction: Instruction, x: &Operand, y: &Ope
             }
         }
     };
-    // Next to an infinity or NaN nothing is known; and of an operand that may be
-    // one itself, that stays.
+    // Next to an infinity or NaN nothing is known. An operand that may itself be one keeps
+    // these values.
     let left = |set: &Set, to: Set, special: bool, other: bool| match (special, other) {
         (_, true) => *set,
         (false, false) => set.meet(to),

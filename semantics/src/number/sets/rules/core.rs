@@ -1,62 +1,62 @@
-//! What all rules are made of (Vulkan, "Precision and Operation of SPIR-V Instructions"): rounding,
+//! The parts of all rules (Vulkan, "Precision and Operation of SPIR-V Instructions"): rounding,
 //! units in the last place, subnormals, zeros and infinities; and the core instructions that keep
 //! signs of zeros, infinities and NaN.
 //!
-//! An exact result comes as bounds of real numbers, and becomes floats at the very end.
+//! An exact result has bounds that are real numbers. They become floats at the very end.
 
 use super::super::{Format, Set, Span};
 use super::bounds::{self, Bounds};
 use crate::number::reference::{Direction, Enclosure};
 use crate::number::{Controls, Denormals, Rounding};
 
-/// What is known of how an instruction computes.
+/// How an instruction computes, as far as the environment says.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
-    /// The floats.
+    /// The format of the floats.
     pub(super) format: Format,
     /// How correctly rounded results are rounded.
     pub(super) rounding: Rounding,
     /// Whether subnormal operands and results may be flushed to zero.
     pub(super) may_flush: bool,
-    /// Whether subnormal results must be.
+    /// Whether subnormal results must be flushed to zero.
     pub(super) must_flush: bool,
     /// Whether signs of zeros, infinities and NaN are kept.
     pub(super) keeps_special: bool,
     /// Whether WGSL's bounds replace Vulkan's.
     pub(super) wgsl: bool,
-    /// Whether operands of one id are one value for every rewriting: with NoContraction.
+    /// Whether operands with one id are one value under every rewriting: with NoContraction.
     pub(super) identity: bool,
 }
 
-/// A set of operands by its parts.
+/// A set of operands, split into parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parts {
     /// The finite floats.
     pub(super) finite: Set,
-    /// Whether -∞ and +∞ are in it.
+    /// Whether -∞ and +∞ are members.
     pub(super) infinite: [bool; 2],
-    /// Whether NaN is.
+    /// Whether NaN is a member.
     pub(super) nan: bool,
 }
 
-/// Whether a subnormal float is in the span.
+/// Whether a subnormal float is a member.
 fn has_subnormal(format: Format, span: &Span) -> bool {
     let within = |low: f64, high: f64| span.low <= high && low <= span.high;
     let (least, most) = (format.spacing(), format.max_subnormal());
     within(least, most) || within(-most, -least)
 }
 
-/// Whether a subnormal float is in the set.
+/// Whether a subnormal float is a member.
 pub(super) fn has_subnormals(format: Format, set: &Set) -> bool {
     set.spans().iter().any(|span| has_subnormal(format, span))
 }
 
-/// Whether a zero is in the set.
+/// Whether a zero is a member.
 pub(super) fn has_zero(set: &Set) -> bool {
     set.spans().iter().any(|span| span.low <= 0.0 && 0.0 <= span.high)
 }
 
-/// Whether an infinity or NaN is in the set.
+/// Whether an infinity or NaN is a member.
 pub(super) fn has_special(set: &Set) -> bool {
     set.has_nan() || set.spans().iter().any(|span| span.low == f64::NEG_INFINITY || span.high == f64::INFINITY)
 }
@@ -71,13 +71,13 @@ pub(super) fn subnormals(format: Format, set: &Set) -> Set {
     set.meet(Set::of(Span { low: -format.max_subnormal(), high: format.max_subnormal() }))
 }
 
-/// -x of every member.
+/// The negations of all members.
 fn negated(set: &Set) -> Set {
     let turned = set.spans().iter().fold(Set::NONE, |turned, span| turned.with(Span { low: -span.high, high: -span.low }));
     if set.has_nan() { turned.or_nan() } else { turned }
 }
 
-/// With zeros of both signs.
+/// The set with zeros of both signs.
 fn with_zeros(set: Set) -> Set {
     set.with(Span { low: -0.0, high: 0.0 })
 }
@@ -109,8 +109,8 @@ impl Rules {
         }
     }
 
-    /// For every other instruction: nothing that is declared keeps its subnormals, signs of zeros,
-    /// infinities and NaN.
+    /// For every other instruction: no declaration keeps its subnormals, signs of zeros, infinities
+    /// and NaN.
     pub(super) fn other(format: Format, controls: Controls) -> Rules {
         Rules {
             format,
@@ -123,8 +123,8 @@ impl Rules {
         }
     }
 
-    /// An operand as the instruction may take it; `None` if anything may come of it, being infinite
-    /// or NaN where those are not kept.
+    /// An operand as the instruction may take it. `None` if it may be infinite or NaN and these are
+    /// not kept, so that the result may be any value.
     pub(super) fn operand(&self, set: &Set) -> Option<Parts> {
         if !self.keeps_special && has_special(set) {
             return None;
@@ -138,8 +138,9 @@ impl Rules {
         Some(Parts { finite, infinite, nan: set.has_nan() })
     }
 
-    /// What of a result is required: any value if it may be infinite or NaN, and zeros of both
-    /// signs, unless those are kept.
+    /// The part of a result that is required. If signs of zeros, infinities and NaN are kept, this
+    /// is the set itself. Otherwise a result that may be infinite or NaN may be any value, and a
+    /// zero has either sign.
     pub(super) fn result(&self, set: Set) -> Set {
         if self.keeps_special {
             set
@@ -152,8 +153,8 @@ impl Rules {
         }
     }
 
-    /// What becomes of a result whose exact value is within the bounds: tininess may be judged
-    /// before rounding, and the sign of a flushed zero is open.
+    /// The set of a result after flushing. Its exact value is within `low` and `high`. Tininess may
+    /// be judged before rounding, and a flushed zero may have either sign.
     fn flushed(&self, set: Set, low: f64, high: f64) -> Set {
         let min = self.format.min();
         let is_tiny = low < min && high > -min && !(low == 0.0 && high == 0.0);
@@ -168,8 +169,8 @@ impl Rules {
         with_zeros(if set.has_nan() { kept.or_nan() } else { kept })
     }
 
-    /// CR: correctly rounded, of the numbers between two. Where they pass the greatest finite
-    /// float, that and the infinity are both accepted.
+    /// CR: correctly rounded, for the numbers between two. Beyond the greatest finite float, both
+    /// that float and the infinity are accepted.
     pub(super) fn rounded(&self, low: Enclosure, high: Enclosure) -> Set {
         let (down, up) = match self.rounding {
             Rounding::Either => (Direction::Down, Direction::Up),
@@ -197,7 +198,7 @@ impl Rules {
         };
         let mut span = Span { low: round(Direction::Up, low, low.low), high: round(Direction::Down, high, high.high) };
         if span.low > span.high {
-            // Between two neighbours: no rule accepts so little; outward is sound.
+            // The numbers lie between two neighbours. No rule accepts so little; outward is sound.
             span = Span { low: round(Direction::Down, low, low.low), high: round(Direction::Up, high, high.high) };
         }
         if high.high > self.format.max() {
@@ -220,10 +221,11 @@ impl Rules {
         self.floats(bounds::sum(exact.low, -error), bounds::sum(exact.high, error))
     }
 
-    /// OpFNegate and, without the sign, OpTranspose: exact, but a subnormal may be flushed;
-    /// DenormFlushToZero does not say that it must be.
+    /// OpFNegate and, without the negation, OpTranspose: exact, but a subnormal may be flushed.
+    /// DenormFlushToZero does not require that.
     ///
-    /// -∞ of ∞, and NaN of NaN: the instructions are on the list of SignedZeroInfNanPreserve.
+    /// OpFNegate of ∞ is -∞, and NaN stays NaN: the instructions are on the list
+    /// of SignedZeroInfNanPreserve.
     pub(super) fn moved(&self, set: &Set, negate: bool) -> Set {
         let Some(Parts { finite, infinite, nan }) = self.operand(set) else { return Set::ANY };
         let mut result = if nan { Set::NAN } else { Set::NONE };
@@ -236,8 +238,8 @@ impl Rules {
         self.result(if negate { negated(&result) } else { result })
     }
 
-    /// OpFAdd: CR. -0 only of two negative zeros, unless results may be rounded down: there x - x
-    /// is -0.
+    /// OpFAdd: CR. The result is -0 for two negative zeros only, unless results may be rounded
+    /// down: then x - x may be -0.
     pub(super) fn sum(&self, x: &Set, y: &Set) -> Set {
         let (Some(x), Some(y)) = (self.operand(x), self.operand(y)) else { return Set::ANY };
         let mut result = Set::NONE;
@@ -270,8 +272,8 @@ impl Rules {
         self.sum(x, &negated(y))
     }
 
-    /// OpFSub of one value and itself: +0, unless results may be rounded down. A subnormal may be
-    /// flushed on one side alone.
+    /// OpFSub of a value and itself: +0, or either zero if results may be rounded down. A subnormal
+    /// may be flushed on one side alone.
     pub(super) fn difference_of_one(&self, x: &Set) -> Set {
         let Some(Parts { infinite, nan, .. }) = self.operand(x) else { return Set::ANY };
         let finite = finite(self.format, x);
@@ -286,8 +288,8 @@ impl Rules {
         self.result(result)
     }
 
-    /// OpFMul of one value and itself: of a positive number, an infinity, or +0. A tiny square may
-    /// be a zero of either sign.
+    /// OpFMul of a value and itself: a positive number, an infinity, or +0. A tiny square may be a
+    /// zero of either sign.
     pub(super) fn square_of_one(&self, x: &Set) -> Set {
         let Some(Parts { finite, infinite, nan }) = self.operand(x) else { return Set::ANY };
         let mut result = if nan { Set::NAN } else { Set::NONE };
@@ -301,7 +303,7 @@ impl Rules {
         self.result(result)
     }
 
-    /// OpFDiv of one value and itself: 2.5 ULP of 1.
+    /// OpFDiv of a value and itself: 2.5 ULP of 1.
     pub(super) fn quotient_of_one(&self, x: &Set) -> Set {
         let in_range = |span: &Span| {
             let x = Bounds::from(*span);
@@ -316,8 +318,8 @@ impl Rules {
         let mut result = Set::NONE;
         for a in x.finite.spans() {
             for b in y.finite.spans() {
-                // Exact in 64 bits, the signs of zeros included. Each factor alone is monotonic, -0
-                // before +0: the extremes are at corners.
+                // Exact in 64 bits, including the signs of zeros. The product is monotonic in each
+                // factor, with -0 before +0: the extremes are at corners.
                 let hull = Span::between(a.low * b.low, a.low * b.high).hull(Span::between(a.high * b.low, a.high * b.high));
                 result = result.union(self.rounded(Enclosure::point(hull.low), Enclosure::point(hull.high)));
             }
@@ -348,9 +350,10 @@ impl Rules {
         self.result(result)
     }
 
-    /// OpFDiv: 2.5 ULP for |y| in [2^-126, 2^126] ([2^-14, 2^14] in 16 bits), and nothing is said
-    /// of others. Zero is fine too, but its quotients are infinite or NaN, and OpFDiv is not on the
-    /// list of SignedZeroInfNanPreserve; a subnormal y may be flushed to one. None: anything.
+    /// OpFDiv: 2.5 ULP for |y| in [2^-126, 2^126] ([2^-14, 2^14] in 16 bits). Nothing is stated for
+    /// other divisors. The rule includes zero, but its quotients are infinite or NaN, and OpFDiv is
+    /// not on the list of SignedZeroInfNanPreserve. A subnormal y may be flushed to zero. `None`:
+    /// any value.
     pub(super) fn quotient(&self, x: Bounds, y: Bounds) -> Option<Set> {
         if y.contains(0.0) || y.least_magnitude() < self.format.min() || y.magnitude() > 1.0 / self.format.min() {
             return None;

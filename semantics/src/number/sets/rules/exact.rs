@@ -1,5 +1,5 @@
-//! Functions of GLSL.std.450 that need no rounding, or one: EXACT and CR (Vulkan, "Precision of
-//! GLSL.std.450 Instructions"). `None`: anything.
+//! Functions of GLSL.std.450 with at most one rounding: EXACT and CR (Vulkan, "Precision of
+//! GLSL.std.450 Instructions"). `None`: any value.
 
 use super::super::{Format, Set, Span};
 use super::bounds::Bounds;
@@ -8,7 +8,7 @@ use super::range;
 use crate::number::reference::{Direction, Enclosure};
 use rspirv::spirv::GlslStd450Op as Glsl;
 
-/// The whole numbers from one to another: each by itself if they are few.
+/// The whole numbers from one to another, as separate points if they are few.
 fn whole_numbers(low: f64, high: f64) -> Set {
     if high - low > 2.0 {
         return Set::of(Span::between(low, high));
@@ -20,8 +20,8 @@ fn whole_numbers(low: f64, high: f64) -> Set {
     set
 }
 
-/// A function of one float that is exact, over a span of finite floats; `None` too if it is not one
-/// of these.
+/// A function of one float that is exact, over a span of finite floats. `None` also if the function
+/// is not one of these.
 pub(super) fn of_one(rules: &Rules, function: Glsl, x: Span) -> Option<Set> {
     let Span { low, high } = x;
     let set = match function {
@@ -53,7 +53,7 @@ fn round(rules: &Rules, x: Span) -> Set {
     rules.result(whole_numbers(low, high))
 }
 
-/// Fract: x - floor(x), correctly rounded; so that a tiny negative number may give 1.
+/// Fract: x - floor(x), correctly rounded. So a tiny negative number may give 1.
 fn fract(rules: &Rules, x: Span) -> Option<Set> {
     let at = |x: f64| range::at(Glsl::Fract, &[x]);
     let (zero, one) = (Enclosure::point(0.0), Enclosure::point(1.0));
@@ -64,12 +64,12 @@ fn fract(rules: &Rules, x: Span) -> Option<Set> {
     }
 }
 
-/// Modf's fraction: x - trunc(x), of x's sign. CR, and exact: what can happen to it is that it is
-/// flushed. The whole part is Trunc's.
+/// Modf's fraction: x - trunc(x), with x's sign. CR, and exact: nothing but flushing can change it.
+/// The whole part is Trunc's.
 pub(super) fn fraction(rules: &Rules, x: Span) -> Option<Set> {
     let below_one = 1.0 - rules.format.ulp(0.75);
     let rounded = |low: f64, high: f64| rules.rounded(Enclosure::point(low), Enclosure::point(high));
-    // Of the numbers from one to another of the same sign.
+    // For numbers of one sign.
     let of_part = |part: Span| match part.low.trunc() == part.high.trunc() {
         true => rounded(part.low - part.low.trunc(), part.high - part.high.trunc()),
         false if part.high > 0.0 => rounded(0.0, below_one),
@@ -80,8 +80,9 @@ pub(super) fn fraction(rules: &Rules, x: Span) -> Option<Set> {
     Some(parts.fold(Set::NONE, |set, part| set.union(of_part(part))))
 }
 
-/// The exponent of 2 that Frexp gives of a finite number, 0 of a zero, and the significand beside
-/// it: x = significand·2^exponent. Every finite float of a format is a normal number of 64 bits.
+/// The significand and the exponent of 2 that Frexp gives for a finite number: x =
+/// significand·2^exponent. The exponent of a zero is 0. Every finite float of a format is a normal
+/// number of 64 bits.
 fn split(x: f64) -> (f64, f64) {
     if x == 0.0 {
         return (x, 0.0);
@@ -90,8 +91,8 @@ fn split(x: f64) -> (f64, f64) {
     (x * 2f64.powi(-exponent), f64::from(exponent))
 }
 
-/// The zeros of a span, and its other numbers by sign: as ends of which the first
-/// is nearer to zero.
+/// The zeros of a span, and its other numbers by sign. The first end of each pair is nearer
+/// to zero.
 fn by_sign(x: Span) -> (Option<Span>, impl Iterator<Item = [f64; 2]>) {
     let tiny = f64::MIN_POSITIVE;
     let negative = x.meet(Span { low: f64::NEG_INFINITY, high: -tiny }).map(|part| [part.high, part.low]);
@@ -99,7 +100,7 @@ fn by_sign(x: Span) -> (Option<Span>, impl Iterator<Item = [f64; 2]>) {
     (x.meet(Span { low: -0.0, high: 0.0 }), negative.into_iter().chain(positive))
 }
 
-/// Frexp's significand: EXACT, in ±[0.5, 1), or a zero of a zero.
+/// Frexp's significand: EXACT, in ±[0.5, 1), or a zero for a zero.
 pub(super) fn significand(rules: &Rules, x: Span) -> Set {
     let (zeros, parts) = by_sign(x);
     let below_one = 1.0 - rules.format.ulp(0.75);
@@ -111,10 +112,10 @@ pub(super) fn significand(rules: &Rules, x: Span) -> Set {
     rules.result(set)
 }
 
-/// Frexp's exponent, as a number: EXACT. An operand that is flushed has that of zero.
+/// Frexp's exponent, as a number: EXACT. A flushed operand has the exponent of zero.
 pub(super) fn exponent(x: Span) -> Set {
     let (zeros, parts) = by_sign(x);
-    // Where the span meets zero, its numbers go down to the least of the format; a greater set than
+    // If the span meets zero, its numbers go down to the least of the format. A set greater than
     // that of its floats does no harm.
     let least = |near: f64| if near.abs() <= f64::MIN_POSITIVE { -148.0 } else { split(near).1 };
     let of_zero = if zeros.is_some() { Set::point(0.0) } else { Set::NONE };
@@ -133,7 +134,7 @@ fn inherited_fract(rules: &Rules, x: Span) -> Option<Set> {
     Some(rules.inherited(Some(exact), formula))
 }
 
-/// FMin and NMin, FMax and NMax, of numbers: exact, and of zeros of different signs either.
+/// FMin and NMin, FMax and NMax, of numbers: exact. Of zeros of different signs, either.
 pub(super) fn extreme(rules: &Rules, x: Span, y: Span, greater: bool) -> Set {
     let choose = |a: f64, b: f64| {
         let Span { low, high } = Span::between(a, b);
@@ -143,8 +144,8 @@ pub(super) fn extreme(rules: &Rules, x: Span, y: Span, greater: bool) -> Set {
     rules.result(set.union(alike(rules.format, x, y)))
 }
 
-/// What a comparison that flushes its operands cannot tell apart: zeros and subnormals of both,
-/// where both have some. The one that it chooses need not be flushed.
+/// The values that a comparison that flushes its operands cannot tell apart: zeros and subnormals
+/// of both, if both have some. The chosen operand need not be flushed.
 fn alike(format: Format, x: Span, y: Span) -> Set {
     let greatest = format.max_subnormal();
     let tiny = Span { low: -greatest, high: greatest };
@@ -154,8 +155,8 @@ fn alike(format: Format, x: Span, y: Span) -> Set {
     }
 }
 
-/// FClamp and NClamp (x, low, high): undefined if low > high. WGSL's two ways of
-/// writing it agree otherwise.
+/// FClamp and NClamp (x, low, high): undefined if low > high. Otherwise WGSL's two ways of writing
+/// it agree.
 pub(super) fn clamp(rules: &Rules, x: Span, low: Span, high: Span) -> Option<Set> {
     if low.high > high.low {
         return None;
@@ -178,20 +179,21 @@ pub(super) fn step(rules: &Rules, edge: Span, x: Span) -> Set {
     rules.result(set)
 }
 
-/// Ldexp (x, exponent): x·2^exponent, correctly rounded. Undefined above an exponent of 128; below
-/// -126 the result may be flushed. GLSL.std.450 gives no such exponents for 16 bits: none.
+/// Ldexp (x, exponent): x·2^exponent, correctly rounded. Undefined above an exponent of 128. Below
+/// -126 the result may be flushed. GLSL.std.450 states no such limits for 16 bits, so these have
+/// no rule.
 pub(super) fn ldexp(rules: &Rules, x: Span, exponent: f64) -> Option<Set> {
     if rules.format != Format::Single || exponent > 128.0 || exponent != exponent.trunc() {
         return None;
     }
-    // Whatever is below is less than half the least float.
+    // Anything lower gives less than half the least float.
     let power = 2f64.powi(exponent.max(-400.0) as i32);
     let set = rules.rounded(Enclosure::point(x.low * power), Enclosure::point(x.high * power));
     Some(if exponent < -126.0 { set.union(Set::ZERO) } else { set })
 }
 
-/// OpQuantizeToF16: to either neighbour of 16 bits (CR-any); what is below the least normal one may
-/// become zero. Where infinity may come of it, anything.
+/// OpQuantizeToF16: to either neighbour of 16 bits (CR-any). A result below the least normal float
+/// may become zero. `None` if it may become infinite.
 pub(super) fn quantize(rules: &Rules, x: Span) -> Option<Set> {
     let half = Format::Half;
     if rules.format != Format::Single || x.low < -half.max() || x.high > half.max() {

@@ -25,7 +25,7 @@ pub(super) const fn logarithmic_error(format: Format) -> f64 {
     }
 }
 
-/// Exp and Exp2 are within 3 + 2|x| ULP, 1 + 2|x| in 16 bits: the first.
+/// The constant part of the error of Exp and Exp2: 3 + 2|x| ULP, or 1 + 2|x| ULP in 16 bits.
 pub(super) const fn least_exponential_ulps(format: Format) -> f64 {
     match format {
         Format::Half => 1.0,
@@ -87,8 +87,8 @@ fn logarithm(rules: &Rules, function: Glsl, x: Span) -> Option<Set> {
     Some(set)
 }
 
-/// Atan2 (y, x): 4096 ULP, 5 in 16 bits. WGSL says so only for |x| in [2^-126, 2^126] and a y that
-/// is normal.
+/// Atan2 (y, x): 4096 ULP, 5 in 16 bits. WGSL states this only for |x| in [2^-126, 2^126] and a
+/// normal y.
 pub(super) fn atan2(rules: &Rules, y: Span, x: Span) -> Option<Set> {
     let min = rules.format.min();
     let bounded =

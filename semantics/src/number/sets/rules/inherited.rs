@@ -1,8 +1,8 @@
 //! Functions of scalars whose accuracy is inherited from a formula, each with the ways of writing
-//! it that are counted. `None`: anything.
+//! it that count. `None`: any value.
 //!
-//! A product that is added may be fused with the sum, as Fma may be; factors commute,
-//! and so do terms.
+//! A product that is added may be fused with the sum, as Fma may be. Factors commute, and so
+//! do terms.
 
 use super::super::{Set, Span};
 use super::bounds::Bounds;
@@ -13,8 +13,8 @@ use crate::number::Rounding;
 use crate::number::reference::{Direction, Enclosure};
 use rspirv::spirv::{self, GlslStd450Op as Glsl};
 
-/// π/180 and 180/π, each between two 64-bit floats: the float that stands for it here has an error
-/// of less than 2^-52 of it.
+/// π/180 and 180/π. Each lies between two 64-bit floats. The float here has a relative error of
+/// less than 2^-52.
 pub(super) const DEGREE: f64 = std::f64::consts::PI / 180.0;
 pub(super) const RADIAN: f64 = 180.0 / std::f64::consts::PI;
 
@@ -35,7 +35,7 @@ pub(super) fn of_one(rules: &Rules, function: Glsl, x: Span) -> Option<Set> {
         Glsl::Asin | Glsl::Acos => {
             let square = rules.square(operand)?;
             let rest = any_way([rules.subtract(one, square), rules.fused(operand.negated(), operand, one, false)])?;
-            // x·x is at least 0, which the fused way does not see of bounds around 0.
+            // x·x is at least 0, which the fused way does not use for bounds around 0.
             let rest = Value { exact: rest.exact.clamped(-f64::MAX, 1.0), device: rest.device.clamped(-f64::MAX, 1.0), ..rest };
             let root = rules.through(Glsl::Sqrt, rest)?;
             let (y, x) = if function == Glsl::Asin { (operand, root) } else { (root, operand) };
@@ -67,7 +67,8 @@ pub(super) fn of_one(rules: &Rules, function: Glsl, x: Span) -> Option<Set> {
     Some(rules.inherited(range::of_one(function, x.into()), formula))
 }
 
-/// A constant of a formula: where it is, and what it is rounded to.
+/// A constant of a formula: the bounds of its exact value, and the floats to which it may
+/// be rounded.
 fn constant(rules: &Rules, near: f64) -> Option<Value> {
     let exact = Bounds { low: near.next_down(), high: near.next_up() };
     let (down, up) = match rules.rounding {
@@ -102,7 +103,7 @@ pub(super) fn remainder(rules: &Rules, toward_zero: bool, x: Span, y: Span) -> O
     let whole = rules.whole(rules.divide(a, b)?, toward_zero)?;
     let multiple = rules.multiply(b, whole)?;
     let formula = any_way([rules.subtract(a, multiple), rules.fused(b.negated(), whole, a, false)])?;
-    // Over an interval: of the sign of x or y, and less than y.
+    // Over an interval: the sign is that of x or y, and the magnitude is less than y's.
     let opcode = if toward_zero { spirv::Op::FRem } else { spirv::Op::FMod };
     let exact = if x.low == x.high && y.low == y.high {
         let at = range::core_at(opcode, &[x.low, y.low])?;
@@ -165,7 +166,7 @@ pub(super) fn smooth_step(rules: &Rules, edge0: Span, edge1: Span, x: Span) -> O
     if edge0.high >= edge1.low {
         return None;
     }
-    // One way in each operand alone: falling with the edges, rising with x.
+    // Monotonic in each operand alone: falling with the edges, rising with x.
     let low = range::at(Glsl::SmoothStep, &[edge0.high, edge1.high, x.low])?;
     let high = range::at(Glsl::SmoothStep, &[edge0.low, edge1.low, x.high])?;
     let [edge0, edge1, x] = [edge0, edge1, x].map(|span| rules.leaf(span));

@@ -1,32 +1,34 @@
-//! Determinant and MatrixInverse: square matrices of 2 to 4 columns. `None`: anything.
+//! Determinant and MatrixInverse: square matrices of 2 to 4 columns. `None`: any value.
 //!
-//! Vulkan and GLSL.std.450 state no precision for them. What is bounded here are the results of
-//! every implementation that computes the determinant as a polynomial, and the inverse as cofactors
+//! Vulkan and GLSL.std.450 state no precision for them. The bounds here hold for every
+//! implementation that computes the determinant as a polynomial, and the inverse as cofactors
 //! divided by it. That is an assumption, and the only one: an implementation that eliminates by
-//! rows is not among them. WGSL has a determinant of any value (its accuracy is "infinite ULP"), so
-//! nothing is bounded there.
+//! rows is not covered. In WGSL a determinant may have any value (its accuracy is "infinite ULP"),
+//! so it has no bounds.
 //!
 //! # Determinant
 //! By Leibniz, det M is the sum of n! monomials, each a product of n components. Expansion along
-//! any row or column, in any order, multiplied out or not, with sums fused into products or not, is
-//! a rewriting of that polynomial. By `rewriting` each monomial passes at most
-//! R = 2·(n! - 1) + (n - 1) operations: 3, 12 and 49 for n = 2, 3 and 4. So the result is within
-//! γ·P + lost of det M, where u = 2^-23, γ = R·u/(1 - R·u), and P is the permanent of the
-//! components' magnitudes: the sum of the monomials' magnitudes. `lost` is what
-//! subnormal results may lose, as there.
+//! any row or column, in any order, multiplied out or not, with sums fused into products or not,
+//! is a rewriting of that polynomial. By `rewriting` each monomial passes at most R = 2·(n! - 1) +
+//! (n - 1) operations: 3, 12 and 49 for n = 2, 3 and 4. So the result is within γ·P + lost of det
+//! M, where u = 2^-23 and γ = R·u/(1 - R·u). P is the permanent of the components' magnitudes,
+//! which is the sum of the monomials' magnitudes. `lost` bounds what subnormal results may lose,
+//! as in `rewriting`.
 //!
 //! # MatrixInverse
 //! Component [c][r] is C/D, where C is ± the determinant without column r and row c, and D = det M.
-//! - The divisor comes out as D·(1 + ρ') with |ρ'| ≤ ρ, ρ being the error of D relative to the
-//!   least |D|. Where ρ > 1/4, the matrix is poorly conditioned, of which GLSL.std.450 says that
-//!   the result is undefined.
-//! - A quotient is within 2.5 ULP, 2.5·u of it at most; a product with a reciprocal of that
-//!   accuracy, within 3.5·u and what their product adds. It may be that of C, of each monomial of C
-//!   or of a factor of one. So each monomial passes at most 4 operations more than C's R', and
-//!   comes out multiplied by (1 + δ)/(1 + ρ'), |δ| ≤ γ' = (R' + 4)·u/(1 - (R' + 4)·u).
-//! - So the result is within P'/|D|·((1 + γ')/(1 - ρ) - 1) + lost of C/D, P' being the sum of C's
-//!   monomials' magnitudes; all at the components' greatest magnitudes and the least |D|.
-//! - What is lost on the way to C is divided by |D|·(1 - ρ) too.
+//! - The evaluated divisor is D·(1 + ρ') with |ρ'| ≤ ρ, where ρ is the error of D relative to the
+//!   least |D|. If ρ > 1/4, the matrix is poorly conditioned. GLSL.std.450 says that the result is
+//!   then undefined.
+//! - A quotient is within 2.5 ULP, which is at most 2.5·u of it. A product with a reciprocal of
+//!   that accuracy is within 3.5·u and what their product adds. An implementation may divide C,
+//!   each monomial of C, or a factor of a monomial. So each monomial passes at most 4 operations
+//!   more than the R' of C. The evaluation multiplies it by (1 + δ)/(1 + ρ'), |δ| ≤ γ' = (R' +
+//!   4)·u/(1 - (R' + 4)·u).
+//! - So the result is within P'/|D|·((1 + γ')/(1 - ρ) - 1) + lost of C/D, where P' is the sum of
+//!   the magnitudes of C's monomials. All are taken at the components' greatest magnitudes and the
+//!   least |D|.
+//! - A loss on the way to C is divided by |D|·(1 - ρ) too.
 
 use super::super::rewriting::{LOST, Polynomial, TOO_HIGH, UNIT};
 use super::super::{Format, Set};
@@ -35,7 +37,7 @@ use super::core::Rules;
 use super::vectors::Component;
 use smallvec::SmallVec;
 
-/// A polynomial: what bounds its evaluations, and where its exact value lies.
+/// A polynomial of components: the bounds of its evaluations, and the range of its exact value.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     rounding: Polynomial,
@@ -70,7 +72,7 @@ fn minor(m: &[Entry], n: usize, c: usize, r: usize) -> Entries {
     (0..n * n).filter(|i| i / n != c && i % n != r).map(|i| m[i]).collect()
 }
 
-/// The determinant of a matrix of n columns, along the first; none for no columns.
+/// The determinant of a matrix of n columns, expanded along the first. `None` for no columns.
 fn determinant(m: &[Entry], n: usize) -> Option<Entry> {
     if n == 1 {
         return m.first().copied();
@@ -82,7 +84,7 @@ fn determinant(m: &[Entry], n: usize) -> Option<Entry> {
     (0..n).map(term).reduce(|sum, term| Some(sum?.plus(term?)))?
 }
 
-/// The components of a matrix that there are rules for.
+/// The components of a matrix, if there are rules for it.
 fn entries(rules: &Rules, m: &[Component], n: usize) -> Option<Entries> {
     let is_bounded = rules.format == Format::Single && !rules.wgsl && (2..=4).contains(&n) && m.len() == n * n;
     is_bounded.then(|| m.iter().map(Entry::of).collect())
@@ -105,7 +107,7 @@ impl Rules {
         let least = divisor.exact.least_magnitude();
         let rho = divisor.rounding.error()? / least + UNIT;
         let of_divisor = LOST * 2.0..=0.5 / LOST;
-        // A divisor of which nothing is known is not within either.
+        // The bound of the divisor may be NaN if nothing is known of the divisor.
         if rho.is_nan() || rho > 0.25 || !of_divisor.contains(&least) || !of_divisor.contains(&divisor.exact.magnitude()) {
             return None;
         }

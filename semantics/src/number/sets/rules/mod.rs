@@ -1,41 +1,42 @@
-//! What each instruction may give for operands that are sets: Vulkan's "Precision and Operation of
-//! SPIR-V Instructions", and WGSL's "Floating Point Evaluation".
+//! The possible results of each instruction for operands that are sets: Vulkan's "Precision and
+//! Operation of SPIR-V Instructions", and WGSL's "Floating Point Evaluation".
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | `bounds` | real numbers between two |
+//! | `bounds` | intervals of real numbers |
 //! | `core` | rounding, ULP, subnormals, zeros and infinities; OpFNegate, OpFAdd, OpFMul, OpFDiv |
-//! | `range` | where a function's exact result lies over intervals |
-//! | `exact` | what has no error: whole numbers, minima, Fract, Modf, Frexp; OpQuantizeToF16 |
+//! | `range` | the range of a function's exact result over intervals |
+//! | `exact` | exact functions: whole numbers, minima, Fract, Modf, Frexp; OpQuantizeToF16 |
 //! | `glsl` | GLSL.std.450 with an error in ULP, or an absolute one |
-//! | `matrices` | Determinant and MatrixInverse, of which no clause gives a bound |
+//! | `matrices` | Determinant and MatrixInverse, for which no clause gives a bound |
 //! | `value`, `inherited`, `vectors` | results whose accuracy is that of a formula |
-//! | `compare` | comparisons, and what they tell of their operands |
+//! | `compare` | comparisons, and the sets of their operands once the result is known |
 //! | `certain` | functions of one float, judged without their sets where that is certain |
 //!
-//! # What is left open
-//! Under every profile anything may come in these cases (Vulkan, "Precision and
-//! Operation of SPIR-V Instructions"):
+//! # Where any value is allowed
+//! Under every profile any value is allowed in these cases (Vulkan, "Precision and Operation of
+//! SPIR-V Instructions"):
 //! - *Infinities and NaN in functions of GLSL.std.450, quotients, remainders and formulas*, as
-//!   operands or results. An implementation may take it that neither occurs;
+//!   operands or results. An implementation may assume that neither occurs.
 //!   SignedZeroInfNanPreserve forbids that for the core instructions on its list only (`core`), and
-//!   no extended instruction is among them. So it is for FMin, FMax, FClamp, NMin, NMax and NClamp
-//!   of a NaN. GLSL.std.450 says that FMin and FMax of one NaN are either operand, and NMin and
-//!   NMax the other one: that binds where NotNaN may not be assumed, which is declared by
-//!   FPFastMathDefault alone (SPV_KHR_float_controls2), and by no profile here. For the same reason
-//!   a zero in or out of these instructions has either sign.
-//! - *A quotient by zero*: 2.5 ULP are stated for it, but of an infinity, and OpFDiv is not on the
-//!   list. Nor is anything stated for a divisor beyond 2^126.
-//! - *Sqrt(±0)*: inherited from 1/inversesqrt(x), where inversesqrt(0) is infinite; were that kept,
-//!   the quotient by it would still have no bound. So too what is built on it: Length of zeros,
-//!   Distance of equal points, Asin and Acos of ±1, Acosh(1).
-//! - *Outside of a domain*, and FClamp, NClamp and SmoothStep with their bounds exchanged:
-//!   undefined in GLSL.std.450.
+//!   no extended instruction is on it. This includes FMin, FMax, FClamp, NMin, NMax and NClamp of a
+//!   NaN. GLSL.std.450 says that FMin and FMax of one NaN are either operand, and NMin and NMax the
+//!   other one. That binds where NotNaN may not be assumed. Only FPFastMathDefault declares this
+//!   (SPV_KHR_float_controls2), and no profile here does. For the same reason a zero operand or
+//!   result of these instructions has either sign.
+//! - *A quotient by zero*: the 2.5 ULP that are stated for it are those of an infinity, and OpFDiv
+//!   is not on the list. Nothing is stated for a divisor beyond 2^126.
+//! - *Sqrt(±0)*: inherited from 1/inversesqrt(x), where inversesqrt(0) is infinite. Even if that
+//!   infinity were kept, the quotient by it would have no bound. The same holds for functions that
+//!   are built on Sqrt: Length of zeros, Distance of equal points, Asin and Acos of ±1, Acosh(1).
+//! - *Outside of a domain*, and for FClamp, NClamp and SmoothStep with exchanged bounds: undefined
+//!   in GLSL.std.450.
 //!
-//! Determinant and MatrixInverse have no bound by any clause; `matrices` says what is assumed.
+//! Determinant and MatrixInverse have no bound by any clause; `matrices` states what is assumed.
 //!
-//! # Where it is wider than it might be
-//! - Over intervals, formulas are bounded operand by operand, as if those varied by themselves.
+//! # Where the sets are wider than necessary
+//! - Over intervals, formulas are bounded operand by operand, as if the operands
+//!   varied independently.
 
 mod bounds;
 mod certain;
@@ -62,13 +63,13 @@ use vectors::Component;
 /// A component of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Operand {
-    /// What it may be.
+    /// The possible values.
     pub set: Set,
-    /// Its dynamic result id, if it is not decided: equal ids, equal values.
+    /// Its dynamic result id, if it is not decided. Equal ids mean equal values.
     pub id: Option<CellId>,
 }
 
-/// What a comparison may come out as; not neither.
+/// The possible results of a comparison. At least one of the two is possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Truth {
     /// Whether it may be true.
@@ -78,38 +79,39 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// It may come out either way.
+    /// Either result is possible.
     pub const BOTH: Truth = Truth { may_hold: true, may_fail: true };
 }
 
 /// The sets of an instruction's components.
 type Sets = SmallVec<[Set; 4]>;
 
-/// What a conforming device may have in each component of a 32-bit result. Operands are their
-/// components, column after column, with how many columns they form; shapes are the caller's care.
-/// `None`: no rule, so anything.
+/// The values that a conforming device may have in each component of a 32-bit result. Each operand
+/// has its components, column after column, and its number of columns. The caller checks the
+/// shapes. `None` if there is no rule, so that any value is allowed.
 ///
-/// Of Modf, Frexp and their Struct forms the components of both results, one after the other, the
-/// exponents as numbers. Derivatives take the two values of a quad of which the difference is
-/// taken, the second from the first; OpFwidth and its like are sums of magnitudes.
+/// Modf, Frexp and their Struct forms have the components of both results, one after the other,
+/// with exponents as numbers. The operands of a derivative are the two values of a quad whose
+/// difference is taken: the first less the second. OpFwidth and similar instructions are sums
+/// of magnitudes.
 ///
-/// Without NoContraction a result may be drawn into others and others into it, so that no rule of a
-/// single instruction bounds it: `None`.
+/// Without NoContraction an implementation may combine a result with others, so no rule of a single
+/// instruction bounds it: `None`.
 pub fn allowed(profile: Profile, instruction: Instruction, args: &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>> {
     profile.controls().no_contraction.then(|| allowed_alone(profile, instruction, args)).flatten()
 }
 
-/// The same for an instruction that there is nothing to be combined with: its operands are read
-/// from memory, and its results go there.
+/// [`allowed`] for an instruction that cannot be combined with others: its operands are read from
+/// memory, and its results are written to memory.
 pub fn allowed_alone(profile: Profile, instruction: Instruction, args: &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>> {
     allowed_in(Format::Single, profile, instruction, args)
 }
 
-/// [`allowed_alone`] for floats of a format: sets of operands and results are of its floats, and
-/// what the profile declares is declared for it.
+/// [`allowed_alone`] for floats of any format. The sets of operands and results contain floats of
+/// that format, and what the profile declares is declared for it.
 ///
-/// WGSL's bounds are known here for 32 bits: of 16, only those of what is
-/// exact or correctly rounded.
+/// WGSL's bounds are known here for 32 bits. For 16 bits, only those of exact and correctly rounded
+/// results are known.
 pub fn allowed_in(format: Format, profile: Profile, instruction: Instruction, args: &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>> {
     let controls = profile.controls();
     let (listed, other) = (Rules::listed(format, controls), Rules::other(format, controls));
@@ -126,7 +128,7 @@ pub fn allowed_in(format: Format, profile: Profile, instruction: Instruction, ar
     }
 }
 
-/// Whether Vulkan and WGSL alike have the result exact or correctly rounded.
+/// Whether both Vulkan and WGSL require an exact or correctly rounded result.
 fn is_correctly_rounded(instruction: Instruction) -> bool {
     use spirv::Op;
     match instruction {
@@ -165,7 +167,7 @@ fn is_correctly_rounded(instruction: Instruction) -> bool {
     }
 }
 
-/// An instruction's operands, and the rules of those that are on no list.
+/// An instruction's operands, and the rules for instructions that are on no list.
 struct Operands<'a> {
     rules: Rules,
     args: &'a [(&'a [Operand], usize)],
@@ -176,7 +178,7 @@ impl<'a> Operands<'a> {
         self.args.get(k).map(|arg| arg.0)
     }
 
-    /// Each component of the first operand with those of the others: the rule gives the set.
+    /// Applies a rule to each component of the first operand, with that component of the others.
     fn each<const N: usize>(&self, rule: impl Fn([&Operand; N]) -> Set) -> Option<Sets> {
         let first = self.arg(0)?;
         let mut result = Sets::with_capacity(first.len());
@@ -190,8 +192,8 @@ impl<'a> Operands<'a> {
         Some(result)
     }
 
-    /// The same by the spans of the operands, of which the rule gives a set,
-    /// or `None` for anything.
+    /// Applies a rule to the spans of the operands, component by component. The rule returns a set,
+    /// or `None` for any value.
     fn each_span<const N: usize>(&self, rule: impl Fn([Span; N]) -> Option<Set>) -> Option<Sets> {
         self.each(|operands: [&Operand; N]| self.over_spans(operands, &rule))
     }
@@ -228,7 +230,7 @@ impl<'a> Operands<'a> {
         }
     }
 
-    /// The components of an operand for formulas over vectors: their hulls. None if one of them may
+    /// The hulls of an operand's components, for formulas over vectors. `None` if a component may
     /// be infinite or NaN.
     fn components(&self, k: usize) -> Option<SmallVec<[Component; 16]>> {
         let component = |operand: &Operand| {
@@ -238,7 +240,8 @@ impl<'a> Operands<'a> {
         self.arg(k)?.iter().map(component).collect()
     }
 
-    /// The result of a formula over vectors: any value where the formula is not bounded.
+    /// The result of a formula over vectors, by component: any value where the formula has
+    /// no bound.
     fn each_of(&self, count: usize, rule: impl Fn(usize) -> Option<Set>) -> Option<Sets> {
         Some((0..count).map(|i| rule(i).unwrap_or(Set::ANY)).collect())
     }
@@ -275,8 +278,8 @@ impl<'a> Operands<'a> {
             }
             Op::Dot | Op::VectorTimesMatrix | Op::MatrixTimesVector | Op::MatrixTimesMatrix => self.products(opcode),
             Op::QuantizeToF16 => self.each_span(|[x]| exact::quantize(&self.rules, x)),
-            // Of the two of a quad whose difference is taken, the second from the first. They are
-            // on no list.
+            // The operands are two values of a quad: the first less the second. Derivatives are on
+            // no list.
             Op::DPdx | Op::DPdy | Op::DPdxFine | Op::DPdyFine | Op::DPdxCoarse | Op::DPdyCoarse => self.each(|[to, from]| {
                 if self.is_same(to, from) { self.rules.difference_of_one(&to.set) } else { self.rules.difference(&to.set, &from.set) }
             }),
@@ -353,7 +356,7 @@ impl<'a> Operands<'a> {
             }
             Glsl::Frexp | Glsl::FrexpStruct => {
                 let significands = self.each_span(|[x]| Some(exact::significand(rules, x)))?;
-                // Integers: no zero of theirs has a sign.
+                // Exponents are integers, so their zeros have no sign.
                 let exponents = self.each(|[x]| match rules.operand(&x.set) {
                     Some(parts) => parts.finite.spans().iter().fold(Set::NONE, |set, &span| set.union(exact::exponent(span))),
                     None => Set::ANY,

@@ -1,6 +1,6 @@
-//! Where the infinitely precise result of a function lies, for operands that range over real
-//! numbers: from the [reference](crate::number::reference) at the ends, and at
-//! the extremes between them.
+//! The range of a function's infinitely precise result, for operands that range over real
+//! numbers. It comes from the [reference](crate::number::reference) at the ends, and from the
+//! extremes between.
 
 use super::bounds::Bounds;
 use crate::number::Instruction;
@@ -8,20 +8,20 @@ use crate::number::reference::{Enclosure, Exact, enclose, enclose_tightly};
 use rspirv::spirv::{self, GlslStd450Op as Glsl};
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// The result at one point; none if it is undefined or infinite.
+/// The result at one point. `None` if it is undefined or infinite.
 pub(super) fn at(function: Glsl, args: &[f64]) -> Option<Enclosure> {
     of(Instruction::Glsl(function as u32), args)
 }
 
-/// The result of a core instruction at one point, likewise.
+/// The result of a core instruction at one point. `None` if it is undefined or infinite.
 pub(super) fn core_at(opcode: spirv::Op, args: &[f64]) -> Option<Enclosure> {
     of(Instruction::Core(opcode as u16), args)
 }
 
 fn of(instruction: Instruction, args: &[f64]) -> Option<Enclosure> {
     let exact = match enclose(instruction, args)? {
-        // The unit in the last place changes at powers of two: on which side of one the result is
-        // has to be known.
+        // The unit in the last place changes at powers of two, so it must be known on which side of
+        // one the result is.
         Exact::Within(Enclosure { low, high }) if low.to_bits() >> 52 != high.to_bits() >> 52 => enclose_tightly(instruction, args)?,
         exact => exact,
     };
@@ -31,12 +31,12 @@ fn of(instruction: Instruction, args: &[f64]) -> Option<Enclosure> {
     }
 }
 
-/// A function of one number, over bounds within which it is defined and finite; none if it is not,
-/// or not known.
+/// The range of a function of one number. `None` if the function is undefined or infinite within
+/// the bounds, or if the range is not known.
 pub(super) fn of_one(function: Glsl, x: Bounds) -> Option<Bounds> {
     let [low, high] = [at(function, &[x.low])?, at(function, &[x.high])?];
     match function {
-        // Rising; a pole is the caller's care.
+        // Rising. The caller takes care of poles.
         Glsl::Exp
         | Glsl::Exp2
         | Glsl::Log
@@ -75,11 +75,11 @@ pub(super) fn of_one(function: Glsl, x: Bounds) -> Option<Bounds> {
     }
 }
 
-/// Atan2 (y, x) over a box that lies on one side of zero in y, or to the right of it in x; the
-/// signs of zeros say on which. None if the origin is among it.
+/// The range of Atan2 (y, x) over a box. The box lies on one side of zero in y, or to the right of
+/// zero in x. The signs of zeros tell the side. `None` if the box contains the origin.
 ///
-/// Along each edge the angle goes one way, and within the box it has no extreme:
-/// the corners hold them.
+/// Along each edge the angle is monotonic, and within the box it has no extreme. So the corners
+/// have the extremes.
 pub(super) fn atan2(y: Bounds, x: Bounds) -> Option<Bounds> {
     if y.contains(0.0) && x.contains(0.0) {
         return None;
@@ -87,7 +87,7 @@ pub(super) fn atan2(y: Bounds, x: Bounds) -> Option<Bounds> {
     corners(Glsl::Atan2, y, x)
 }
 
-/// Pow (x, y) for a positive x: one way in each operand alone.
+/// The range of Pow (x, y) for a positive x: monotonic in each operand alone.
 pub(super) fn pow(x: Bounds, y: Bounds) -> Option<Bounds> {
     if x.low > 0.0 { corners(Glsl::Pow, x, y) } else { None }
 }
@@ -104,7 +104,7 @@ fn corners(function: Glsl, x: Bounds, y: Bounds) -> Option<Bounds> {
     hull
 }
 
-/// The greatest steepness of a function over bounds; infinite if it is not known here.
+/// The greatest steepness of a function over bounds. Infinite if it is not known here.
 pub(super) fn steepness(function: Glsl, x: Bounds) -> f64 {
     // Generous by a part in a million, for the rounding here.
     let margin = 1.0 + 1e-6;

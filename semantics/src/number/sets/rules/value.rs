@@ -1,13 +1,13 @@
-//! A value on its way through a formula whose accuracy an instruction inherits.
+//! A value in a formula whose accuracy an instruction inherits.
 //!
 //! INH(F): let Fmin and Fmax be the extremes over every value allowed when F, or a rewriting of it,
-//! is computed under these same rules, and E the greater of |x - Fmin| and |x - Fmax|: then [x - E,
-//! x + E] is accepted. Where operands are intervals, x and F range over them, and E over their
-//! difference; so each value carries where the exact one lies, what a device may have, and how far
-//! the two can be apart at one and the same operand. Of operands that are points the last adds
-//! nothing to the others.
+//! is computed under these same rules. Let E be the greater of |x - Fmin| and |x - Fmax|. Then [x -
+//! E, x + E] is accepted. If operands are intervals, x and F range over them, and E over their
+//! difference. So a value has three parts: the bounds of the exact value, the bounds of a device's
+//! value, and their greatest distance for the same operand. For operands that are points, the
+//! distance adds nothing to the bounds.
 //!
-//! In formulas nothing keeps infinities and NaN: where they may arise, anything may (`None`).
+//! Nothing keeps infinities and NaN in formulas. If they may arise, any value is allowed (`None`).
 
 use super::super::{Format, Set, Span};
 use super::bounds::{self, Bounds};
@@ -17,34 +17,34 @@ use crate::number::Rounding;
 use crate::number::reference::{Direction, Enclosure};
 use rspirv::spirv::GlslStd450Op as Glsl;
 
-/// A value on its way through a formula.
+/// A value in a formula.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
-    /// Where the exact value lies.
+    /// The bounds of the exact value.
     pub(super) exact: Bounds,
-    /// Between which floats a device's value lies.
+    /// The floats between which a device's value lies.
     pub(super) device: Bounds,
-    /// The most by which both are apart.
+    /// The greatest distance between the two for the same operand.
     pub(super) apart: f64,
 }
 
-/// Sums for an error bound, rounded upward with room to spare.
+/// A sum for an error bound, rounded upward with room to spare.
 fn up(x: f64) -> f64 {
     x * (1.0 + 1e-12)
 }
 
 impl Value {
-    /// How many parts a value is taken in.
+    /// The number of pieces into which a value is split.
     const PIECES: u32 = 8;
 
-    /// A constant that is a float, and no subnormal one.
+    /// A constant that is a float, and not a subnormal one.
     pub(super) fn constant(x: f64) -> Value {
         let exact = Bounds::point(x);
         Value { exact, device: exact, apart: 0.0 }
     }
 
-    /// A result from what is exact, what a device may have, and another bound of how
-    /// far they are apart.
+    /// A result: the bounds of the exact and of a device's value, and another bound of their
+    /// distance. `None` if a value may be infinite.
     pub(super) fn new(exact: Bounds, device: Bounds, apart: f64) -> Option<Value> {
         let apart = up(apart).min(device.apart(exact));
         Some(Value { exact: exact.finite()?, device: device.finite()?, apart })
@@ -56,26 +56,26 @@ impl Value {
         Value { exact: self.exact.negated(), device: self.device.negated(), ..self }
     }
 
-    /// What may come of either of two ways of writing one formula.
+    /// Bounds of a formula that may be written in either of two ways.
     #[must_use]
     pub(super) fn either(self, other: Value) -> Value {
         Value { exact: self.exact.meet(other.exact), device: self.device.hull(other.device), apart: self.apart.max(other.apart) }
     }
 
-    /// Moved into a range, as FClamp does.
+    /// The value moved into a range, as FClamp does.
     #[must_use]
     pub(super) fn clamped(self, low: f64, high: f64) -> Value {
         Value { exact: self.exact.clamped(low, high), device: self.device.clamped(low, high), ..self }
     }
 
-    /// What may come at the operands of either, which may be different ones.
+    /// Bounds for the operands of both values, which may be different operands.
     #[must_use]
     pub(super) fn hull_with(self, other: Value) -> Value {
         Value { exact: self.exact.hull(other.exact), device: self.device.hull(other.device), apart: self.apart.max(other.apart) }
     }
 
-    /// The value in parts by what a device has, which together are all of it: a formula that takes
-    /// it more than once is bounded more tightly on each.
+    /// Splits the value into pieces by the device's value. Together they cover all of it. A formula
+    /// that uses the value more than once has tighter bounds on each piece.
     pub(super) fn pieces(self, format: Format) -> impl Iterator<Item = Value> {
         let Bounds { low, high } = self.device;
         let count = if low < high { Value::PIECES } else { 1 };
@@ -88,13 +88,13 @@ impl Value {
         })
     }
 
-    /// All numbers of both, at whatever operand.
+    /// Bounds of both the exact and the device's value, for any operand.
     fn hull(self) -> Bounds {
         self.exact.hull(self.device)
     }
 }
 
-/// What may come of any of several ways of writing one formula; none if anything may.
+/// Bounds of a formula that may be written in any of several ways. `None` if one has no bound.
 pub(super) fn any_way<const N: usize>(ways: [Option<Value>; N]) -> Option<Value> {
     let mut all = None;
     for way in ways {
@@ -105,12 +105,12 @@ pub(super) fn any_way<const N: usize>(ways: [Option<Value>; N]) -> Option<Value>
 }
 
 impl Rules {
-    /// An operand.
+    /// An operand of an instruction.
     pub(super) fn leaf(&self, span: Span) -> Value {
         self.exactly(span.into())
     }
 
-    /// Numbers that a formula starts from; a device may have zero for a subnormal.
+    /// Numbers with which a formula starts. A device may have zero for a subnormal.
     pub(super) fn exactly(&self, exact: Bounds) -> Value {
         let (Bounds { low, high }, min) = (exact, self.format.min());
         if low < min && high > -min && (low, high) != (0.0, 0.0) {
@@ -119,18 +119,18 @@ impl Rules {
         Value { exact, device: exact, apart: 0.0 }
     }
 
-    /// The floats of a set, as a formula takes them; none if one of them is infinite or NaN.
+    /// The bounds of a set's floats in a formula. `None` if one of them is infinite or NaN.
     pub(super) fn device(set: &Set) -> Option<Bounds> {
         let hull = set.hull().filter(|_| !set.has_nan())?;
         Bounds { low: hull.low, high: hull.high }.finite()
     }
 
-    /// A result that a device rounds: `exact`, and where its own unrounded results lie.
+    /// A result that a device rounds. `low` and `high` enclose the ends of its unrounded results.
     fn rounded_value(&self, exact: Bounds, low: Enclosure, high: Enclosure, apart: f64) -> Option<Value> {
         let device = Rules::device(&self.rounded(low, high))?;
         // The exact number may be just above a power of two to which it is rounded.
         let unit = self.format.ulp(device.magnitude().next_up()) * if self.rounding == Rounding::NearestEven { 0.5 } else { 1.0 };
-        // What is rounded by itself to the float that it is loses nothing.
+        // A single number that is a float loses nothing when it is rounded.
         let lost = if low.low == high.high && device.low == device.high && low.low == device.low { 0.0 } else { unit };
         let flushed = if device.contains(0.0) { self.format.min() } else { 0.0 };
         Value::new(exact, device, apart + lost + flushed)
@@ -154,8 +154,8 @@ impl Rules {
         self.rounded_value(x.exact.times(y.exact), low, high, product_apart(x, y))
     }
 
-    /// x·x, both the same value: but for a subnormal, of which one may be flushed, and that makes
-    /// no more than a zero of it.
+    /// x·x, where both factors are one value. A device may flush a subnormal on one side alone.
+    /// That makes no more than a zero of the square.
     pub(super) fn square(&self, x: Value) -> Option<Value> {
         let device = x.device.squared();
         let (low, high) = (Enclosure::point(device.low), Enclosure::point(device.high));
@@ -179,7 +179,7 @@ impl Rules {
         Value::new(exact, device, up(inherited) + 2.5 * self.format.ulp(device.magnitude()) + flushed)
     }
 
-    /// The greatest whole number not above, or toward zero.
+    /// trunc(x) if `toward_zero`, otherwise floor(x).
     pub(super) fn whole(&self, x: Value, toward_zero: bool) -> Option<Value> {
         let whole = |x: f64| if toward_zero { x.trunc() } else { x.floor() };
         let of = |x: Bounds| Bounds { low: whole(x.low), high: whole(x.high) };
@@ -191,8 +191,8 @@ impl Rules {
         let span = Span { low: x.device.low, high: x.device.high };
         let device = Rules::device(&glsl::of_one(self, function, span)?)?;
         let exact = range::of_one(function, x.exact)?;
-        // Where a device takes each number, it is as far from the exact result there as the whole
-        // result allows.
+        // The device's own error: the distance of its result from the exact result at the operand
+        // that it has.
         let there = range::of_one(function, x.device)?;
         let own = if there.low == there.high { device.apart(there) } else { self.own_error(function, x.device, there) };
         let inherited = if x.apart == 0.0 { 0.0 } else { range::steepness(function, x.hull()) * x.apart };
@@ -200,24 +200,24 @@ impl Rules {
         Value::new(exact, device, inherited + own + flushed)
     }
 
-    /// How far a device's result may be from the exact one at the operand that it has; infinite if
-    /// that is not known here.
+    /// The greatest distance of a device's result from the exact one at the operand that it has.
+    /// Infinite if it is not known here.
     fn own_error(&self, function: Glsl, x: Bounds, result: Bounds) -> f64 {
         let unit = self.format.ulp(result.magnitude());
         match function {
             Glsl::Exp | Glsl::Exp2 => (glsl::least_exponential_ulps(self.format) + 2.0 * x.magnitude()) * unit,
             Glsl::Log | Glsl::Log2 => glsl::logarithmic_error(self.format).max(3.0 * unit),
             Glsl::InverseSqrt => 2.0 * unit,
-            // 2 and 2.5 ULP are each at most as many times 2^-23 of a result (2^-10 in 16 bits),
-            // which is two units where its significand is the greatest: 9, and some room.
+            // 2 and 2.5 ULP are at most 2 and 2.5 times 2^-23 of a result (2^-10 in 16 bits). That
+            // is two units where the significand is greatest: 9, and some room.
             Glsl::Sqrt => 12.0 * unit,
             Glsl::Sin | Glsl::Cos => glsl::trigonometric_error(self.format),
             _ => f64::INFINITY,
         }
     }
 
-    /// INH: the floats in [x - E, x + E], x being within `exact` and where the formula's exact
-    /// value is.
+    /// INH: the floats in [x - E, x + E]. x is within `exact` and within the bounds of the
+    /// formula's exact value.
     pub(super) fn inherited(&self, exact: Option<Bounds>, formula: Value) -> Set {
         let exact = exact.map_or(formula.exact, |exact| exact.meet(formula.exact));
         let error = formula.apart.min(formula.device.apart(exact));
@@ -225,7 +225,7 @@ impl Rules {
     }
 }
 
-/// How far x·y is from the product of the exact ones: |x'|·|y' - y| + |y|·|x' - x|.
+/// The greatest distance of x·y from the product of the exact values: |x'|·|y' - y| + |y|·|x' - x|.
 pub(super) fn product_apart(x: Value, y: Value) -> f64 {
     up(up(x.device.magnitude() * y.apart) + up(y.exact.magnitude() * x.apart))
 }

@@ -1,8 +1,8 @@
 //! Vectors and matrices: formulas over components, whose accuracy their instructions inherit.
-//! `None`: anything.
+//! `None`: any value.
 //!
-//! A sum of products is bounded over every order of the sum, as any tree, with any of the products
-//! fused into the sum that they go to.
+//! The bound of a sum of products covers every order and every tree of the sum. Any of the products
+//! may be fused into the sum that it goes to.
 
 use super::super::{Set, Span};
 use super::bounds::Bounds;
@@ -11,13 +11,13 @@ use super::value::{Value, any_way, product_apart};
 use rspirv::spirv::GlslStd450Op as Glsl;
 use smallvec::SmallVec;
 
-/// A term of a sum: its value by itself, and the products that may be fused into the sum instead;
-/// with each, whether its factors are one value.
+/// A term of a sum: its value by itself, and the products that may be fused into the sum instead.
 #[derive(Clone, Debug)]
 pub(super) struct Term {
-    /// Computed by itself.
+    /// The value of the term, computed by itself.
     pub(super) value: Value,
-    /// Two factors, of which the last product is made.
+    /// For each way to compute the term: the factors of its last product, and whether they are
+    /// one value.
     pub(super) factors: SmallVec<[(Value, Value, bool); 3]>,
 }
 
@@ -27,13 +27,12 @@ impl From<Value> for Term {
     }
 }
 
-/// A component of an operand: its hull, and whether another one with the same name
-/// is the same value.
+/// A component of an operand. Components with one id have one value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Component {
-    /// Its floats; finite.
+    /// The hull of its floats; finite.
     pub(super) span: Span,
-    /// Its dynamic result id, where identity counts.
+    /// Its dynamic result id, if rewriting keeps identities ([`Rules::identity`]).
     pub(super) id: Option<super::CellId>,
 }
 
@@ -47,17 +46,18 @@ impl Component {
     }
 }
 
-/// The most terms of a sum that all orders of are followed.
+/// The most terms of a sum for which all orders are followed.
 const MOST_TERMS: usize = 6;
 
 impl Rules {
-    /// The sum of all terms, in any order and as any tree. None for no terms.
+    /// The sum of all terms, in any order and as any tree. `None` if there are no terms or too
+    /// many, or if a partial sum has no bound.
     pub(super) fn sum_any_way(&self, terms: &[Term]) -> Option<Value> {
         if terms.is_empty() || terms.len() > MOST_TERMS {
             return None;
         }
-        // What may come of the sum of each set of terms, by its bits: from each way to
-        // split it in two.
+        // For each set of terms, as bits: the values of its sum, from each way to split the set
+        // in two.
         let mut sums: SmallVec<[Value; 64]> = SmallVec::from_elem(terms[0].value, 1 << terms.len());
         for of in 1usize..1 << terms.len() {
             if of.is_power_of_two() {
@@ -74,7 +74,7 @@ impl Rules {
                         all = Some(all.map_or(fused, |all| all.either(fused)));
                     }
                 }
-                // Each split once.
+                // This takes each split once.
                 if part < rest {
                     let sum = self.add(sums[part], sums[rest])?;
                     all = Some(all.map_or(sum, |all| all.either(sum)));
@@ -92,7 +92,7 @@ impl Rules {
         Some(Term { value, factors: SmallVec::from_slice(&[(x, y, same)]) })
     }
 
-    /// A product of three as a term: two of them first, whichever.
+    /// A product of three as a term. Any two of them may be multiplied first.
     fn term_of_three(&self, x: Value, y: Value, z: Value) -> Option<Term> {
         let factors = [(self.multiply(x, y)?, z, false), (self.multiply(x, z)?, y, false), (self.multiply(y, z)?, x, false)];
         let value = any_way(factors.map(|(x, y, _)| self.multiply(x, y)))?;
@@ -105,8 +105,8 @@ impl Rules {
         Some(self.inherited(None, self.sum_any_way(&terms?)?))
     }
 
-    /// dot(x, y) within a formula, with all that OpDot may give of the operands that a device has
-    /// there; with each pair whether it is one value twice.
+    /// dot(x, y) within a formula: all that OpDot may give for the operands that a device has
+    /// there. Each pair says whether its two factors are one value.
     fn dot_within(&self, pairs: &[(Value, Value, bool)]) -> Option<Value> {
         let of = |exact: fn(&Value) -> Bounds| {
             let product = |(x, y, same): &(Value, Value, bool)| if *same { exact(x).squared() } else { exact(x).times(exact(y)) };
@@ -124,7 +124,7 @@ impl Rules {
         Value::new(of(|x| x.exact)?, device, formula.apart + inherited + flushed)
     }
 
-    /// The same of components.
+    /// `dot_within` for components.
     fn dot_of_components(&self, x: &[Component], y: &[Component]) -> Option<Value> {
         let pairs: SmallVec<[_; 4]> = x.iter().zip(y).map(|(x, y)| (x.value(self), y.value(self), x.is(*y))).collect();
         self.dot_within(&pairs)
@@ -150,12 +150,12 @@ impl Rules {
     pub(super) fn distance(&self, x: &[Component], y: &[Component]) -> Option<Set> {
         let differences: Option<SmallVec<[Value; 4]>> = x.iter().zip(y).map(|(x, y)| self.subtract(x.value(self), y.value(self))).collect();
         let differences = differences?;
-        // With all that Length may give of the differences that a device has.
+        // All that Length may give for the differences that a device has.
         let of_device: SmallVec<[Value; 4]> = differences.iter().map(|x| self.exactly(x.device)).collect();
         let formula = self.length_of(&of_device)?;
         let device = Rules::device(&self.inherited(None, formula))?;
         let exact = differences.iter().map(|x| x.exact.squared()).reduce(Bounds::plus)?.root()?;
-        // A vector's length changes by no more than its components together do.
+        // A vector's length changes by at most the sum of the changes of its components.
         let inherited: f64 = differences.iter().map(|x| x.apart).sum();
         Some(self.inherited(None, Value::new(exact, device, formula.apart + inherited)?))
     }
@@ -180,8 +180,8 @@ impl Rules {
         Some(self.inherited(None, self.sum_any_way(&terms)?))
     }
 
-    /// FaceForward (N, I, Nref): N if dot(Nref, I) < 0, otherwise -N; by the exact product too,
-    /// which may be lost below the least float.
+    /// FaceForward (N, I, Nref): N if dot(Nref, I) < 0, otherwise -N. The exact product may decide
+    /// too, since a product below the least float may be lost.
     pub(super) fn face_forward(&self, n: &[Component], i: &[Component], reference: &[Component]) -> Option<SmallVec<[Set; 4]>> {
         let dot = self.dot_of_components(reference, i)?;
         let may_hold = dot.device.low < 0.0 || dot.exact.low < 0.0;
@@ -198,12 +198,12 @@ impl Rules {
         Some(n.iter().map(component).collect())
     }
 
-    /// Component c of Reflect (I, N): INH(I - 2·dot(N, I)·N), the dot product in any order, and
-    /// multiplied out, or taken away twice.
+    /// Component c of Reflect (I, N): INH(I - 2·dot(N, I)·N). The dot product has any order. It may
+    /// be multiplied out, or subtracted twice.
     pub(super) fn reflect(&self, i: &[Component], n: &[Component], c: usize) -> Option<Set> {
         let minus_two = Value::constant(-2.0);
         let dot = self.dot_of_components(n, i)?;
-        // Doubling is exact, and so the same before and after a product.
+        // Doubling is exact, so it may come before or after a product.
         let twice = self.multiply(minus_two, dot)?;
         let (x, direction) = (i[c].value(self), n[c].value(self));
         let mut terms: SmallVec<[Term; 5]> = SmallVec::from_elem(x.into(), 1);
@@ -254,7 +254,7 @@ impl Rules {
     }
 }
 
-/// xi/√(x0·x0 + x1·x1 + …): rising with xi, and nearer to zero the greater the others are.
+/// xi/√(x0·x0 + x1·x1 + …): it rises with xi, and is nearer to zero the greater the others are.
 fn normalized(x: &[Value], i: usize) -> Option<Bounds> {
     let others = x.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, x)| x.exact.squared()).reduce(Bounds::plus);
     let others = others.unwrap_or(Bounds::point(0.0));

@@ -1,5 +1,5 @@
-//! What entry points reach: no recursion, interfaces that list what is used, and instructions that
-//! fit the execution model.
+//! Checks of what entry points reach: no recursion, complete interfaces, and instructions that fit
+//! the execution model.
 
 use rspirv::spirv::{BuiltIn, Decoration as Decorate, ExecutionModel, Scope, StorageClass};
 use smallvec::SmallVec;
@@ -13,7 +13,7 @@ use crate::spirv::module::{EntryPoint, Module, NO_BLOCK, Variable, WHOLE};
 use crate::spirv::types::Type;
 use crate::spirv::words::Instruction;
 
-/// The most locations of an entry point's inputs or outputs.
+/// The greatest number of locations of an entry point's inputs or outputs.
 const MAX_LOCATIONS: u64 = 1 << 12;
 
 /// Checks recursion and entry points.
@@ -45,15 +45,15 @@ fn fail<T>(module: &Module, index: u32, check: Check, what: impl Into<String>) -
     Err(LoadError::Invalid { check, what: what.into(), at: module.place(index as usize) })
 }
 
-/// The calls of every function, and what it uses of its surroundings.
+/// The calls and the uses of module-scope variables of every function.
 struct Calls<'m> {
     module: &'m Module,
     /// By function: (callee, the index of the call).
     callees: Vec<SmallVec<[(u32, u32); 4]>>,
     /// By function: (index of the variable at module scope, the index of its use).
     uses: Vec<SmallVec<[(u32, u32); 4]>>,
-    /// By function: an instruction that only a fragment invocation, and one that only a compute
-    /// invocation, can execute.
+    /// By function: an instruction that only a fragment invocation can execute, and one that only a
+    /// compute invocation can.
     fragment_only: Vec<Option<u32>>,
     compute_only: Vec<Option<u32>>,
 }
@@ -68,7 +68,7 @@ impl<'m> Calls<'m> {
             fragment_only: vec![None; n],
             compute_only: vec![None; n],
         };
-        // By variable: the function that used it last, so that each use is listed once.
+        // By variable: the last function that used it, so that each use is listed once.
         let mut used = vec![u32::MAX; module.globals];
         for (number, function) in module.functions.iter().enumerate() {
             for block in module.function_blocks(function) {
@@ -108,8 +108,9 @@ impl<'m> Calls<'m> {
         Ok(calls)
     }
 
-    /// That of an entry point's variables in Workgroup all are Blocks or none is, and that several
-    /// Blocks, which share their memory, are Aliased (SPV_KHR_workgroup_memory_explicit_layout).
+    /// Checks that either all of an entry point's variables in Workgroup are Blocks, or none is.
+    /// Several Blocks share their memory, so they must be Aliased
+    /// (SPV_KHR_workgroup_memory_explicit_layout).
     fn workgroup_blocks(&self, entry: &EntryPoint, variables: &[&Variable]) -> Checked {
         let module = self.module;
         let workgroup: Vec<&&Variable> = variables.iter().filter(|v| v.class == StorageClass::Workgroup).collect();
@@ -131,7 +132,7 @@ impl<'m> Calls<'m> {
         }
     }
 
-    /// That no function calls itself, by whatever way (SPIR-V §2.16.1).
+    /// Checks that no function calls itself, directly or indirectly (SPIR-V §2.16.1).
     fn acyclic(&self) -> Checked {
         #[derive(Clone, Copy, PartialEq)]
         enum Colour {
@@ -295,7 +296,7 @@ impl<'m> Calls<'m> {
         Ok(())
     }
 
-    /// How many locations a value of a type takes (Vulkan, location assignment).
+    /// The number of locations that a value of a type takes (Vulkan, location assignment).
     fn location_count(&self, type_: u32) -> u64 {
         let types = &self.module.types;
         match types.get(type_) {
@@ -310,9 +311,9 @@ impl<'m> Calls<'m> {
         }
     }
 
-    /// That no two variables of an entry point take the same components of a location.
+    /// Checks that no two variables of an entry point share a component of a location.
     fn locations(&self, entry: &EntryPoint, variables: &[&Variable], class: StorageClass) -> Checked {
-        // (component, index, first location, one past the last, variable)
+        // (component, index, first location, one past the last location, variable)
         let mut taken: Vec<(u32, u32, u64, u64, u32)> = Vec::new();
         for variable in variables.iter().filter(|v| v.class == class) {
             let number = |target, member, d| self.module.decoration(target, member, d);
@@ -364,7 +365,7 @@ impl<'m> Calls<'m> {
         Ok(())
     }
 
-    /// That an entry point has the execution modes without which it means nothing.
+    /// Checks that an entry point has the required execution modes.
     fn modes(&self, entry: &EntryPoint, variables: &[&Variable]) -> Checked {
         let modes = self.module.modes(entry);
         let wrong = match entry.model {
@@ -406,7 +407,7 @@ fn pointers<'m>(module: &Module, i: &Instruction, operands: &'m [u32]) -> &'m [u
 }
 
 /// Whether an OpControlBarrier with these operands has the execution scope Subgroup, which every
-/// stage has.
+/// stage supports.
 fn is_of_subgroup(module: &Module, operands: &[u32]) -> bool {
     module.constant_value(operands[0]) == Some(Scope::Subgroup as u64)
 }

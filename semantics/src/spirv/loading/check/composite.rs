@@ -6,7 +6,7 @@ use crate::spirv::operation::{Scalar, Shape};
 use crate::spirv::types::Type;
 use crate::spirv::words::Instruction;
 
-/// The most pairs of types that one OpCopyLogical compares.
+/// The greatest number of pairs of types that one OpCopyLogical compares.
 const MAX_PAIRS: usize = 1 << 16;
 
 impl Pass<'_> {
@@ -53,7 +53,7 @@ impl Pass<'_> {
         self.fail(Check::Type, format!("%{} = OpCompositeConstruct is {result}, but its constituent %{id} is {part}", i.result))
     }
 
-    /// The type that literal indices lead to within a type.
+    /// The type of the part that literal indices choose.
     fn part_by_literals(&self, i: &Instruction, mut type_: u32, indices: &[u32]) -> Checked<u32> {
         for &index in indices {
             type_ = match self.module.types.part(type_, u64::from(index)) {

@@ -7,7 +7,7 @@ use crate::spirv::grammar::Op;
 use crate::spirv::words::Instruction;
 
 impl Pass<'_> {
-    /// The block of this function that has that label, by its index in the function.
+    /// The index in this function of the block with a label.
     pub(super) fn target(&self, label: u32, check: Check) -> Checked<u32> {
         let Some(index) = self.module.definition(label) else {
             return self.fail(Check::UndefinedId, format!("%{label} is used but no instruction defines it"));
@@ -20,7 +20,7 @@ impl Pass<'_> {
         Ok(block - range.start)
     }
 
-    /// Builds the graph; checks branches, merges and the order of blocks.
+    /// Builds the graph. Checks branches, merge instructions and the order of blocks.
     pub(super) fn control_flow(&mut self) -> Checked {
         let blocks = self.blocks();
         let mut nodes: Vec<u32> = Vec::with_capacity(2 * blocks.len());
@@ -80,7 +80,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Adds the targets of an OpSwitch: default first, then by literal; no literal stands twice.
+    /// Adds the targets of an OpSwitch, default first, then by literal. Checks that literals
+    /// are distinct.
     fn switch(&self, i: &Instruction, nodes: &mut Vec<u32>) -> Checked {
         let operands = self.operands(i);
         nodes.push(self.branch(operands[1])?);
@@ -96,8 +97,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Checks a branch back to a block that dominates it: a loop's header, from
-    /// the loop's continue construct.
+    /// Checks a branch back to a block that dominates it: the block must be a loop's header, and
+    /// the branch in the loop's continue construct.
     fn back_edge(&self, from: u32, header: u32) -> Checked {
         let code = self.module.code(&self.blocks()[header as usize]);
         let [from_label, header_label] = [from, header].map(|node| self.blocks()[node as usize].label);
@@ -115,8 +116,8 @@ impl Pass<'_> {
         self.fail(Check::BackEdge, what)
     }
 
-    /// Checks merge instructions; whether there are any, and marks the blocks that are merged into
-    /// by their headers.
+    /// Checks merge instructions, and marks merge blocks by their headers. Returns whether there
+    /// are any merge instructions.
     fn merges(&mut self) -> Checked<bool> {
         let blocks = self.blocks();
         let mut any = false;

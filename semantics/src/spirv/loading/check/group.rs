@@ -1,4 +1,4 @@
-//! Group instructions (SPIR-V §3.3.24): types, scopes, and what must be a constant.
+//! Group instructions (SPIR-V §3.3.24): types, scopes, and operands that must be constants.
 
 use rspirv::spirv::{Capability, GroupOperation, Scope};
 
@@ -94,7 +94,7 @@ impl Pass<'_> {
         self.fail(Check::Type, format!("operand %{id} of %{} = {} is {found}; it must be {text}", i.result, i.name()))
     }
 
-    /// That an operand is an unsigned integer.
+    /// Checks that an operand is an unsigned integer.
     fn index_operand(&self, i: &Instruction, id: u32, what: &str) -> Checked {
         let shape = self.value(id)?;
         if shape.lanes() == 1 && matches!(shape.scalar, Scalar::Int { signed: false, .. }) {
@@ -103,7 +103,8 @@ impl Pass<'_> {
         self.fail(Check::Type, format!("{what} of {}, %{id}, is {shape}; it must be an integer without sign", i.name()))
     }
 
-    /// That an operand is a scalar or vector of these, and has the type of the result.
+    /// Checks that an operand is a scalar or vector of numbers or Booleans, and has the type of
+    /// the result.
     fn same(&self, i: &Instruction, id: u32) -> Checked {
         self.value_of(i, id, i.result_type, "the value")?;
         self.group_value(i, self.module.shapes[self.index], Any)
@@ -132,7 +133,7 @@ impl Pass<'_> {
         self.fail(Check::Type, format!("%{} = {} is of {shape}; it is for scalars and vectors of {text}", i.result, i.name()))
     }
 
-    /// The group operation that an instruction names (SPIR-V §3.28).
+    /// The group operation of an instruction (SPIR-V §3.28).
     fn group_operation(&self, i: &Instruction, number: u32, clusters: bool) -> Checked<GroupOperation> {
         let operation = GroupOperation::from_u32(number);
         let needed = match operation {
@@ -189,7 +190,7 @@ fn text_of(operation: Option<GroupOperation>) -> String {
     operation.map_or_else(String::new, |operation| format!("{operation:?}"))
 }
 
-/// Of what an instruction computes.
+/// The scalar types that an instruction computes on.
 #[derive(Clone, Copy)]
 enum Of {
     Any,

@@ -12,7 +12,7 @@ use crate::spirv::operation::{Scalar, Shape};
 use crate::spirv::types::{Image, Type};
 use crate::spirv::words::Instruction;
 
-/// Whether the instruction is an image instruction that is modeled.
+/// Whether the instruction is a modeled image instruction.
 pub(in crate::spirv) fn is_image(op: Op) -> bool {
     samples(op)
         || matches!(
@@ -28,7 +28,7 @@ pub(in crate::spirv) fn is_image(op: Op) -> bool {
         )
 }
 
-/// Whether it takes a level of detail from its operands.
+/// Whether its operands give the level of detail.
 fn is_explicit(op: Op) -> bool {
     matches!(
         op,
@@ -36,13 +36,13 @@ fn is_explicit(op: Op) -> bool {
     )
 }
 
-/// Whether an image instruction that is modeled takes its level of detail from the derivatives of
-/// its coordinate in a quad (SPIR-V §3.3.10).
+/// Whether a modeled image instruction takes its level of detail from the derivatives of its
+/// coordinate in a quad (SPIR-V §3.3.10).
 pub fn is_implicit(op: Op) -> bool {
     matches!(op, Op::ImageSampleImplicitLod | Op::ImageSampleDrefImplicitLod)
 }
 
-/// Whether it takes a sampled image and coordinates of floats.
+/// Whether it takes a sampled image and float coordinates.
 pub fn samples(op: Op) -> bool {
     is_explicit(op) || gathers(op) || is_implicit(op)
 }
@@ -59,7 +59,7 @@ pub fn compares(op: Op) -> bool {
     )
 }
 
-/// The image operands of an instruction that are modeled.
+/// The modeled image operands of an instruction.
 fn modeled(op: Op) -> ImageOperands {
     match op {
         op if is_implicit(op) => ImageOperands::BIAS | ImageOperands::CONST_OFFSET,
@@ -70,7 +70,7 @@ fn modeled(op: Op) -> ImageOperands {
     }
 }
 
-/// The image operands that move texels; an instruction has one at most.
+/// The image operands that move texels. An instruction has at most one.
 const OFFSETS: ImageOperands = ImageOperands::CONST_OFFSET.union(ImageOperands::OFFSET).union(ImageOperands::CONST_OFFSETS);
 
 impl Pass<'_> {
@@ -105,7 +105,7 @@ impl Pass<'_> {
                 Some(Type::Image(image)) => image,
                 _ => return wrong("a sampled image"),
             },
-            // A texel buffer has no levels, and says its size without one.
+            // A texel buffer has no levels, so its size is queried without one.
             (Op::ImageQuerySize, Some(Type::Image(image))) if image.is_texel_buffer() => image,
             (Op::ImageQuerySizeLod | Op::ImageQueryLevels, Some(Type::Image(image))) if image.is_texel_buffer() => {
                 return wrong("an image with levels");
@@ -174,8 +174,7 @@ impl Pass<'_> {
         self.image_operands(i, &operands[before..], &image)
     }
 
-    /// The checks of an image instruction that nobody runs: what it is of, and where its
-    /// coordinate is.
+    /// Checks an image instruction that no engine runs: its image and the place of its coordinate.
     fn read_only(&self, i: &Instruction, operands: &[u32], type_: u32) -> Checked {
         if !self.module.types.get(type_).is_some_and(Type::is_opaque) || self.module.types.get(type_) == Some(Type::Sampler) {
             return self.fail(Check::Image, format!("{} is of %{}, which is {}", i.name(), operands[0], self.text(type_)));
@@ -206,7 +205,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// That the result of OpSampledImage is used in its own block (SPIR-V §3.3.10).
+    /// Checks that the result of OpSampledImage is used only in its own block (SPIR-V §3.3.10).
     fn same_block(&self, i: &Instruction, id: u32) -> Checked {
         let Some(index) = self.module.definition(id) else { return Ok(()) };
         let block = self.module.block_of[index];
@@ -216,7 +215,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// That the instruction is one for images of the shape.
+    /// Checks that the instruction exists for images of the shape.
     fn fits_shape(&self, i: &Instruction, image: &Image) -> Checked {
         let shape = image.shape();
         let fits = match i.op {
@@ -304,7 +303,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Whether an operand is a constant array of four offsets: ConstOffsets.
+    /// Whether an operand is a constant array of four offsets, as ConstOffsets needs.
     fn four_offsets(&self, id: u32) -> bool {
         let element = match self.module.type_of(id).and_then(|t| self.module.types.get(t)) {
             Some(Type::Array { element, length: 4, .. }) => self.module.shape(element),
@@ -314,20 +313,21 @@ impl Pass<'_> {
         int && element.rows == 2 && element.columns == 1 && self.module.is_constant(id)
     }
 
-    /// The variable that an image or a pointer to one comes from; `None` where it is a parameter.
+    /// The variable from which an image or a pointer to one comes. `None` if it comes from
+    /// a parameter.
     fn image_variable(&self, mut id: u32) -> Option<u32> {
         loop {
             if self.module.variable(id).is_some() {
                 return Some(id);
             }
-            // Definitions stand before their uses: each is checked before this one.
+            // Definitions come before their uses, and each has been checked.
             let i = self.module.instruction(id).filter(|i| matches!(i.op, Op::Load | Op::CopyObject))?;
             id = self.operands(i)[0];
         }
     }
 
-    /// Refuses an argument whose function would not know that it is not to be read, or
-    /// not to be written.
+    /// Refuses an argument that is NonReadable or NonWritable, since the called function would not
+    /// know it.
     pub(super) fn passed_image(&self, argument: u32) -> Checked {
         let opaque = |id: u32| self.module.variable(id).is_some_and(|v| self.module.types.contents(v.type_).opaque);
         let declared = |id: u32, decoration| self.module.decoration(id, WHOLE, decoration).is_some();
@@ -339,7 +339,7 @@ impl Pass<'_> {
         }
     }
 
-    /// That a storage image may be read, or written, and that its format is known where it must be.
+    /// Checks that a storage image may be read, or written, and that its format is known if needed.
     fn storage(&self, i: &Instruction, id: u32, image: &Image) -> Checked {
         let (capability, decoration, text) = match i.op {
             Op::ImageRead => (Capability::StorageImageReadWithoutFormat, Decorate::NonReadable, "NonReadable"),
@@ -356,7 +356,7 @@ impl Pass<'_> {
     }
 }
 
-/// How many components a texel of a format has; 1 where the format is not known.
+/// The number of components of a format's texel. 1 if the format is unknown.
 fn components(format: ImageFormat) -> u8 {
     use ImageFormat::*;
     match format {

@@ -1,5 +1,5 @@
 //! Memory instructions (SPIR-V §3.3.8): pointers, loads, stores, access chains, copies, array
-//! lengths; and calls, which pass pointers.
+//! lengths. Also calls, which pass pointers.
 
 use rspirv::spirv::{BuiltIn, Capability, Decoration as Decorate, MemoryAccess, StorageClass};
 
@@ -11,26 +11,26 @@ use crate::spirv::operation::{Scalar, Shape};
 use crate::spirv::types::{MAX_SCALARS, Type};
 use crate::spirv::words::Instruction;
 
-/// What is known of the memory behind the pointers of a module, by instruction; empty until a
-/// pointer into a buffer is derived.
+/// The properties of the memory behind the pointers of a module, by instruction. Empty until an
+/// instruction derives a pointer into a buffer.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
     known: Vec<Origin>,
 }
 
-/// What is known of the memory behind a pointer.
+/// The properties of the memory behind a pointer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Origin {
-    /// Whether the variable, or a member on the way, is NonWritable.
+    /// Whether the variable, or a member that the chain passes, is NonWritable.
     non_writable: bool,
     /// Whether the variable holds a BufferBlock.
     buffer_block: bool,
-    /// Whether it is within a matrix.
+    /// Whether the pointer points into a matrix.
     pub(super) in_matrix: bool,
 }
 
 impl Pass<'_> {
-    /// The storage class and pointee of an operand that must be a pointer.
+    /// The storage class and pointee type of an operand, which must be a pointer.
     pub(super) fn pointer(&self, id: u32) -> Checked<(StorageClass, u32)> {
         let type_ = self.value_type(id)?;
         match self.module.pointer_type(type_) {
@@ -39,7 +39,7 @@ impl Pass<'_> {
         }
     }
 
-    /// What is known of the memory behind the pointer of that id.
+    /// The properties of the memory behind the pointer with this id.
     pub(super) fn origin(&self, id: u32) -> Origin {
         if let Some(variable) = self.module.variable(id) {
             let decorated = |target, decoration| self.module.decoration(target, WHOLE, decoration).is_some();
@@ -52,7 +52,7 @@ impl Pass<'_> {
         self.module.definition(id).and_then(|index| self.origins.known.get(index)).copied().unwrap_or_default()
     }
 
-    /// Remembers what is known of the memory behind the pointer that an instruction makes.
+    /// Records the properties of the memory behind the pointer that an instruction makes.
     pub(super) fn follow(&mut self, i: &Instruction) {
         if !matches!(i.op, Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject | Op::PtrAccessChain) {
             return;
@@ -80,7 +80,8 @@ impl Pass<'_> {
         }
     }
 
-    /// That memory behind a pointer can be written (SPIR-V §3.3.8, Storage Class and NonWritable).
+    /// Checks that memory behind a pointer is writable (SPIR-V §3.3.8, Storage Class
+    /// and NonWritable).
     pub(super) fn writable(&self, i: &Instruction, pointer: u32, class: StorageClass) -> Checked {
         use StorageClass::{Input, PushConstant, Uniform, UniformConstant};
         let origin = self.origin(pointer);
@@ -95,7 +96,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Checks the memory operands that begin with a mask.
+    /// Checks memory operands, which start with a mask.
     fn memory_access(&self, i: &Instruction, operands: &[u32], forbidden: MemoryAccess) -> Checked {
         let Some(&mask) = operands.first() else { return Ok(()) };
         let mask = MemoryAccess::from_bits_truncate(mask);
@@ -118,7 +119,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// That a type can be loaded, stored or copied as a whole.
+    /// Checks that a type can be loaded, stored or copied as a whole.
     fn whole(&self, i: &Instruction, type_: u32) -> Checked {
         let types = &self.module.types;
         if !types.has_size(type_) {
@@ -145,8 +146,8 @@ impl Pass<'_> {
         self.memory_access(i, &operands[1..], MemoryAccess::MAKE_POINTER_AVAILABLE)
     }
 
-    /// That no load sees an invocation become a helper: HelperInvocation, Volatile, in a module
-    /// that demotes (SPIR-V 1.6).
+    /// Checks that no load can see an invocation become a helper: no volatile load of
+    /// HelperInvocation in a module that demotes (SPIR-V 1.6).
     fn not_demoted(&self, i: &Instruction, operands: &[u32]) -> Checked {
         let id = operands[0];
         let helper = self.module.built_in(id, WHOLE) == Some(BuiltIn::HelperInvocation);
@@ -192,7 +193,7 @@ impl Pass<'_> {
                 let what = format!("{} has memory operands for its source, which need SPIR-V 1.4", i.name());
                 self.fail(Check::Version, what)
             }
-            // The first are of what is written, the second of what is read (SPIR-V §3.3.8).
+            // The first operands are for the write, the second for the read (SPIR-V §3.3.8).
             Some(source) => {
                 self.memory_access(i, target, MemoryAccess::MAKE_POINTER_VISIBLE)?;
                 self.memory_access(i, source, MemoryAccess::MAKE_POINTER_AVAILABLE)
@@ -200,7 +201,7 @@ impl Pass<'_> {
         }
     }
 
-    /// The memory operands of an OpCopyMemory: of both sides or of its target, and of its source.
+    /// The memory operands of an OpCopyMemory: for both sides or the target, and for the source.
     fn copied_access<'o>(&self, operands: &'o [u32]) -> (&'o [u32], Option<&'o [u32]>) {
         let Some(&mask) = operands.first() else { return (operands, None) };
         let own = MemoryAccess::ALIGNED | MemoryAccess::MAKE_POINTER_AVAILABLE | MemoryAccess::MAKE_POINTER_VISIBLE;
@@ -234,7 +235,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// An access chain whose indices begin at operand `first`.
+    /// Checks an access chain whose indices start at operand `first`.
     pub(super) fn access_chain(&self, i: &Instruction, operands: &[u32], first: usize) -> Checked {
         let types = &self.module.types;
         let (class, mut type_) = self.pointer(operands[0])?;

@@ -1,8 +1,8 @@
-//! The second pass of loading: control flow, dominance, and the type of every operand
-//! of a function body.
+//! The second pass of loading: control flow, dominance, and the type of every operand in
+//! function bodies.
 //!
-//! Functions are checked one by one ([`Pass`]); [`calls`] then follows the calls
-//! from every entry point.
+//! Functions are checked one by one ([`Pass`]). Then [`calls`] follows the calls from every
+//! entry point.
 
 mod calls;
 mod composite;
@@ -34,8 +34,8 @@ use crate::spirv::words::Instruction;
 
 type Checked<T = ()> = Result<T, LoadError>;
 
-/// Checks the bodies of all functions, and what entry points reach. The control flow of each
-/// function.
+/// Checks the bodies of all functions, and what entry points reach. Returns the control flow of
+/// each function.
 pub(in crate::spirv) fn check(module: &Module) -> Checked<Vec<ControlFlow>> {
     let mut flows = Vec::with_capacity(module.functions.len());
     let mut origins = memory::Origins::default();
@@ -58,7 +58,8 @@ struct Pass<'m> {
     function: &'m Function,
     index: usize,
     flow: ControlFlow,
-    /// Per block, who marked it last.
+    /// By block: the header of which it is the merge block, or the index of the last OpPhi with it
+    /// as a parent. `u32::MAX` if there is none.
     seen: Vec<u32>,
     block: u32,
     origins: memory::Origins,
@@ -127,7 +128,7 @@ impl<'m> Pass<'m> {
         Ok(())
     }
 
-    /// The index and the shape of an operand, which must be a value whose definition dominates
+    /// The index and the shape of an operand. It must be a value whose definition dominates
     /// block `at`.
     fn value_at(&self, id: u32, at: u32) -> Checked<(usize, Shape)> {
         let Some(index) = self.module.definition(id) else {
@@ -149,7 +150,7 @@ impl<'m> Pass<'m> {
         Ok((index, self.module.shapes[index]))
     }
 
-    /// Whether the OpFunctionParameter at that index is the function's own: they stand between its
+    /// Whether the OpFunctionParameter at this index belongs to the function: it stands between its
     /// OpFunction and its first block.
     fn is_own_parameter(&self, index: usize) -> bool {
         let start = self.module.definition(self.function.id).unwrap_or(0);
@@ -164,13 +165,13 @@ impl<'m> Pass<'m> {
         Ok(shape)
     }
 
-    /// The type id of an operand that must be a value.
+    /// The type id of an operand, which must be a value.
     fn value_type(&self, id: u32) -> Checked<u32> {
         self.value(id)?;
         Ok(self.module.type_of(id).unwrap_or(0))
     }
 
-    /// That an operand is a value of that type.
+    /// Checks that an operand is a value of this type.
     fn value_of(&self, i: &Instruction, id: u32, type_: u32, what: &str) -> Checked {
         let found = self.value_type(id)?;
         if found == type_ {
@@ -180,7 +181,7 @@ impl<'m> Pass<'m> {
         self.fail(Check::Type, format!("{what} of {subject}, %{id}, is {}; it must be {}", self.text(found), self.text(type_)))
     }
 
-    /// That an operand is an integer scalar.
+    /// Checks that an operand is an integer scalar.
     fn integer_scalar(&self, i: &Instruction, id: u32, what: &str) -> Checked {
         let shape = self.value(id)?;
         if shape.lanes() == 1 && shape.scalar.is_int() {
@@ -273,7 +274,7 @@ impl<'m> Pass<'m> {
         if !self.module.instruction(set).is_some_and(|s| s.is(Op::ExtInstImport)) {
             return self.fail(Check::KindOfId, format!("OpExtInst names %{set} as its set, which is no OpExtInstImport"));
         }
-        // Load has refused every other set.
+        // Load has refused all other sets.
         if self.module.is_non_semantic(i) {
             return Ok(());
         }
@@ -288,7 +289,7 @@ impl<'m> Pass<'m> {
         }
     }
 
-    /// GLSL.std.450 InterpolateAt…: of an input of 32-bit floats.
+    /// Checks GLSL.std.450 InterpolateAt… of an input of 32-bit floats.
     fn interpolate(&self, i: &Instruction, name: &str, operands: &[u32]) -> Checked {
         if !self.module.has_capability(Capability::InterpolationFunction) {
             return self.fail(Check::Capability, format!("{name} needs the capability InterpolationFunction"));
@@ -360,8 +361,8 @@ impl<'m> Pass<'m> {
         self.fail(Check::Type, what)
     }
 
-    /// That an integer dot product has a format for packed vectors, and that its input is of a kind
-    /// that is declared (SPIR-V §3.31, DotProductInputAll and the others).
+    /// Checks that an integer dot product of packed vectors has a format, and that the capability
+    /// of its kind of input is declared (SPIR-V §3.31, DotProductInputAll and the others).
     fn integer_dot(&self, i: &Instruction, operation: Operation, shapes: &[Shape], format: bool) -> Checked {
         let Signature::IntegerDot(..) = operation.signature else { return Ok(()) };
         let packed = Signature::is_packed(shapes[0]);
@@ -384,8 +385,8 @@ impl<'m> Pass<'m> {
         )
     }
 
-    /// That numbers of a width that may only be stored are not computed on, but for conversions of
-    /// width (SPIR-V §3.31, 8- and 16-bit storage).
+    /// Checks that numbers of a width that may only be stored are not computed on, except by
+    /// conversions of width (SPIR-V §3.31, 8- and 16-bit storage).
     fn arithmetic_width<'s>(&self, i: &Instruction, shapes: impl Iterator<Item = &'s Shape>) -> Checked {
         if matches!(i.op, Op::FConvert | Op::SConvert | Op::UConvert) {
             return Ok(());

@@ -1,5 +1,5 @@
-//! Variable pointers (SPIR-V §2.16.1, §3.3.8): where pointers may be chosen at run time, and what
-//! may be done with them.
+//! Variable pointers (SPIR-V §2.16.1, §3.3.8): where pointers may be chosen at run time, and their
+//! permitted uses.
 
 use rspirv::spirv::{Capability, StorageClass};
 
@@ -11,8 +11,8 @@ use crate::spirv::pointers::Root;
 use crate::spirv::words::Instruction;
 
 impl Pass<'_> {
-    /// That pointers of that type may be chosen at run time: they are into StorageBuffer or
-    /// Workgroup, by the capability that this needs, and not to what has a matrix.
+    /// Checks that pointers of a type may be chosen at run time. They point into StorageBuffer or
+    /// Workgroup, the capability is declared, and they do not point to a type with a matrix.
     pub(super) fn variable_pointer(&self, i: &Instruction, type_: u32) -> Checked {
         let Some((class, pointee)) = self.module.pointer_type(type_) else { return Ok(()) };
         let subject = if i.result == 0 { i.name() } else { format!("%{} = {}", i.result, i.name()) };
@@ -38,8 +38,8 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// That the elements which a pointer is among are as far apart as its type says: those who
-    /// compute addresses by the type compute those of elements.
+    /// Checks that a pointer's type has the stride of the elements that it points among. Devices
+    /// that compute addresses by the type then reach the elements.
     pub(super) fn keeps_stride(&self, i: &Instruction, operands: &[u32], first: usize, array: Option<u32>) -> Checked {
         let Some(stride) = self.module.pointer_stride(i.result_type).filter(|_| !self.module.unmodeled) else { return Ok(()) };
         if !self.module.has_variable_pointers() {
@@ -56,8 +56,8 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// OpPtrAccessChain: a base that is an element of an array, so many elements further, and
-    /// indices.
+    /// Checks OpPtrAccessChain: the base is an element of an array, the element operand an integer,
+    /// and the indices fit.
     pub(super) fn ptr_access_chain(&self, i: &Instruction, operands: &[u32]) -> Checked {
         let type_ = self.value_type(operands[0])?;
         self.pointer(operands[0])?;
@@ -67,7 +67,7 @@ impl Pass<'_> {
         self.access_chain(i, operands, 2)
     }
 
-    /// That a pointer type says how far elements are apart, where memory has a layout.
+    /// Checks that a pointer type has the stride of elements, if its memory has a layout.
     fn base_of_elements(&self, i: &Instruction, type_: u32) -> Checked {
         let Some((class, _)) = self.module.pointer_type(type_) else { return Ok(()) };
         let stride = self.module.pointer_stride(type_);
@@ -79,7 +79,7 @@ impl Pass<'_> {
         self.fail(Check::Layout, format!("%{} = {} {fault}", i.result, i.name()))
     }
 
-    /// OpPtrEqual, OpPtrNotEqual and OpPtrDiff.
+    /// Checks OpPtrEqual, OpPtrNotEqual and OpPtrDiff.
     pub(super) fn compare_pointers(&self, i: &Instruction, operands: &[u32]) -> Checked {
         let type_ = self.value_type(operands[0])?;
         self.pointer(operands[0])?;
@@ -100,8 +100,9 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// What pointers are chosen from, once all of the function's are known: none is within a
-    /// matrix, and all are into one buffer where the module declares no more.
+    /// Checks the sources of chosen pointers, once all pointers of the function are known. None
+    /// points into a matrix. All point into one buffer, unless the module declares
+    /// VariablePointers.
     pub(super) fn chosen_pointers(&mut self) -> Checked {
         if !self.module.has_variable_pointers() || self.module.unmodeled {
             return Ok(());

@@ -9,7 +9,7 @@ use crate::spirv::grammar::Op;
 use crate::spirv::operation::{Scalar, Shape};
 use crate::spirv::words::Instruction;
 
-/// Whether the instruction is an atomic one that is modeled.
+/// Whether the instruction is a modeled atomic instruction.
 pub fn is_atomic(op: Op) -> bool {
     matches!(
         op,
@@ -108,7 +108,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// The scope that a constant names (SPIR-V §3.27; Vulkan, SPIR-V environment).
+    /// The scope of a constant (SPIR-V §3.27; Vulkan, SPIR-V environment).
     pub(super) fn scope(&self, i: &Instruction, id: u32) -> Checked<Scope> {
         let scope = Scope::from_u32(self.word(i, id, "a scope", Check::Scope)?);
         let allowed = match scope {
@@ -133,7 +133,7 @@ impl Pass<'_> {
         }
     }
 
-    /// The memory semantics that a constant names (SPIR-V §3.25).
+    /// The memory semantics of a constant (SPIR-V §3.25).
     fn semantics(&self, i: &Instruction, id: u32) -> Checked<MemorySemantics> {
         use MemorySemantics as S;
         let bits = self.word(i, id, "memory semantics", Check::MemorySemantics)?;
@@ -157,7 +157,7 @@ impl Pass<'_> {
         Ok(semantics)
     }
 
-    /// The value of an operand that must be a 32-bit integer constant.
+    /// The value of an operand, which must be a 32-bit integer constant.
     pub(super) fn word(&self, i: &Instruction, id: u32, what: &str, check: Check) -> Checked<u32> {
         let shape = self.value(id)?;
         let word = shape == Shape::vector(shape.scalar, 1) && matches!(shape.scalar, Scalar::Int { width: 32, .. });

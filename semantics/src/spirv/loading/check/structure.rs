@@ -1,11 +1,11 @@
-//! Structured control flow (SPIR-V §2.11): which construct each block belongs to, and which
-//! branches may leave or enter one.
+//! Structured control flow (SPIR-V §2.11): the construct of each block, and the branches that may
+//! leave or enter one.
 //!
 //! Dominance here is structural: in the graph that also has an edge from each header to its merge
-//! block and its continue target. A merge block whose header dominates it then has the header as
-//! its immediate dominator, so that one walk down the dominator tree gives every block its
-//! innermost construct, and each branch is judged by the constructs at its two
-//! ends, in constant time.
+//! block and its continue target. If a header dominates its merge block in this graph, it is the
+//! merge block's immediate dominator. So one walk down the dominator tree finds the innermost
+//! construct of every block. Each branch is then checked by the constructs at its two ends, in
+//! constant time.
 
 use super::{Checked, Pass};
 use crate::spirv::cfg::{ControlFlow, Graph, Header, NONE};
@@ -16,7 +16,7 @@ use crate::spirv::grammar::Op;
 enum Kind {
     Selection,
     Switch,
-    /// A case of the switch with that header.
+    /// A case of the switch with this header. `first` is its first block.
     Case {
         first: u32,
     },
@@ -29,11 +29,11 @@ enum Kind {
 struct Construct {
     kind: Kind,
     header: u32,
-    /// The innermost loop or continue construct, itself counted.
+    /// The innermost loop or continue construct, which may be this one.
     innermost_loop: u32,
-    /// The innermost switch with no loop between, itself counted.
+    /// The innermost switch without a loop between, which may be this one.
     innermost_switch: u32,
-    /// How many constructs it is in.
+    /// The number of constructs around it, including itself.
     depth: u32,
 }
 
@@ -41,17 +41,18 @@ struct Construct {
 struct Structure<'f> {
     flow: &'f ControlFlow,
     constructs: Vec<Construct>,
-    /// By block: the construct that it is in when control comes to it, or `NONE`.
+    /// By block: the construct in which the block lies, or `NONE`.
     around: Vec<u32>,
-    /// By block: the construct that its branches come from.
+    /// By block: the construct in which its branches start. For a header, its own construct.
     inside: Vec<u32>,
-    /// By block: the header whose merge block, and whose continue target, it is.
+    /// By block: the header of which it is the merge block, and the header of which it is the
+    /// continue target.
     merge_of: Vec<u32>,
     continue_of: Vec<u32>,
 }
 
 impl Pass<'_> {
-    /// Checks a function without merge instructions: it may not select.
+    /// Checks a function without merge instructions: it must not select.
     pub(super) fn no_structure(&mut self) -> Checked {
         for (node, block) in self.blocks().iter().enumerate() {
             self.index = block.end as usize - 1;
@@ -122,8 +123,8 @@ impl Pass<'_> {
         self.cases(&structure)
     }
 
-    /// That each header dominates its merge block and its continue
-    /// target, strictly (SPIR-V §2.11.1).
+    /// Checks that each header strictly dominates its merge block and its continue target
+    /// (SPIR-V §2.11.1).
     fn headers_dominate(&mut self, structure: &Structure) -> Checked {
         for node in 0..self.blocks().len() as u32 {
             let header = structure.flow.header(node);
@@ -143,7 +144,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Checks where the branches of a block go.
+    /// Checks the targets of a block's branches.
     fn branches(&self, structure: &Structure, node: u32, back_edges: &mut [u8]) -> Checked {
         let from = structure.inside[node as usize];
         let successors = structure.flow.graph().successors(node);
@@ -189,7 +190,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// That one branch goes back to each loop's header.
+    /// Checks that exactly one branch goes back to each loop's header.
     fn loops_close(&mut self, structure: &Structure, back_edges: &[u8]) -> Checked {
         for (node, &back_edges) in back_edges.iter().enumerate() {
             let is_loop = matches!(structure.flow.header(node as u32), Header::Loop { .. });
@@ -203,11 +204,11 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Checks how the cases of each OpSwitch fall through (SPIR-V §2.11.1): each to one other at
-    /// most, which is the next.
+    /// Checks how the cases of each OpSwitch fall through (SPIR-V §2.11.1). A case falls through to
+    /// at most one other case, the next.
     fn cases(&mut self, structure: &Structure) -> Checked {
         let n = self.blocks().len();
-        // By first block of a case: the case that falls through to it, and the one that it falls
+        // By first block of a case: the case that falls through to it, and the case that it falls
         // through to.
         let (mut from_case, mut to_case) = (vec![NONE; n], vec![NONE; n]);
         for node in 0..n as u32 {
@@ -255,12 +256,12 @@ impl Pass<'_> {
 }
 
 impl<'f> Structure<'f> {
-    /// Where dominance is structural.
+    /// The graph in which dominance is structural.
     fn graph(&self) -> &'f Graph {
         self.flow.structural()
     }
 
-    /// Gives every block its construct, down the dominator tree.
+    /// Finds the construct of every block, down the dominator tree.
     fn constructs(&mut self) {
         let graph = self.graph();
         for node in (0..self.around.len() as u32).filter(|&node| graph.reachable(node)) {
@@ -290,7 +291,7 @@ impl<'f> Structure<'f> {
         }
     }
 
-    /// The construct of a block, given its immediate dominator.
+    /// The construct in which a block lies, given its immediate dominator.
     fn construct_below(&mut self, dominator: u32, node: u32) -> u32 {
         let around = self.around[dominator as usize];
         let inside = self.inside[dominator as usize];
@@ -332,12 +333,12 @@ impl<'f> Structure<'f> {
         self.constructs.get(innermost as usize).copied()
     }
 
-    /// Whether a construct is a case that begins with that block.
+    /// Whether a construct is a case with this first block.
     fn is_case(&self, construct: u32, first: u32) -> bool {
         matches!(self.kind(construct), Some((Kind::Case { first: begins }, _)) if begins == first)
     }
 
-    /// Whether a branch from within a construct to a block leaves by an exit: to the merge block of
+    /// Whether a branch from a construct to a block is an exit. Exits lead to the merge block of
     /// the construct itself, of the innermost loop or of the innermost switch, or to the innermost
     /// loop's continue target.
     fn leaves(&self, from: u32, to: u32, successors: &[u32]) -> bool {
@@ -345,8 +346,7 @@ impl<'f> Structure<'f> {
         let innermost = self.innermost_loop(from);
         let merges = self.merge_of[to as usize];
         if merges != NONE {
-            // A block of a continue construct may leave the loop only if it is the
-            // one that goes back.
+            // In a continue construct, only the block that branches back may leave the loop.
             let leaves_loop = innermost.is_some_and(|c| {
                 c.header == merges && (c.kind == Kind::Loop || construct.kind == Kind::Continue && successors.contains(&c.header))
             });

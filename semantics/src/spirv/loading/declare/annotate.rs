@@ -9,18 +9,17 @@ use crate::spirv::grammar::{Op, OperandKind};
 use crate::spirv::module::{Decoration, Module, WHOLE};
 use crate::spirv::words::Instruction;
 
-/// The most decorations of a module, those that groups apply counted.
+/// The greatest number of decorations of a module, including those that groups apply.
 const MAX_DECORATIONS: usize = 1 << 20;
 
 impl Module {
-    /// Whether the instruction is an OpExtInst of a set that says
-    /// nothing about meaning (SPV_KHR_non_semantic_info).
+    /// Whether the instruction is an OpExtInst of a non-semantic set (SPV_KHR_non_semantic_info).
     pub fn is_non_semantic(&self, i: &Instruction) -> bool {
         if !i.is(Op::ExtInst) {
             return false;
         }
         let set = self.instruction(i.operands(&self.words)[0]).filter(|s| s.is(Op::ExtInstImport));
-        // "NonS", "eman", "tic.": no other set's name begins so.
+        // "NonS", "eman", "tic.": the names of other sets do not begin like this.
         set.is_some_and(|s| s.operands(&self.words).starts_with(&[0x536e_6f4e, 0x6e61_6d65, 0x2e63_6974]))
     }
 }
@@ -94,7 +93,7 @@ impl Declare<'_> {
             return self.unsupported(format!("OpCapability {}", self.text(OperandKind::Capability, value)));
         };
         self.capability_is_there(capability)?;
-        // SPIR-V §3.31, implicitly declares.
+        // SPIR-V §3.31, "implicitly declares".
         let implied: &[Capability] = match capability {
             Matrix | Float16 | Float64 | Int8 | Int16 | Int64 | VulkanMemoryModel | VulkanMemoryModelDeviceScope => &[],
             UniformAndStorageBuffer16BitAccess => &[StorageBuffer16BitAccess, Matrix, Shader],
@@ -177,7 +176,7 @@ impl Declare<'_> {
                 | NonReadable | Uniform | UniformId | Location | Component | Index | Binding | DescriptorSet | Offset | NoContraction
                 | NoSignedWrap | NoUnsignedWrap,
             ) => true,
-            // What source languages say for people and tools, without meaning here.
+            // Information of source languages for people and tools, without meaning here.
             Some(UserSemantic | UserTypeGOOGLE | CounterBuffer) => return Ok(()),
             Some(FPRoundingMode) => value == self::FPRoundingMode::RTE as u32,
             _ => false,
@@ -239,7 +238,8 @@ impl Declare<'_> {
         Ok(())
     }
 
-    /// The annotations end: sorts the decorations, and holds those with a value to one value.
+    /// Ends the annotations: sorts the decorations, and checks that those with a value have
+    /// one value.
     pub(super) fn annotated(&mut self) -> Checked {
         self.module.decorations.sort_unstable();
         if !self.groups.is_empty() {

@@ -1,4 +1,4 @@
-//! Constants.
+//! Declarations of constants.
 
 use super::{Checked, Declare};
 use crate::spirv::error::Check;
@@ -47,7 +47,7 @@ impl Declare<'_> {
         self.counted(i)
     }
 
-    /// Holds the scalars of all constants together to the limit.
+    /// Counts the scalars of all constants, and checks the limit.
     fn counted(&mut self, i: &Instruction) -> Checked {
         self.constant_scalars = self.constant_scalars.saturating_add(self.module.types.scalars(i.result_type));
         if self.constant_scalars > MAX_SCALARS {

@@ -8,9 +8,9 @@ use crate::spirv::grammar::{Op, OperandKind};
 use crate::spirv::module::EntryPoint;
 use crate::spirv::words::{self, Instruction};
 
-/// The most entry points of a module.
+/// The greatest number of entry points of a module.
 const MAX_ENTRY_POINTS: usize = 256;
-/// The most execution modes of a module.
+/// The greatest number of execution modes of a module.
 const MAX_MODES: usize = 4096;
 
 impl Declare<'_> {

@@ -1,4 +1,4 @@
-//! The first pass of loading: sections, and what each declares.
+//! The first pass of loading: sections, and the declarations in each.
 
 mod annotate;
 mod constants;
@@ -59,7 +59,7 @@ impl Section {
     }
 }
 
-/// The section of an instruction that stands outside of functions; `None` for one that may not.
+/// The section of an instruction outside of functions. `None` if it may not stand there.
 pub(in crate::spirv) fn section(op: Op) -> Option<Section> {
     Some(match op {
         Op::Capability => Section::Capability,
@@ -85,12 +85,12 @@ pub(in crate::spirv) fn section(op: Op) -> Option<Section> {
     })
 }
 
-/// Whether the instruction makes up functions and blocks.
+/// Whether the instruction delimits functions and blocks.
 pub(in crate::spirv) fn is_structure(op: Op) -> bool {
     matches!(op, Op::Function | Op::FunctionParameter | Op::FunctionEnd | Op::Label)
 }
 
-/// What the lists of opcodes say of one.
+/// The properties of an opcode, from the lists of opcodes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Traits {
     /// [`section`].
@@ -103,13 +103,13 @@ struct Traits {
     modeled: bool,
     /// Whether it needs a capability.
     needs: bool,
-    /// Whether a version after 1.0 brought it.
+    /// Whether it is not in version 1.0.
     later: bool,
-    /// Whether it stands within blocks, and nothing is asked of it but what is asked of all there.
+    /// Whether it stands in blocks, and needs no check beyond those of all instructions in blocks.
     ordinary: bool,
 }
 
-/// By opcode, as far as the grammar has opcodes.
+/// By opcode, for the opcodes of the grammar.
 static TRAITS: LazyLock<Vec<Traits>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for (op, capabilities) in grammar::instructions().map(|i| (i.opcode, i.capabilities)) {
@@ -144,21 +144,23 @@ struct Declare<'m> {
     memory_models: u32,
     function: Option<u32>,
     block: Option<u32>,
-    /// The type of the function that is open.
+    /// The type of the current function.
     function_type: u32,
-    /// Types that may be declared once only, by opcode and operands.
+    /// Types that may be declared only once, by opcode and operands.
     unique: FxHashSet<(Op, SmallVec<[u32; 4]>)>,
-    /// The indices of OpGroupDecorate and OpGroupMemberDecorate, and what they applied.
+    /// The indices of OpGroupDecorate and OpGroupMemberDecorate, and the decorations that
+    /// they applied.
     groups: Vec<u32>,
     applied: Vec<Decoration>,
-    /// The scalars of all constants, and of all variables without explicit layout.
+    /// The number of scalars of all constants, and of all variables without explicit layout.
     constant_scalars: u64,
     variable_scalars: u64,
-    /// Types whose explicit layout was checked.
+    /// Types whose explicit layout has been checked.
     laid_out: FxHashSet<(u32, MatrixLayout)>,
 }
 
-/// Indexes the module's declarations, functions and blocks, checking what can be checked in order.
+/// Indexes the module's declarations, functions and blocks. Checks all that can be checked
+/// in order.
 pub(in crate::spirv) fn declare(module: &mut Module) -> Result<(), LoadError> {
     let mut pass = Declare {
         module,
@@ -225,7 +227,7 @@ impl Declare<'_> {
         Ok(())
     }
 
-    /// The enumerant's text, for messages.
+    /// The text of the enumerant, for messages.
     fn text(&self, kind: OperandKind, value: u32) -> String {
         grammar::enumeration_of(kind).and_then(|e| e.text(value)).unwrap_or_else(|| value.to_string())
     }
@@ -329,7 +331,7 @@ impl Declare<'_> {
         Ok(())
     }
 
-    /// That the id is the result of some instruction.
+    /// Checks that the id is the result of some instruction.
     fn defined(&self, id: u32) -> Checked {
         match self.module.definition(id) {
             Some(_) => Ok(()),
@@ -337,7 +339,7 @@ impl Declare<'_> {
         }
     }
 
-    /// The index of an id that must be defined before here.
+    /// The index of the definition of an id, which must come before this instruction.
     fn earlier(&self, id: u32) -> Result<usize, LoadError> {
         match self.module.definition(id) {
             Some(index) if index < self.index => Ok(index),
@@ -346,7 +348,7 @@ impl Declare<'_> {
         }
     }
 
-    /// The index of a type that must be declared before here.
+    /// The index of the declaration of a type, which must come before this instruction.
     fn earlier_type(&self, id: u32) -> Result<usize, LoadError> {
         let index = self.earlier(id)?;
         if traits(self.module.instructions[index].op).type_ {
@@ -540,14 +542,14 @@ fn is_modeled_in_body(op: Op) -> bool {
     structural || shared || is_group(op) || is_image(op) || is_derivative(op) || crate::spirv::operation::core(op).is_some()
 }
 
-/// Whether the instruction is one of SPIR-V §3.3.24 that Vulkan 1.1 has: invocations of a subgroup
+/// Whether the instruction is one of SPIR-V §3.3.24 in Vulkan 1.1. Invocations of a subgroup
 /// execute it together.
 pub fn is_group(op: Op) -> bool {
     (Op::GroupNonUniformElect as u32..=Op::GroupNonUniformQuadSwap as u32).contains(&(op as u32))
 }
 
-/// Whether the instruction needs what the other invocations of the quad
-/// have (SPIR-V §3.3.10, §3.3.16).
+/// Whether the instruction needs values of the other invocations of the quad (SPIR-V
+/// §3.3.10, §3.3.16).
 pub(in crate::spirv) fn waits_for_quad(op: Op) -> bool {
     is_derivative(op) || is_implicit(op)
 }

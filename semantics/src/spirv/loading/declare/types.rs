@@ -1,4 +1,4 @@
-//! Types.
+//! Declarations of types.
 
 use rspirv::spirv::{Capability, Decoration as Decorate, Dim, ImageFormat, StorageClass};
 use smallvec::SmallVec;
@@ -139,7 +139,7 @@ impl Declare<'_> {
         })
     }
 
-    /// That numbers of that width have one of the capabilities that allow it (SPIR-V §3.31).
+    /// Checks that one of the capabilities for numbers of this width is declared (SPIR-V §3.31).
     fn width(&self, i: &Instruction, width: u32, rows: &[(u32, &[Capability])]) -> Checked {
         let Some((_, needed)) = rows.iter().find(|row| row.0 == width) else { return Ok(()) };
         if needed.iter().any(|&c| self.module.has_capability(c)) {
@@ -210,7 +210,7 @@ impl Declare<'_> {
         }))
     }
 
-    /// The type that the type declared here is made of, which must be there before.
+    /// A part of the type that is declared here. It must have been declared before.
     fn part(&self, id: u32) -> Result<Type, LoadError> {
         self.earlier_type(id)?;
         Ok(self.module.types.get(id).expect("a type that is declared before is in the table"))
@@ -221,7 +221,7 @@ impl Declare<'_> {
         if matches!(element, Type::Void | Type::Function { .. } | Type::RuntimeArray { .. }) {
             return self.fail(Check::TypeDeclaration, format!("an array's elements are {}; they must have a size", element.name()));
         }
-        // Buffers of no fixed size may be an array of descriptors, which nothing runs.
+        // Buffers without a fixed size may form an array of descriptors, which no engine runs.
         if self.module.types.scalars(id) == 0 && !self.module.types.has_size(id) && !self.module.unmodeled {
             return self.unsupported(format!("a structure without fixed members within another type (%{id})"));
         }
@@ -238,7 +238,7 @@ impl Declare<'_> {
     }
 }
 
-/// What integers of a width need.
+/// The capabilities for integers of a width. One of them must be declared.
 const INTEGERS: [(u32, &[Capability]); 3] = [
     (
         8,
@@ -264,7 +264,7 @@ const INTEGERS: [(u32, &[Capability]); 3] = [
     (64, &[Capability::Int64]),
 ];
 
-/// What floats of a width need.
+/// The capabilities for floats of a width. One of them must be declared.
 const FLOATS: [(u32, &[Capability]); 2] = [
     (
         16,
@@ -280,7 +280,7 @@ const FLOATS: [(u32, &[Capability]); 2] = [
     (64, &[Capability::Float64]),
 ];
 
-/// Whether variables of that storage class are modeled.
+/// Whether variables of this storage class are modeled.
 fn is_modeled(class: StorageClass) -> bool {
     use StorageClass::*;
     matches!(class, UniformConstant | Input | Uniform | Output | Workgroup | Private | Function | PushConstant | StorageBuffer)

@@ -1,4 +1,4 @@
-//! Variables, and the explicit layout of those in buffers.
+//! Variables, and the explicit layout of variables in buffers.
 
 use rspirv::spirv::{BuiltIn, Capability, Decoration as Decorate, ExecutionModel, StorageClass};
 
@@ -9,7 +9,7 @@ use crate::spirv::module::{Variable, WHOLE};
 use crate::spirv::types::{MAX_BYTES, MAX_SCALARS, MatrixLayout, Type};
 use crate::spirv::words::Instruction;
 
-/// The most variables of a module.
+/// The greatest number of variables of a module.
 const MAX_VARIABLES: usize = 1 << 16;
 
 impl Declare<'_> {
@@ -57,7 +57,7 @@ impl Declare<'_> {
         Ok(())
     }
 
-    /// That an OpVariable of a function stands among the first instructions of its first block
+    /// Checks that an OpVariable of a function is among the first instructions of its first block
     /// (SPIR-V §2.4).
     fn in_first_block(&mut self, i: &Instruction) -> Checked {
         let Some(block) = self.block else {
@@ -66,8 +66,7 @@ impl Declare<'_> {
         let first = self.function.map(|f| self.module.functions[f as usize].first_block) == Some(block);
         let start = self.module.blocks[block as usize].start as usize;
         let before = &self.module.instructions[start..self.index];
-        // Only the last one before is looked at: those before it were looked at
-        // with their own OpVariable.
+        // Only the instruction before matters. Earlier ones were checked with their own OpVariable.
         let follows = before.iter().rev().find(|b| !matches!(b.op, Op::Line | Op::NoLine)).is_none_or(|b| matches!(b.op, Op::Variable));
         if !first || !follows {
             let what =
@@ -78,8 +77,8 @@ impl Declare<'_> {
         Ok(())
     }
 
-    /// That a variable is of a class that can be NonWritable: those of an invocation's own from 1.4
-    /// on, and never an interface or Workgroup (SPIR-V §3.20).
+    /// Checks that a variable's storage class may be NonWritable. An invocation's own variables may
+    /// be from 1.4 on, interfaces and Workgroup never (SPIR-V §3.20).
     fn read_only(&self, variable: u32, class: StorageClass) -> Checked {
         use StorageClass::{Function, Input, Output, Private, Workgroup};
         let own = matches!(class, Function | Private);
@@ -124,7 +123,7 @@ impl Declare<'_> {
         Ok(())
     }
 
-    /// Checks what a variable of that storage class holds.
+    /// Checks the contents of a variable of this storage class.
     fn held(&mut self, variable: u32, class: StorageClass, type_: u32) -> Checked {
         use StorageClass::*;
         let contents = self.module.types.contents(type_);
@@ -134,7 +133,7 @@ impl Declare<'_> {
         }
         let may_hold = self.module.has_variable_pointers() && !self.module.unmodeled;
         if contents.pointer && matches!(class, Function | Private) && may_hold {
-            // What it points to is checked where it is stored and loaded.
+            // Stores and loads check what it points to.
             return match self.module.pointer_type(type_) {
                 Some((StorageBuffer | Workgroup, _)) => Ok(()),
                 _ => self.unsupported(format!("OpVariable {class:?} that holds {} (%{variable})", text())),
@@ -161,7 +160,7 @@ impl Declare<'_> {
         }
     }
 
-    /// A variable in Workgroup: where it is a Block, its layout is explicit.
+    /// Checks a variable in Workgroup. If it is a Block, its layout is explicit.
     fn workgroup(&mut self, variable: u32, type_: u32) -> Checked {
         if self.module.decoration(type_, WHOLE, Decorate::Block).is_none() {
             return Ok(());
@@ -182,7 +181,7 @@ impl Declare<'_> {
         Ok(())
     }
 
-    /// A variable in UniformConstant: an image, a sampler or both.
+    /// Checks a variable in UniformConstant: an image, a sampler or both.
     fn descriptor(&self, variable: u32, type_: u32) -> Checked {
         match self.module.types.get(type_) {
             Some(type_) if type_.is_opaque() => self.placed(variable),
@@ -202,7 +201,7 @@ impl Declare<'_> {
         }
     }
 
-    /// That a variable has its descriptor set and binding.
+    /// Checks that a variable has a descriptor set and a binding.
     fn placed(&self, variable: u32) -> Checked {
         for decoration in [Decorate::DescriptorSet, Decorate::Binding] {
             if self.module.decoration(variable, WHOLE, decoration).is_none() {
@@ -241,8 +240,8 @@ impl Declare<'_> {
         Ok(())
     }
 
-    /// Checks the explicit layout of a structure and of what it is made of
-    /// (SPIR-V §2.16.2, shader validation).
+    /// Checks the explicit layout of a structure and of its parts (SPIR-V §2.16.2,
+    /// shader validation).
     fn layout(&mut self, type_: u32) -> Checked {
         let mut pending = vec![type_];
         while let Some(structure) = pending.pop() {
@@ -286,7 +285,7 @@ impl Declare<'_> {
         Ok(())
     }
 
-    /// Checks the strides of an array of arrays; what the innermost elements are.
+    /// Checks the strides of an array of arrays. Returns the type of the innermost elements.
     fn array_layout(&mut self, type_: u32, matrix: MatrixLayout) -> Result<u32, super::LoadError> {
         let leaf = self.module.types.leaf(type_);
         if self.laid_out.contains(&(type_, matrix)) && leaf != type_ {
@@ -331,13 +330,13 @@ impl Declare<'_> {
         Ok(())
     }
 
-    /// The alignment in bytes of the scalars of a type; of structures 1, whose members are looked
-    /// at by themselves.
+    /// The alignment in bytes of the scalars of a type. 1 for structures, whose members are
+    /// checked separately.
     fn alignment(&self, type_: u32) -> u64 {
         self.module.types.component(type_).and_then(Type::width).map_or(1, |w| u64::from(w / 8))
     }
 
-    /// A variable in Input or Output: built in, or with a location.
+    /// Checks a variable in Input or Output: it is a built-in, or has a location.
     fn interface(&self, variable: u32, class: StorageClass, type_: u32) -> Checked {
         if let Some(built_in) = self.module.decoration(variable, WHOLE, Decorate::BuiltIn) {
             return self.built_in(variable, class, type_, built_in);
@@ -368,7 +367,7 @@ impl Declare<'_> {
         Ok(())
     }
 
-    /// Checks the type of a built-in (Vulkan, built-in variables), and whether it is modeled.
+    /// Checks the type of a built-in (Vulkan, built-in variables). Refuses it if it is not modeled.
     fn built_in(&self, variable: u32, class: StorageClass, type_: u32, built_in: u32) -> Checked {
         let text = self.text(OperandKind::BuiltIn, built_in);
         let row = BuiltIn::from_u32(built_in).and_then(|b| BUILT_INS.iter().find(|row| row.1 == b && row.2 == class));
@@ -411,7 +410,7 @@ impl Declare<'_> {
 }
 
 impl Declare<'_> {
-    /// That what a built-in of subgroups needs is declared.
+    /// Checks that the capability of a built-in of subgroups is declared.
     fn capability_of(&self, variable: u32, text: &str, built_in: u32) -> Checked {
         use BuiltIn::{NumSubgroups, SubgroupEqMask, SubgroupId, SubgroupLocalInvocationId, SubgroupLtMask, SubgroupSize};
         let needed = match BuiltIn::from_u32(built_in) {
@@ -426,7 +425,7 @@ impl Declare<'_> {
     }
 }
 
-/// What a built-in holds.
+/// The type of a built-in.
 #[derive(Clone, Copy)]
 enum Form {
     Vec4,
@@ -440,13 +439,12 @@ enum Form {
     Ints,
 }
 
-/// The execution model that a built-in variable of that storage class is for; `None` for what is
-/// not modeled.
+/// The execution model of a built-in variable of this storage class. `None` if it is not modeled.
 pub(in crate::spirv) fn model_of(built_in: BuiltIn, class: StorageClass) -> Option<ExecutionModel> {
     BUILT_INS.iter().find(|row| row.1 == built_in && row.2 == class).map(|row| row.0)
 }
 
-/// Whether a built-in that is modeled in compute stages only is one of every stage (Vulkan,
+/// Whether a built-in exists in every stage, although it is modeled in compute stages only (Vulkan,
 /// Built-In Variables).
 pub(in crate::spirv) fn is_in_every_stage(built_in: BuiltIn) -> bool {
     use BuiltIn::{
@@ -457,7 +455,7 @@ pub(in crate::spirv) fn is_in_every_stage(built_in: BuiltIn) -> bool {
     of_subgroups.contains(&built_in)
 }
 
-/// The built-ins that are modeled: for which execution model, and in which storage class.
+/// The modeled built-ins, with execution model, storage class and type.
 const BUILT_INS: &[(ExecutionModel, BuiltIn, StorageClass, Form)] = &[
     (ExecutionModel::Vertex, BuiltIn::Position, StorageClass::Output, Form::Vec4),
     (ExecutionModel::Vertex, BuiltIn::PointSize, StorageClass::Output, Form::Float),
@@ -492,7 +490,7 @@ const BUILT_INS: &[(ExecutionModel, BuiltIn, StorageClass, Form)] = &[
     (ExecutionModel::GLCompute, BuiltIn::SubgroupLtMask, StorageClass::Input, Form::Int4),
 ];
 
-/// Whether memory of that storage class has an explicit layout.
+/// Whether memory of this storage class has an explicit layout.
 pub(in crate::spirv) fn has_layout(class: StorageClass) -> bool {
     use StorageClass::{PushConstant, StorageBuffer, Uniform};
     matches!(class, Uniform | StorageBuffer | PushConstant)

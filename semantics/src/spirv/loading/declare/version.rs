@@ -1,9 +1,9 @@
-//! What the version of a module decides of single instructions (SPIR-V, Changes, and the "Missing
-//! before" and "Missing after" of each table).
+//! What the version of a module decides about single instructions (SPIR-V, Changes, and the
+//! "Missing before" and "Missing after" of each table).
 //!
-//! Beside this, the version decides what interfaces list (`check::calls`), what OpSelect and
-//! OpCopyLogical take (`check::composite`), where branches go (`check::flow`), and what is
-//! NonWritable (`declare::variables`).
+//! The version also decides what interfaces list (`check::calls`), what OpSelect and OpCopyLogical
+//! take (`check::composite`), where branches go (`check::flow`), and what may be NonWritable
+//! (`declare::variables`).
 
 use rspirv::spirv::{Capability, Decoration as Decorate};
 
@@ -12,8 +12,8 @@ use crate::spirv::error::Check;
 use crate::spirv::grammar::Op;
 use crate::spirv::words::Instruction;
 
-/// The minor version that brought an instruction, where it is later than 1.0, and the extensions
-/// that bring it to older ones. What a capability brings is checked by its capability.
+/// The minor version that introduced an instruction, if it is later than 1.0, with the extensions
+/// that provide it before. Instructions of a capability are checked by the capability.
 fn since(op: Op) -> Option<(u8, &'static [&'static str])> {
     Some(match op {
         Op::ModuleProcessed => (1, &[]),
@@ -27,13 +27,13 @@ fn since(op: Op) -> Option<(u8, &'static [&'static str])> {
     })
 }
 
-/// Whether a version after 1.0 brought an instruction.
+/// Whether a version after 1.0 introduced an instruction.
 pub(super) fn is_later(op: Op) -> bool {
     since(op).is_some()
 }
 
 impl Declare<'_> {
-    /// That the module's version, or an extension that it names, has the instruction.
+    /// Checks that the module's version, or an extension that it declares, has the instruction.
     pub(super) fn version_of(&self, i: &Instruction) -> Checked {
         let minor = self.module.header.minor;
         let Some((version, extensions)) = since(i.op) else { return Ok(()) };
@@ -44,20 +44,20 @@ impl Declare<'_> {
         self.fail(Check::Version, format!("{} needs SPIR-V 1.{version}{others}, and this is SPIR-V 1.{minor}", i.name()))
     }
 
-    /// Whether one of these extensions is declared. They stand before all that needs them.
+    /// Whether one of these extensions is declared. Extensions stand before their uses.
     fn names_one_of(&self, wanted: &[&str]) -> bool {
         let declared = self.module.instructions[..self.index].iter().take_while(|i| matches!(i.op, Op::Capability | Op::Extension));
         declared.filter(|i| i.is(Op::Extension)).any(|i| wanted.contains(&self.string(i.operands(&self.module.words)).as_str()))
     }
 
-    /// Whether an extension is declared, which stands after the capabilities.
+    /// Whether an extension is declared. Extensions stand after the capabilities.
     fn will_name(&self, wanted: &str) -> bool {
         let declared = self.module.instructions.iter().take_while(|i| matches!(i.op, Op::Capability | Op::Extension));
         declared.filter(|i| i.is(Op::Extension)).any(|i| self.string(i.operands(&self.module.words)) == wanted)
     }
 
-    /// That the module's version has a capability: those of subgroups and of variable pointers came
-    /// with SPIR-V 1.3.
+    /// Checks that the module's version has a capability. Capabilities of subgroups and of variable
+    /// pointers need SPIR-V 1.3.
     pub(super) fn capability_is_there(&self, capability: Capability) -> Checked {
         let minor = self.module.header.minor;
         if self.module.unmodeled {
@@ -85,7 +85,7 @@ impl Declare<'_> {
         self.fail(Check::Version, format!("OpCapability {capability:?} needs SPIR-V 1.3, and this is SPIR-V 1.{minor}"))
     }
 
-    /// The same of variable pointers, which an extension had before.
+    /// Checks the same for variable pointers, which an extension provided before.
     fn has_pointers_of(&self, capability: Capability) -> Checked {
         let minor = self.module.header.minor;
         if minor >= 3 || self.will_name("SPV_KHR_variable_pointers") {
@@ -99,7 +99,7 @@ impl Declare<'_> {
         )
     }
 
-    /// That the module's version still has a decoration.
+    /// Checks that the module's version still has a decoration.
     pub(super) fn decoration_is_there(&self, i: &Instruction, decoration: Decorate) -> Checked {
         let minor = self.module.header.minor;
         if decoration == Decorate::BufferBlock && minor > 3 && !self.module.unmodeled {

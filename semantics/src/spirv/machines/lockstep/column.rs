@@ -1,9 +1,8 @@
-//! 64 lanes side by side: columns of words, and sets of lanes as bits.
+//! Columns of words for 64 lanes, and sets of lanes as bits.
 //!
-//! Everything here is written so that the compiler makes vector instructions of it; nothing knows
-//! of SPIR-V.
+//! The code is written so that the compiler vectorises it. It knows nothing of SPIR-V.
 
-/// How many invocations run side by side.
+/// The number of invocations that run side by side.
 pub const LANES: usize = 64;
 
 /// One 32-bit word of each lane.
@@ -25,18 +24,18 @@ pub fn lanes(set: Lanes) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The set of the lanes whose byte is 1; every byte is 0 or 1.
+/// The set of the lanes whose byte is 1. Every byte must be 0 or 1.
 #[inline]
 pub fn set_of(bytes: &[u8; LANES]) -> Lanes {
     let mut set = 0;
     for (i, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
-        // The product brings bit 0 of byte k to bit 56 + k.
+        // The product moves bit 0 of byte k to bit 56 + k.
         set |= (u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * i);
     }
     set
 }
 
-/// The lanes where the relation holds between the words of two columns.
+/// The lanes in which the relation holds between the words of two columns.
 #[inline]
 pub fn compare(a: &Column, b: &Column, holds: impl Fn(u32, u32) -> bool) -> Lanes {
     let mut bytes = [0u8; LANES];
@@ -71,7 +70,7 @@ pub fn spread(set: Lanes) -> Column {
     column
 }
 
-/// The word that all lanes of the set have, if they have the same; `None` too for the empty set.
+/// The word that all lanes of the set share. `None` if they differ or the set is empty.
 #[inline]
 pub fn uniform(column: &Column, set: Lanes, spread: &Column) -> Option<u32> {
     let first = column[(set.trailing_zeros() as usize).min(LANES - 1)];

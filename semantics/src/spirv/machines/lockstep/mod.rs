@@ -1,11 +1,11 @@
-//! The fast machine for compute, and for the stages of draws: 64 invocations side by side in
-//! columns, with masks.
+//! The fast machine for compute and for the stages of draws. It runs 64 invocations side by side,
+//! in columns with masks.
 //!
-//! It shares no rule with the relation that it stands beside: only the loaded module and the scalar
-//! functions of [`operation`](crate::spirv::operation), which it falls back to for the rarer
-//! instructions and wherever a value is undefined. Undefinedness is one bit for each lane of a
-//! register, and origins are kept only for lanes that are undefined. What it does not compile it
-//! refuses by name, before anything runs.
+//! It shares no rule with the relation. It shares only the loaded module and the scalar functions
+//! of [`operation`](crate::spirv::operation). It uses these for rare instructions and for
+//! undefined values. Whether a value is undefined is one bit for each lane of a register. Origins
+//! are kept only for undefined lanes. Before anything runs, the machine refuses by name what it
+//! does not compile.
 
 pub(crate) mod column;
 mod compile;
@@ -33,7 +33,7 @@ impl Program {
         Program::of(&Arc::new(module.clone()), entry)
     }
 
-    /// The same of a module that is shared with the program.
+    /// Compiles an entry point of a module that the program then shares.
     ///
     /// # Errors
     /// As [`Program::compile`].
@@ -41,8 +41,8 @@ impl Program {
         compile::compile(module, entry, ExecutionModel::GLCompute)
     }
 
-    /// The program with a bug planted in its parts, for tests of what compares this machine with
-    /// something. A bug must keep registers, blocks and tables within the program.
+    /// The program with a bug planted in its parts, for tests of the comparisons with this machine.
+    /// A bug must keep registers, blocks and tables within the program.
     #[must_use]
     pub fn planted(mut self, bug: impl FnOnce(Parts<'_>)) -> Program {
         let Program { codes, blocks, moves, sites, atomics, advances, pairs, images, groups, interface, calculator, .. } = &mut self;
@@ -57,7 +57,7 @@ impl FragmentProgram {
         FragmentProgram::of(&Arc::new(module.clone()), entry)
     }
 
-    /// The same of a module that is shared with the program.
+    /// Compiles an entry point of a module that the program then shares.
     ///
     /// # Errors
     /// As [`FragmentProgram::compile`].
@@ -72,12 +72,12 @@ impl FragmentProgram {
         FragmentProgram { program: self.program.planted(bug), ..self }
     }
 
-    /// The module that it was compiled from.
+    /// The module of the program.
     pub(in crate::spirv) fn module(&self) -> &Module {
         &self.program.module
     }
 
-    /// Whether it was compiled from the entry point of that function.
+    /// Whether this is the program of the entry point with that function.
     pub(in crate::spirv) fn is_of(&self, function: u32) -> bool {
         self.function == function
     }
@@ -87,7 +87,7 @@ impl VertexProgram {
     /// Compiles a vertex entry point of a loaded module, which is shared with the program.
     ///
     /// # Errors
-    /// No such entry point, or what the machine does not compile.
+    /// If there is no such entry point, or if the machine does not compile it.
     pub fn of(module: &Arc<Module>, entry: &str) -> Result<VertexProgram, LoadError> {
         let function = module.entry_point(entry)?.function;
         let program = compile::compile(module, entry, ExecutionModel::Vertex)?;
@@ -100,7 +100,7 @@ impl VertexProgram {
         VertexProgram(self.0.planted(bug))
     }
 
-    /// What runs its lanes, which are vertices rather than fragments of quads.
+    /// The program as lanes to run. Its lanes are vertices, not fragments of quads.
     pub(in crate::spirv) fn lanes(&self) -> &FragmentProgram {
         &self.0
     }
@@ -112,7 +112,7 @@ mod tests {
     use crate::outcome::Outcome;
     use crate::spirv::{self, Buffer, LoadError, Module, Options, assemble};
 
-    /// Which scalars of the input %in are read by what stands in the entry point's block.
+    /// Which scalars of the input %in the code in the entry point's block reads.
     fn read(code: &str) -> Vec<bool> {
         let text = format!(
             "OpCapability Shader OpMemoryModel Logical GLSL450 OpEntryPoint Fragment %main \"main\" %in %out
@@ -128,7 +128,7 @@ mod tests {
         program.program.interface.iter().find(|held| held.cells.len() == 4).expect("the input").read.clone()
     }
 
-    /// What is too large for the machine is left to the relation.
+    /// A program that is too large for the machine runs by the relation.
     #[test]
     fn more_memory_than_the_machine_has_is_left_to_the_relation() {
         let text = "OpCapability Shader OpMemoryModel Logical GLSL450 OpEntryPoint GLCompute %main \"main\"
@@ -159,12 +159,12 @@ mod tests {
         assert_eq!(read(of_two), [true, true, false, false]);
         let of_one = "%at = OpAccessChain %pf %in %1 %x = OpLoad %float %at %r = OpCompositeConstruct %v4 %x %x %x %x OpStore %out %r";
         assert_eq!(read(of_one), [false, true, false, false]);
-        // A number that is the input's id, too.
+        // The OpSwitch has a literal equal to the input's id.
         let numbered = "%at = OpAccessChain %pf %in %1 %x = OpLoad %float %at %i = OpConvertFToU %uint %x
                         OpSelectionMerge %end None OpSwitch %i %end 1 %end 2 %end 3 %end 4 %end 5 %end 6 %end 7 %end 8 %end 9 %end 10 %end
                         11 %end 12 %end 13 %end 14 %end 15 %end %end = OpLabel";
         assert_eq!(read(numbered), [false, true, false, false]);
-        // What is kept and never loaded is not read.
+        // A component that is stored and never loaded is not read.
         let kept = "%x = OpLoad %v4 %in OpStore %kept %x %y = OpLoad %v4 %kept %z = OpCompositeExtract %float %y 2
                     %r = OpCompositeConstruct %v4 %z %z %z %z OpStore %out %r";
         assert_eq!(read(kept), [false, false, true, false]);

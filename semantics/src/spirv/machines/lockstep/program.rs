@@ -1,4 +1,4 @@
-//! A compiled entry point: registers, codes, blocks in structural order, memory.
+//! A compiled entry point: registers, codes, blocks in structural order, and memory.
 
 use std::sync::Arc;
 
@@ -11,24 +11,24 @@ use crate::spirv::grammar::Op as Core;
 use crate::spirv::module::Module;
 use crate::spirv::operation::{Calculator, Operation, Scalar as Component, Shape, Signature};
 
-/// No register.
+/// Stands for the absence of a register.
 pub const NONE: u32 = u32::MAX;
 
-/// Where one scalar of a value lives.
+/// The place of one scalar of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
-    /// A column: a number of up to 32 bits, zero-extended.
+    /// A column: a number of at most 32 bits, zero-extended.
     Word(u32),
-    /// Two columns, the low and the high word: a number of 64 bits.
+    /// Two columns, for the low and the high word of a 64-bit number.
     Wide(u32, u32),
-    /// A set: a Boolean.
+    /// A set, for a Boolean.
     Truth(u32),
 }
 
-/// The scalars of a value.
+/// The slots of a value's scalars.
 pub type Slots = SmallVec<[Slot; 4]>;
 
-/// What a code does with columns d, a, b, c, or with sets where it says so.
+/// The operation of a code on columns d, a, b, c, or on sets if the comment says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the comment above each group says what its names do")]
 #[rustfmt::skip]
@@ -45,116 +45,122 @@ pub enum Op {
     UnorderedEqualFloat, UnorderedNotEqualFloat, UnorderedLessFloat, UnorderedLessEqualFloat,
     // Set d := set a ∘ set b.
     AndSet, OrSet, EqualSet, NotEqualSet, NotSet,
-    // d := a where set c, else b; the same of sets.
+    // d := a in the lanes of set c, and b in the others. SelectSet does it for sets.
     Select, SelectSet,
-    // d := a, with its undefined lanes; the same of sets, and of what OpBitcast gives.
+    // d := a, with the undefined lanes, for columns and for sets. Bitcast is the same
+    // for OpBitcast.
     Copy, CopySet, Bitcast,
-    // d := a + b·c words, as addresses are computed; c is a number, a may be none.
+    // d := a + b·c, for addresses. c is a number; a may be none.
     Index,
-    // Undefined behaviour where a is not below the number c, or not below the length of array c of
-    // the run; b is the fault.
+    // Undefined behaviour in lanes where a is not less than the number c, or than the length of the
+    // run's array c. b is the fault.
     Bound, BoundRuntime,
-    // d := a narrowed to 32 bits, the most that these hold where it is more; c is its high word.
-    // Undefined behaviour by fault b, if there is one.
+    // d := the 64-bit index with low word a and high word c. If it does not fit in 32 bits:
+    // the greatest 32-bit number. If b is a fault, undefined behaviour where the index is out
+    // of its bounds.
     BoundWide,
-    // Undefined behaviour where pointer c of `Program::follows` is to nothing.
+    // Undefined behaviour in lanes where pointer c of `Program::follows` points to nothing.
     Follow,
-    // d := a + b, an element that must be among those of advance c of `Program::advances`.
+    // d := a + b, which must be the index of an element for advance c of `Program::advances`.
     Advance,
-    // d := how many elements array c of the run has, the greatest number where buffers are robust.
+    // d := the length of the run's array c, or the greatest number if buffers are robust.
     Elements,
-    // Set d := whether pair c of `Program::pairs` is one pointer; d := how many elements apart it
-    // is.
+    // For pair c of `Program::pairs`: set d := whether the pointers are equal, or d := their
+    // distance in elements.
     PtrSame, PtrApart,
-    // Set d := where the access that ends at byte a + the number c of the buffer is within it. Only
-    // of use where buffers are robust.
+    // Set d := the lanes in which byte a + the number c, the end of an access, is within the
+    // buffer. Only used if buffers are robust.
     Reach,
-    // Undefined behaviour where a + the number c is no multiple of b, of a buffer.
+    // Undefined behaviour in lanes where a + the number c, in a buffer, is not a multiple of
+    // the number b.
     Align,
-    // Undefined behaviour where copy c of the program is between places that overlap in part.
+    // Undefined behaviour in lanes where the places of copy c of the program overlap in part.
     Overlap,
-    // Only the active lanes go on where a is the number c, until Widen: then those before Narrow.
+    // Narrow leaves only the lanes active where a is the number c. Widen restores the active lanes.
     Narrow, Widen,
-    // d := memory at a + the number c; a may be none. The name says the memory and what d is. Of
-    // buffers, b is none or the set of what reaches.
+    // d := memory at a + the number c; a may be none. The name says which memory, and whether d is
+    // a set. For buffers, b is none or the set of lanes whose access is within the buffer.
     LoadLocal, LoadLocalSet, LoadShared, LoadSharedSet, LoadBuffer, LoadBuffer16, LoadBuffer8,
-    // memory at a + the number c := d.
+    // Memory at a + the number c := d.
     StoreLocal, StoreLocalSet, StoreShared, StoreSharedSet, StoreBuffer, StoreBuffer16, StoreBuffer8,
-    // Local memory from the number c on, b scalars, becomes undefined; registers d… d+b become
-    // undefined; sets d… d+b too.
+    // In the active lanes become undefined: b words of local memory from the number c on;
+    // column d; set d.
     ForgetLocal, Forget, ForgetSets,
-    // d becomes undefined in every active lane, or in those of set a if there is one; the same of a
-    // set. The origin is code's instruction with the kind of fault b.
+    // d becomes undefined in every active lane, or in the active lanes of set a if there is one.
+    // UndefineSet does it for a set. The origin is the code's instruction, with number b as the
+    // kind of undefined value.
     Undefine, UndefineSet,
-    // The length of array c of the run.
+    // d := the length of the run's array c.
     Length,
-    // An atomic of `Program::atomics`; a fence of `Program::fences`, c.
+    // Atomic c of `Program::atomics`; fence c of `Program::fences`.
     Atomic, Fence,
-    // An operation of `Program::sites`, lane by lane.
+    // The site with number `at` of `Program::sites`, lane by lane.
     Compute,
-    // d := the difference of a in each quad, b none and c saying which: of rows or, with bit 0, of
-    // columns; of each lane's own with bit 1, or of the first one's. Undefined in a quad of which a
-    // lane is not active.
+    // d := the difference of a in each quad. Bit 0 of c selects the direction: along a row, or
+    // along a column if set. Bit 1 selects the lane's own row or column; otherwise it is the first
+    // one. b is none. The result is undefined in a quad with an inactive lane.
     Derivative,
-    // The active lanes become helpers; set d := the helpers.
+    // Demote makes the active lanes helpers. Set d := the helpers.
     Demote, IsHelper,
-    // The image instruction c of `Program::images`.
+    // Image instruction c of `Program::images`.
     Image,
-    // The group instruction c of `Program::groups`, in each subgroup, or in each quad of fragments.
+    // Group instruction c of `Program::groups`, in each subgroup, or in each quad of a
+    // fragment stage.
     Group,
 }
 
 /// One step of a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Code {
-    /// What is done.
+    /// The operation.
     pub op: Op,
-    /// Whether lanes that are not active must keep what d has.
+    /// Whether inactive lanes must keep their value in d.
     pub masked: bool,
-    /// The buffer, of accesses to buffers.
+    /// The number of the buffer, for accesses to buffers.
     pub buffer: u8,
-    /// What is written, or stored.
+    /// The register that is written, or stored to memory.
     pub d: u32,
-    /// An operand.
+    /// The first operand: a column, a set or a number, as the comment on the operation says. `NONE`
+    /// if there is none.
     pub a: u32,
-    /// An operand.
+    /// The second operand, in the same way.
     pub b: u32,
-    /// An operand.
+    /// The third operand, in the same way. It is often an index of a table of the program.
     pub c: u32,
-    /// The index of the instruction, or for computing codes of the site that repeats
-    /// it lane by lane.
+    /// The index of the instruction in the module. For a computing code it is the number of the
+    /// site that repeats it lane by lane.
     pub at: u32,
 }
 
-/// A computing instruction, or one component of it, for running lane by lane.
+/// A computing instruction, or one component of it, in the form that runs lane by lane.
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// The index of the instruction.
+    /// The index of the instruction in the module.
     pub instruction: u32,
-    /// What is computed.
+    /// The operation.
     pub operation: Operation,
-    /// The operands.
+    /// The operands, as shapes and slots.
     pub args: SmallVec<[(Shape, Slots); 3]>,
     /// The shapes of the result.
     pub results: SmallVec<[Shape; 2]>,
-    /// Where the result goes.
+    /// The slots of the result.
     pub to: Slots,
-    /// Decorated NoSignedWrap.
+    /// Whether the instruction is decorated NoSignedWrap.
     pub no_signed_wrap: bool,
-    /// Decorated NoUnsignedWrap.
+    /// Whether the instruction is decorated NoUnsignedWrap.
     pub no_unsigned_wrap: bool,
 }
 
 impl Site {
-    /// Whether it computes one component of the bits of its operands: of scalars, or by OpAny and
-    /// OpAll of a vector's components.
+    /// Whether it computes one component from the bits of its operands: from scalars, or from the
+    /// components of a vector by OpAny or OpAll.
     pub(super) fn is_single(&self) -> bool {
         let of_scalars = || self.operation.is_componentwise() && self.args.iter().all(|(_, slots)| slots.len() == 1);
         self.to.len() == 1 && (self.operation.signature == Signature::Reduction || of_scalars())
     }
 
-    /// Whether the result may wrap, of operands with these bits, although a decoration says that it
-    /// does not.
+    /// Whether the result may wrap for operands with these bits, although a decoration
+    /// excludes that.
     pub(super) fn may_wrap(&self, bits: &[u64]) -> bool {
         if !self.no_signed_wrap && !self.no_unsigned_wrap {
             return false;
@@ -168,62 +174,63 @@ impl Site {
     }
 }
 
-/// What an index must be below.
+/// The exclusive upper bound of an index.
 #[derive(Clone, Copy, Debug)]
 pub enum Count {
-    /// This number.
+    /// A constant.
     Fixed(u64),
-    /// The length of that array of the run.
+    /// The length of the run's array with that number.
     Array(u32),
 }
 
-/// An index that an access chain must have in bounds.
+/// The bound of an access chain's index, for the check and its report.
 #[derive(Clone, Copy, Debug)]
 pub struct Fault {
     /// The id of the index.
     pub id: u32,
-    /// What it must be below.
+    /// The exclusive upper bound.
     pub count: Count,
 }
 
-/// The columns of a pointer that is chosen at run time: where element 0 of its array is, the number
-/// of its element, how many there are, none of the null pointer; and the number of its buffer.
+/// The columns of a pointer that is chosen at run time: the address of element 0 of its array,
+/// the index of its element, the number of elements (0 for the null pointer), and the number
+/// of its buffer.
 pub type Chosen = [u32; 4];
 
-/// A pointer that must be to something.
+/// A check that a pointer points to something.
 #[derive(Clone, Copy, Debug)]
 pub struct Follow {
-    /// Its columns.
+    /// The columns of the pointer.
     pub pointer: Chosen,
-    /// Its id.
+    /// The id of the pointer.
     pub id: u32,
-    /// Whether one past the end of an array is nothing.
+    /// Whether the check also fails for one past the end of an array.
     pub past_too: bool,
 }
 
 /// An OpPtrAccessChain.
 #[derive(Clone, Copy, Debug)]
 pub struct Advance {
-    /// The column of how many elements the array has.
+    /// The column of the array's number of elements.
     pub count: u32,
-    /// The id of the element.
+    /// The id of the Element operand.
     pub id: u32,
-    /// Whether it may go to one past the end.
+    /// Whether the result may be one past the end.
     pub past: bool,
 }
 
 /// The operands of OpPtrEqual, OpPtrNotEqual or OpPtrDiff.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair {
-    /// The columns of the two pointers, in the order of the operands.
+    /// The columns of both pointers, in the order of the operands.
     pub pointers: [Chosen; 2],
-    /// From one element to the next.
+    /// The distance between elements, in bytes, or in words without layout.
     pub stride: u32,
-    /// Whether memory has no layout.
+    /// Whether the pointers point to Workgroup memory without layout.
     pub is_shared: bool,
-    /// Whether OpPtrNotEqual asks.
+    /// Whether the instruction is OpPtrNotEqual.
     pub negates: bool,
-    /// The width of what OpPtrDiff gives.
+    /// The width of the result of OpPtrDiff.
     pub width: u32,
 }
 
@@ -232,25 +239,26 @@ pub struct Pair {
 pub struct Place {
     /// The memory.
     pub space: Space,
-    /// The column of its address, or `NONE`.
+    /// The column of the address, or `NONE`.
     pub address: u32,
-    /// What is added to the address.
+    /// The number that is added to the address.
     pub offset: u32,
 }
 
 /// An OpCopyMemory between places that may overlap.
 #[derive(Clone, Debug)]
 pub struct Copied {
-    /// Where to, and where from.
+    /// The target and the source.
     pub ends: [Place; 2],
-    /// The scalars of each, from its address on: first word or byte, and how many.
+    /// The scalars of each, relative to its address: the first word or byte, and the
+    /// number of these.
     pub cells: [Vec<(u32, u32)>; 2],
 }
 
-/// Which memory an atomic works on.
+/// The memory of an atomic or of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// Memory of each lane: registers' overflow, so to say.
+    /// Each lane's own memory, for variables that are not in registers.
     Local,
     /// Workgroup memory.
     Shared,
@@ -258,30 +266,30 @@ pub enum Space {
     Buffer(u8),
 }
 
-/// An atomic on an integer of 32 bits, or of 64: then with columns of high words.
+/// An atomic on an integer of 32 or 64 bits. 64 bits have columns for high words.
 #[derive(Clone, Copy, Debug)]
 pub struct Atomic {
     /// The instruction.
     pub op: crate::spirv::grammar::Op,
     /// The memory.
     pub space: Space,
-    /// The column of its address, or `NONE`.
+    /// The column of the address, or `NONE`.
     pub address: u32,
-    /// What is added to the address.
+    /// The number that is added to the address.
     pub offset: u32,
-    /// How many bits it has.
+    /// The width in bits.
     pub width: u8,
-    /// The operand's columns, low and high, or `NONE`; of OpAtomicCompareExchange the new value's.
+    /// The operand's columns, low and high, or `NONE`. For OpAtomicCompareExchange: the new value.
     pub value: [u32; 2],
-    /// The comparator's, likewise.
+    /// The comparator's columns, low and high, or `NONE`.
     pub comparator: [u32; 2],
     /// The column of the result's high word, or `NONE`.
     pub high: u32,
-    /// Its scope.
+    /// The memory scope.
     pub scope: Scope,
-    /// Its semantics; of OpAtomicCompareExchange, those where it exchanges.
+    /// The semantics. For OpAtomicCompareExchange: those of an exchange.
     pub semantics: Semantics,
-    /// Of OpAtomicCompareExchange, those where it does not.
+    /// For OpAtomicCompareExchange: the semantics if it compares unequal.
     pub unequal: Semantics,
 }
 
@@ -290,22 +298,22 @@ pub struct Atomic {
 pub struct ImageAccess {
     /// The instruction.
     pub op: crate::spirv::grammar::Op,
-    /// The variable that names the image, among the program's opaque ones.
+    /// The variable that names the image, as an index of `Program::opaque`.
     pub image: u32,
-    /// The variable that names the sampler, likewise, or `NONE`.
+    /// The variable that names the sampler, as an index of `Program::opaque`, or `NONE`.
     pub sampler: u32,
-    /// The operands that choose texels, by id: the coordinate, as far as it counts, then the image
-    /// operands.
+    /// The operands that select texels, with their ids. The first is the coordinate, without unused
+    /// components. The image operands follow.
     pub choosing: SmallVec<[(u32, Slots); 3]>,
-    /// Which of these each image operand is, as [`Choice`] numbers them; 0 where there is none.
+    /// By [`Choice`]: the index of the image operand in `choosing`, or 0 if it is absent.
     pub places: [u8; 6],
-    /// Whether the integers of the coordinate are signed, and those of a level.
+    /// Whether an integer coordinate is signed, and whether a level is.
     pub signed: [bool; 2],
-    /// The depth reference, the texel that is written, or the level of a query.
+    /// The depth reference, the texel to write, or the level of a query.
     pub value: Slots,
-    /// The component that is gathered.
+    /// The component to gather.
     pub component: u8,
-    /// Where the result goes.
+    /// The slots of the result.
     pub results: Slots,
 }
 
@@ -314,26 +322,26 @@ pub struct ImageAccess {
 pub struct Group {
     /// The instruction.
     pub op: crate::spirv::grammar::Op,
-    /// The index of the instruction.
+    /// The index of the instruction in the module.
     pub instruction: u32,
-    /// What is voted on, combined or handed on.
+    /// The value to vote on, combine or pass to other lanes.
     pub value: Slots,
-    /// The lane, distance or direction that is named, if one is.
+    /// The operand that selects a lane, a distance or a direction, if there is one.
     pub chosen: Slots,
     /// The shape of the value.
     pub shape: Shape,
-    /// How two votes or values are joined.
+    /// The operation that combines two votes or values.
     pub joins: Option<Operation>,
-    /// What joining with changes nothing.
+    /// The identity element of that operation.
     pub identity: u64,
-    /// Over which lanes values are combined, or bits counted, if they are.
+    /// The group operation: over which lanes values are combined, or bits are counted.
     pub over: Option<rspirv::spirv::GroupOperation>,
-    /// How many lanes a cluster has, if values are combined in clusters.
+    /// The number of lanes of a cluster, if values are combined in clusters.
     pub cluster: Option<u32>,
-    /// The operand that must be the same in all lanes that execute it together, if one must: the
-    /// value or what is chosen, by its id.
+    /// The id of the operand that must be the same in all lanes which execute the instruction
+    /// together, if there is one. It is the value or the selecting operand.
     pub same: Option<u32>,
-    /// Where the result goes.
+    /// The slots of the result.
     pub to: Slots,
 }
 
@@ -350,14 +358,14 @@ pub enum Choice {
 }
 
 impl ImageAccess {
-    /// The scalars of both ids of Grad.
+    /// The slots of both operands of Grad.
     pub fn gradients(&self) -> Option<[&Slots; 2]> {
         let at = usize::from(self.places[Choice::Grad as usize]);
         let slots = |at: usize| self.choosing.get(at).map(|(_, slots)| slots);
         if at == 0 { None } else { Some([slots(at)?, slots(at + 1)?]) }
     }
 
-    /// The scalars of an image operand.
+    /// The slots of an image operand.
     pub fn choice(&self, of: Choice) -> Option<&Slots> {
         match self.places[of as usize] {
             0 => None,
@@ -369,16 +377,16 @@ impl ImageAccess {
 /// A copy of one scalar.
 #[derive(Clone, Copy, Debug)]
 pub struct Move {
-    /// Where to.
+    /// The target.
     pub to: Slot,
-    /// Where from.
+    /// The source.
     pub from: Slot,
 }
 
-/// A way from a block to another, with the copies that the OpPhi there are.
+/// An edge from a block to another, with the copies of the OpPhi there.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Edge {
-    /// The block.
+    /// The target block.
     pub target: u32,
     /// The first copy.
     pub first: u32,
@@ -388,7 +396,7 @@ pub struct Edge {
     pub overlaps: bool,
 }
 
-/// How a block ends.
+/// The end of a block.
 #[derive(Clone, Debug)]
 pub enum End {
     /// OpBranch.
@@ -397,58 +405,58 @@ pub enum End {
     Conditional {
         /// The set.
         condition: u32,
-        /// Where its lanes go.
+        /// The edge of the lanes in the set.
         taken: Edge,
-        /// Where the others go.
+        /// The edge of the other lanes.
         otherwise: Edge,
     },
     /// OpSwitch.
     Switch {
         /// The selector.
         selector: Slot,
-        /// Literals, ascending, and edges.
+        /// The literals, ascending, with their edges.
         cases: Vec<(u64, Edge)>,
-        /// For every other value.
+        /// The edge for all other values.
         default: Edge,
     },
-    /// OpFunctionCall: the copies of the edge are the arguments.
+    /// OpFunctionCall. The copies of the edge are the arguments.
     Call {
-        /// To the function's first block.
+        /// The edge to the function's first block.
         edge: Edge,
-        /// The column that holds where the function returns to.
+        /// The column for the block that the function returns to.
         link: u32,
-        /// The block that goes on.
+        /// The block after the call.
         then: u32,
     },
-    /// OpReturn or OpReturnValue: the copies are the result.
+    /// OpReturn or OpReturnValue. The copies are the result.
     Return {
-        /// The column that holds the block that goes on; `NONE` in the entry point.
+        /// The column with the block to return to. `NONE` in the entry point.
         link: u32,
-        /// The copies; the target means nothing.
+        /// The copies. The target has no meaning.
         edge: Edge,
     },
     /// OpControlBarrier, then a block.
     Barrier {
-        /// The block that goes on.
+        /// The block after the barrier.
         then: u32,
-        /// Whether Workgroup memory is ordered by it.
+        /// Whether it orders Workgroup memory, as a release and an acquire of the workgroup.
         orders_shared: bool,
-        /// Whether buffers are.
+        /// Whether it orders buffers in the same way.
         orders_buffers: bool,
-        /// Whether images are.
+        /// Whether it orders images in the same way.
         orders_images: bool,
-        /// The same in full.
+        /// The memory scope, for the full detector.
         scope: Scope,
-        /// The same in full.
+        /// The semantics, for the full detector.
         semantics: Semantics,
     },
     /// OpControlBarrier of the scope Subgroup, then a block.
     SubgroupBarrier {
-        /// The block that goes on.
+        /// The block after the barrier.
         then: u32,
-        /// The scope of what it orders.
+        /// The memory scope.
         scope: Scope,
-        /// What it orders.
+        /// The semantics.
         semantics: Semantics,
     },
     /// OpKill or OpTerminateInvocation.
@@ -464,13 +472,14 @@ pub struct Block {
     pub first: u32,
     /// One past the last.
     pub end: u32,
-    /// The instructions of the module that it stands for.
+    /// The number of the module's instructions in it.
     pub count: u32,
-    /// The rules that the relation applies for them: lines count, the OpPhi of a block are one.
+    /// The number of rules that the relation applies for these. OpLine counts. All OpPhi of a block
+    /// count as one rule.
     pub rules: u32,
-    /// The index of the instruction that ends it.
+    /// The index of the last instruction.
     pub at: u32,
-    /// How it ends.
+    /// The end of the block.
     pub ends: End,
 }
 
@@ -481,46 +490,46 @@ pub struct BufferVariable {
     pub id: u32,
     /// Descriptor set and binding; `None` for push constants.
     pub descriptor: Option<(u32, u32)>,
-    /// The bytes of the fixed part of its layout.
+    /// The size in bytes of the fixed part of its layout.
     pub needed: u64,
     /// Whether the module may write it.
     pub writable: bool,
     /// Whether it is decorated Aliased.
     pub aliased: bool,
-    /// Whether it is a storage buffer, so that its contents are observed.
+    /// Whether it is a storage buffer. Then its contents are observed.
     pub is_storage: bool,
 }
 
 /// A runtime array within a buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct RuntimeArray {
-    /// The buffer.
+    /// The number of the buffer.
     pub buffer: u8,
-    /// Where it begins.
+    /// The offset of the array in bytes.
     pub offset: u64,
-    /// Bytes from one element to the next.
+    /// The distance between elements in bytes.
     pub stride: u32,
 }
 
 /// A variable in Workgroup memory.
 #[derive(Clone, Debug)]
 pub struct SharedVariable {
-    /// Its first word.
+    /// The first word.
     pub first: u32,
-    /// By word, the number of its scalar; none where every scalar is one word.
+    /// By word: the index of its scalar. `None` if every scalar is one word.
     pub scalars: Option<Vec<u32>>,
 }
 
-/// What tells the dynamic instances of a block's instructions apart.
+/// The columns that distinguish the dynamic instances of a block's instructions.
 #[derive(Clone, Debug)]
 pub struct Instance {
-    /// The columns that count how often the loops around the block have come back.
+    /// The columns that count the iterations of the loops around the block.
     pub counts: Vec<u32>,
-    /// The column that holds where its function returns to; `NONE` in the entry point.
+    /// The column with the block that its function returns to. `NONE` in the entry point.
     pub link: u32,
 }
 
-/// A register that holds an input.
+/// The built-in input that a column holds, with its component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// WorkgroupId.
@@ -543,18 +552,18 @@ pub enum Input {
     Subgroup,
     /// SubgroupLocalInvocationId.
     Lane,
-    /// SubgroupEqMask and its like, component by component.
+    /// SubgroupEqMask and similar masks, by component.
     Lanes(Mask, u8),
 }
 
 impl Input {
-    /// Whether it depends on which invocations are a subgroup.
+    /// Whether the input depends on how invocations form subgroups.
     pub(super) fn is_of_subgroups(self) -> bool {
         matches!(self, Input::SubgroupSize | Input::Subgroups | Input::Subgroup | Input::Lane | Input::Lanes(..))
     }
 }
 
-/// Lanes of a subgroup by how their numbers compare with an invocation's own.
+/// A mask of the lanes of a subgroup, by the comparison of their numbers with an invocation's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mask {
     Eq,
@@ -564,7 +573,7 @@ pub enum Mask {
     Lt,
 }
 
-/// Where a scalar of an interface variable is.
+/// The place of a scalar of an interface variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell {
     /// A column.
@@ -575,27 +584,27 @@ pub enum Cell {
     Local(u32),
 }
 
-/// An Input or Output variable of a fragment stage.
+/// An Input or Output variable of a stage of a draw.
 #[derive(Clone, Debug)]
 pub struct InterfaceVariable {
     /// Its id.
     pub id: u32,
-    /// Its scalars in order.
+    /// The places of its scalars, in order.
     pub cells: Vec<Cell>,
     /// The types of its scalars, in the same order.
     pub types: Vec<Component>,
-    /// By scalar: whether anything is made of it. A load alone, or a copy that nothing reads, makes
-    /// nothing of it.
+    /// By scalar: whether the program uses it. A load alone, or a copy that is not read,
+    /// does not count.
     pub read: Vec<bool>,
 }
 
-/// A compiled entry point: of compute, or within a [`FragmentProgram`] or [`VertexProgram`] of a
-/// stage of a draw.
+/// A compiled entry point: of compute, or of a stage of a draw as a part of a [`FragmentProgram`]
+/// or [`VertexProgram`].
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The module, for reports.
     pub(super) module: Arc<Module>,
-    /// Of a workgroup; of a fragment stage, that of a quad.
+    /// The size of a workgroup. In a stage of a draw: the size of a quad.
     pub(super) size: [u32; 3],
     pub(super) entry: u32,
     pub(super) blocks: Vec<Block>,
@@ -606,21 +615,22 @@ pub struct Program {
     pub(super) atomics: Vec<Atomic>,
     pub(super) images: Vec<ImageAccess>,
     pub(super) groups: Vec<Group>,
-    /// The ids of the variables of images and samplers.
+    /// The ids of the variables that name images and samplers.
     pub(super) opaque: Vec<u32>,
-    /// Columns, sets, scalars of local and of shared memory.
+    /// The numbers of columns and of sets, and the numbers of words of local and of shared memory.
     pub(super) columns: u32,
     pub(super) sets: u32,
     pub(super) local: u32,
     pub(super) shared: u32,
-    /// Constants and what each column or set holds before the run.
+    /// The initial values of columns and sets, constants included.
     pub(super) constants: Vec<(Slot, u64)>,
-    /// Constants that are undefined, with the OpUndef.
+    /// Slots that are undefined before the run, each with the index of its OpUndef. `u32::MAX`
+    /// stands for a variable without an initializer.
     pub(super) undefined: Vec<(Slot, u32)>,
     pub(super) inputs: Vec<(u32, Input)>,
-    /// The inputs and outputs of a fragment stage.
+    /// The inputs and outputs of a stage of a draw.
     pub(super) interface: Vec<InterfaceVariable>,
-    /// Private variables with initializers in local memory: scalar and bits.
+    /// Initialized words of local memory: the word and its bits.
     pub(super) initial_local: Vec<(u32, u32)>,
     pub(super) initial_shared: Vec<(u32, u32)>,
     pub(super) buffers: Vec<BufferVariable>,
@@ -631,26 +641,26 @@ pub struct Program {
     pub(super) advances: Vec<Advance>,
     pub(super) pairs: Vec<Pair>,
     pub(super) shared_variables: Vec<SharedVariable>,
-    /// Whether Workgroup memory has an explicit layout: all variables begin at its first word.
+    /// Whether Workgroup memory has an explicit layout. Then all variables begin at its first word.
     pub(super) laid_out: bool,
-    /// By block that ends with a barrier, or that a call returns to and from which a
-    /// barrier may be reached.
+    /// By block: the columns of its dynamic instances. The blocks are those that end with a
+    /// barrier, and those that a call returns to, if the callee may reach a barrier.
     pub(super) instances: FxHashMap<u32, Instance>,
-    /// The bytes that a record of the race shadow stands for: 4, or fewer where buffers are
-    /// accessed by less.
+    /// The number of bytes for which the race shadow has a record: 4, or fewer if an access to a
+    /// buffer is narrower.
     pub(super) granule: u32,
     /// Whether workgroups must run in order.
     pub(super) in_order: bool,
-    /// Whether atomics, fences or barriers of subgroups acquire or release, so that happens-before
-    /// is more than barriers of workgroups.
+    /// Whether atomics, fences or subgroup barriers acquire or release. Then happens-before depends
+    /// on more than workgroup barriers.
     pub(super) synchronises: bool,
-    /// Whether a compute stage depends on which invocations are a subgroup.
+    /// Whether a compute stage depends on how invocations form subgroups.
     pub(super) subgroups: bool,
-    /// What sites compute with.
+    /// The rules that sites compute with.
     pub(super) calculator: Calculator,
 }
 
-/// The parts of a program that a bug may be planted in.
+/// The parts of a program that a test may plant a bug in.
 pub struct Parts<'p> {
     /// The codes of all blocks.
     pub codes: &'p mut [Code],
@@ -658,25 +668,25 @@ pub struct Parts<'p> {
     pub blocks: &'p mut [Block],
     /// The copies of edges, in order.
     pub moves: &'p mut [Move],
-    /// What is computed lane by lane.
+    /// The instructions that are computed lane by lane.
     pub sites: &'p mut [Site],
     /// The atomics.
     pub atomics: &'p mut [Atomic],
     /// The OpPtrAccessChain.
     pub advances: &'p mut [Advance],
-    /// What compares pointers.
+    /// The comparisons of pointers.
     pub pairs: &'p mut [Pair],
     /// The image instructions.
     pub images: &'p mut [ImageAccess],
     /// The group instructions.
     pub groups: &'p mut [Group],
-    /// The inputs and outputs of a fragment stage.
+    /// The inputs and outputs of a stage of a draw.
     pub interface: &'p mut [InterfaceVariable],
-    /// What sites compute with.
+    /// The rules that sites compute with.
     pub calculator: &'p mut Calculator,
 }
 
-/// A compiled fragment entry point: 16 quads run side by side.
+/// A compiled fragment entry point. 16 quads run side by side.
 #[derive(Clone, Debug)]
 pub struct FragmentProgram {
     pub(super) program: Program,
@@ -684,12 +694,12 @@ pub struct FragmentProgram {
     pub(super) function: u32,
 }
 
-/// A compiled vertex entry point: 64 vertices run side by side, each a lane.
+/// A compiled vertex entry point. 64 vertices run side by side, one in each lane.
 #[derive(Clone, Debug)]
 pub struct VertexProgram(pub(super) FragmentProgram);
 
 impl Code {
-    /// Makes it a code that does nothing.
+    /// Turns the code into one that does nothing.
     pub fn drop_it(&mut self) {
         (self.op, self.b, self.c) = (Op::ForgetLocal, 0, 0);
     }

@@ -1,4 +1,4 @@
-//! Compiling an entry point: registers, resolved pointers, blocks, and the copies on each edge.
+//! Compiles an entry point: registers, resolved pointers, blocks, and the copies on each edge.
 
 use rspirv::spirv::Decoration as Decorate;
 
@@ -12,7 +12,7 @@ use crate::spirv::operation;
 use crate::spirv::subset;
 use crate::spirv::words::Instruction;
 
-/// The most lanes that a program's registers may have.
+/// The most lanes of a program's registers.
 const MAX_LANES: usize = 1 << 22;
 
 /// A resolved pointer.
@@ -20,11 +20,11 @@ const MAX_LANES: usize = 1 << 22;
 struct Address {
     /// The index of the variable among the program's variables.
     variable: u32,
-    /// The type pointed to.
+    /// The id of the type that it points to.
     pointee: u32,
-    /// Bytes from the variable's beginning.
+    /// The offset from the start of the variable, in bytes.
     offset: u64,
-    /// Bytes from one column to the next.
+    /// The distance between columns of a matrix, in bytes.
     matrix_stride: u32,
 }
 
@@ -99,8 +99,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The address that a pointer resolved to; `None` where its access chain is out of bounds
-    /// whatever happens.
+    /// The address of a pointer. `None` if its access chain is always out of bounds.
     fn address(&self, id: u32) -> Option<Address> {
         match self.homes[self.index(id)] {
             Home::Address(address) => Some(self.addresses[address as usize]),
@@ -117,7 +116,7 @@ impl Compiler<'_> {
         Ok(Slot { start: start as u32, lanes: lanes as u8, columns })
     }
 
-    /// Constants and variables, which stand before the entry point's function.
+    /// Allocates constants and variables, which precede the entry point's function.
     fn globals(&mut self, end: usize) -> Result<(), LoadError> {
         for index in 0..end {
             let i = self.module.instructions[index];
@@ -148,7 +147,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// A register for each result of the block.
+    /// Allocates a register for each result of the block.
     fn results(&mut self, block: &Block) -> Result<(), LoadError> {
         for index in block.start as usize..block.end as usize {
             let shape = self.module.shapes[index];
@@ -190,7 +189,8 @@ impl Compiler<'_> {
         self.program.blocks.push(CompiledBlock { first, end, steps: step, ends });
     }
 
-    /// How many instructions the OpPhi from `start` on take, lines between them counted.
+    /// The number of instructions that the OpPhi from `start` on take, including OpLine
+    /// between them.
     fn phi_group(&self, start: usize, end: usize) -> usize {
         let mut length = 1;
         for (n, i) in self.module.instructions[start..end].iter().enumerate() {
@@ -325,10 +325,11 @@ impl Compiler<'_> {
         self.push(i.result, Action::Check { fault }, step);
     }
 
-    /// The copies that OpPhi become on the edges into their blocks.
+    /// Turns OpPhi into copies on the edges to their blocks.
     fn phis(&mut self, blocks: &[Block]) {
         let module = self.module;
-        // (edge, copy), in the order of the OpPhi; then grouped by edge, keeping that order.
+        // Copies with their edges, in the order of the OpPhi. They are then grouped by edge, in
+        // the same order.
         let mut copies: Vec<(u32, Slot, Slot)> = Vec::new();
         for (node, block) in blocks.iter().enumerate() {
             for i in module.code(block).iter().take_while(|i| matches!(i.op, Op::Phi | Op::Line | Op::NoLine)) {

@@ -1,5 +1,4 @@
-//! How a run computes, and which way its branches go: by definite values, with control that may be
-//! in doubt, or over sets.
+//! How a run computes and decides branches: by definite values with trust, or over sets.
 
 use std::convert::Infallible;
 
@@ -7,12 +6,12 @@ use super::Control;
 use crate::number::sets::{Sets, Unsettled};
 use crate::number::{self, Arithmetic, Lane, Lanes, Tuple};
 
-/// What a run is evaluated by.
+/// A way to evaluate a run.
 pub(super) trait Evaluation {
-    /// Why it cannot go on.
+    /// Why the evaluation cannot continue.
     type Error;
 
-    /// Computes an operation; `place` gives the id of the result.
+    /// Computes an operation. `place` returns the id of the result.
     fn apply(
         &mut self,
         place: impl FnOnce() -> u32,
@@ -21,14 +20,14 @@ pub(super) trait Evaluation {
         args: &[Tuple<'_>],
     ) -> Result<Lanes, Self::Error>;
 
-    /// Which way a branch on the Boolean of that id goes.
+    /// Decides a branch on the Boolean with that id.
     fn decide(&mut self, id: u32, condition: Lane) -> Result<bool, Self::Error>;
 
-    /// Puts lanes that are written now in the doubt that control is in.
+    /// Puts lanes that are written now in doubt, if control is.
     fn mark(&self, lanes: &mut [Lane]);
 }
 
-/// By definite values.
+/// Evaluation by definite values, with control that may be in doubt.
 impl Evaluation for Control {
     type Error = Infallible;
 
@@ -49,7 +48,7 @@ impl Evaluation for Control {
     }
 }
 
-/// Over sets. The way is known to be taken: nothing that is written on it is in doubt for that.
+/// Evaluation over sets. The way that the run takes is known, so it puts no write in doubt.
 impl Evaluation for &mut Sets {
     type Error = Unsettled;
 

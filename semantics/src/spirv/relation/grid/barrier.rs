@@ -1,4 +1,5 @@
-//! Control barriers: who waits at which, and that all leave together or never do (SPIR-V §3.3.20).
+//! Control barriers: which invocation waits at which barrier, and that all leave together or never
+//! do (SPIR-V §3.3.20).
 
 use smallvec::SmallVec;
 
@@ -11,12 +12,12 @@ use crate::spirv::report;
 use crate::spirv::step::{Arrived, Part, Sink};
 use crate::undefined::{Site, Ub, Undefined};
 
-/// A dynamic instance of a barrier: which one, and the blocks that its invocation came through.
-/// What follows the barrier in its block is in the same instance as it.
+/// A dynamic instance of a barrier: the index of its instruction, and the loops and calls of its
+/// invocation. The instructions that follow the barrier in its block belong to the same instance.
 pub(super) type Instance = (u32, SmallVec<[Part; 4]>);
 
 impl<'m, W: Work<'m>> Grid<'m, '_, W> {
-    /// What an invocation waits for.
+    /// The state of an invocation, for a meeting of its workgroup.
     pub(super) fn wait_of(&self, number: u32) -> Wait<Instance> {
         let Some(invocation) = self.invocations.get(&number) else { return Wait::Ended };
         match invocation.state {
@@ -70,7 +71,7 @@ pub(super) fn divergent_barrier<'m, W: Work<'m>>(
 ) {
     let &Wait::Barrier((barrier, _)) = at else { return };
     let global = |number: u32| grid.work.global(grid.topology.agent(number));
-    // It has arrived: what is next is after the barrier.
+    // It has arrived, so its next instruction is the one after the barrier.
     let step = grid.invocations.get(&waiting).map(|i| i.step.saturating_sub(1));
     let calls = report::calls(grid.module, grid.invocations.get(&waiting).map_or(Vec::new(), |i| i.config.calls()));
     let site = Site { step, calls, ..report::site(grid.module, barrier, waiting, global(waiting)) };

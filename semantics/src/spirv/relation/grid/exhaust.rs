@@ -1,5 +1,5 @@
-//! All schedules of a small dispatch, one for each class
-//! of equivalent ones ([`crate::interleavings`]).
+//! All schedules of a small dispatch, one for each class of equivalent schedules
+//! ([`crate::interleavings`]).
 
 use std::ops::ControlFlow;
 
@@ -14,11 +14,11 @@ use crate::spirv::error::LoadError;
 use crate::spirv::module::Module;
 use crate::spirv::step::{Relation, Sink};
 
-/// Runs a small dispatch under one schedule of each class of equivalent ones, and shows how each
-/// ends with the schedule that replays it.
+/// Runs a small dispatch under one schedule of each class of equivalent schedules. Passes each
+/// outcome to `visit`, with the schedule that replays it.
 ///
-/// Errors as of [`super::run`]; a dispatch that is refused is the one outcome,
-/// with the default schedule.
+/// Errors as of [`super::run`]. If a dispatch is refused, this is the only outcome, with the
+/// default schedule.
 pub fn exhaust(
     module: &Module,
     dispatch: &Dispatch<'_>,
@@ -49,7 +49,7 @@ pub fn exhaust(
         split |= grid.split;
         visit(&grid.report().outcome, &Schedule::Replay(steps))
     });
-    // Parts of a subgroup that take several paths may go on in other orders too.
+    // Parts of a subgroup on several paths may also go on in other orders.
     Ok(Exploration { complete: explored.complete && !split, ..explored })
 }
 

@@ -1,19 +1,19 @@
-//! What a device must show of a dispatch where definite values leave it open: runs over sets
-//! ([`crate::number::sets`]), once for each way that branches on open conditions may go.
+//! The observations that a device may show of a dispatch if definite values leave some open: runs
+//! over sets ([`crate::number::sets`]), one for each way through the branches on open conditions.
 //!
-//! Not the whole dispatch is run again for each way, but a part of it. Without atomics nothing
-//! orders accesses of different workgroups, so that of two that conflict there is a data race
-//! (Vulkan Memory Model, Data Race): in a run without one no workgroup reads what another writes,
-//! and each is what it is without the others. Without barriers the same holds of each invocation.
-//! What the parts access on all of their ways is compared: where some way of one would race with
-//! some way of another, nothing is settled.
+//! A way does not run the whole dispatch again, but one part of it. Without atomics nothing orders
+//! accesses of different workgroups. So two of them that conflict are a data race (Vulkan Memory
+//! Model, Data Race). In a run without a race no workgroup reads what another writes. Each then
+//! behaves as it does alone. Without barriers the same holds of each invocation. The accesses of
+//! the parts on all of their ways are compared. If a way of one part would race with a way of
+//! another, nothing is settled.
 //!
-//! Parts may run on the lockstep machine too (`judged`): it gives what a way has written as the
-//! relation does, and leaves to it the parts that it cannot tell.
+//! Parts may also run on the lockstep machine (`judged`). It returns the writes of a way like the
+//! relation does, and leaves to the relation the parts that it cannot judge.
 //!
-//! Nothing is settled either where a dispatch has atomics, whose order may be any, where what is
-//! open reaches an address, a case of OpSwitch or an instruction that is undefined for some values,
-//! or where a way does not end.
+//! Nothing is settled either if a dispatch has atomics, whose order may be any, if an open value
+//! reaches an address, a case of OpSwitch or an instruction that is undefined for some values, or
+//! if a way does not end.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,44 +39,45 @@ use crate::spirv::module::Module;
 use crate::spirv::shared::{Extent, ObjectId};
 use crate::spirv::step::Relation;
 
-/// Beside so many times the instructions of the definite run, each way may execute [`LEAST`].
+/// A way may execute this many times the instructions of the definite run, plus [`LEAST`].
 const SLOWER: u64 = 16;
-/// What all ways together may execute, in instructions of the definite run: as many as the usual
-/// budget has ways ([`Budget`](crate::number::sets::Budget)).
+/// All ways together may execute this many times the instructions of the definite run, plus
+/// [`LEAST`]: the number of ways of the usual budget ([`Budget`](crate::number::sets::Budget)).
 const ALL: u64 = 64;
-/// The least bound of a run over sets, in instructions.
+/// The instructions that every run over sets may execute, in addition.
 const LEAST: u64 = 1 << 16;
 
-/// An aligned word of an observed buffer that may hold several floats, all of which are known.
+/// An aligned word of an observed buffer that may hold one of several floats, all of which
+/// are known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OpenWord {
-    /// Which of the observation's buffers.
+    /// The index of the buffer in the observation.
     pub buffer: usize,
-    /// The first byte, a multiple of 4.
+    /// The offset of the first byte, a multiple of 4.
     pub offset: u64,
-    /// What a device must show there, as a 32-bit float: bits, a zero, or one of a bounded set.
+    /// The 32-bit floats that a device may show there: one bit pattern, a zero, or a bounded set.
     pub expected: Expected,
 }
 
-/// What a device must show of a dispatch beside what the definite run decides.
+/// The observations that a device may show, beside what the definite run decides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Acceptance {
-    /// The words that sets decide, by buffer and offset.
+    /// The words that sets decide, in ascending order of buffer and offset.
     pub words: Vec<OpenWord>,
-    /// The bytes that stay open, those among them that only another way writes.
+    /// The bytes that stay open, including bytes that only another way writes.
     pub doubtful: Vec<Doubtful>,
-    /// How many ways were followed, those of all parts together; 0 if the definite run leaves
+    /// The number of ways that were followed, over all parts. 0 if the definite run leaves
     /// nothing open.
     pub ways: u64,
-    /// Why there may be more, if so: then what the definite run leaves open stays so.
+    /// Why there may be more ways. Then all that the definite run leaves open stays open.
     pub unsettled: Option<Unsettled>,
 }
 
-/// What is known of a word once some ways have been followed.
+/// The values of a word over the ways that were followed so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) set: Set,
-    /// The bits, if they are the same on every way, and decided there.
+    /// The bits, if they are decided and equal on every way.
     pub(super) bits: Option<u32>,
     ways: u32,
     why: Why,
@@ -89,22 +90,22 @@ impl Seen {
     }
 }
 
-/// A word of an observed buffer: which buffer, and its first byte.
+/// A word of an observed buffer: the buffer's index, and the offset of the first byte.
 pub(super) type Word = (usize, u64);
 
-/// What all ways of a part show.
+/// The words that all ways of a part write.
 pub(super) struct Ways {
-    /// How many were followed, and how many of these a device may go.
+    /// The number of ways that were followed, and of those that a device may take.
     all: u32,
     followed: u32,
     pub(super) words: BTreeMap<Word, Seen>,
 }
 
-/// Explores what a dispatch may show that shows `shown` by definite values, which the relation gave
-/// under any schedule. The profile is that of the dispatch, whatever the exploration's.
+/// Explores the observations of a dispatch. `shown` is the report of its definite run, which the
+/// relation made under any schedule. The profile is the dispatch's, whatever the exploration has.
 ///
-/// The only error is an entry point that is not there. Of a run that shows no observation nothing
-/// is said.
+/// The only error is a missing entry point. If the definite run has no observation, the acceptance
+/// is empty.
 pub fn explore(
     module: &Module,
     dispatch: &Dispatch<'_>,
@@ -130,15 +131,15 @@ pub fn explore(
     }
 }
 
-/// Whether the parts are workgroups, and not single invocations; none where atomics order what
-/// they do.
+/// Whether the parts are workgroups instead of single invocations. `None` if there are atomics,
+/// which may order parts.
 pub(super) fn by_workgroup(module: &Module) -> Option<bool> {
     let has = |wanted: fn(Op) -> bool| module.instructions().iter().any(|i| wanted(i.op));
     if has(is_atomic) { None } else { Some(has(|op| op == Op::ControlBarrier || is_group(op))) }
 }
 
-/// Runs the one workgroup of a grid over sets. Gives what was done, and how
-/// many instructions that took.
+/// Runs the only workgroup of a grid over sets. Returns the work, and the number of
+/// executed instructions.
 pub(in crate::spirv) fn alone<'m, W: Work<'m>>(mut grid: Grid<'m, '_, W>, sets: &mut Sets) -> Result<(W, u64), Unsettled> {
     grid.over_sets(sets, Part { workgroup: 0, local: None })?;
     let instructions = grid.instructions;
@@ -146,7 +147,7 @@ pub(in crate::spirv) fn alone<'m, W: Work<'m>>(mut grid: Grid<'m, '_, W>, sets: 
 }
 
 impl<'m, W: Work<'m>> Grid<'m, '_, W> {
-    /// Runs a part over sets; what it accesses of memory that can be written.
+    /// Runs a part over sets. Returns its accesses to memory that can be written; true for a write.
     fn over_sets(&mut self, sets: &mut Sets, part: Part) -> Result<Vec<(Extent, bool)>, Unsettled> {
         self.shared.over(sets)?;
         self.turns = Turns::from(part.workgroup);
@@ -164,8 +165,8 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     }
 }
 
-/// Where nothing is settled: what the definite run leaves open, and if a device may be elsewhere,
-/// whatever it may write.
+/// The acceptance if nothing is settled: the bytes that the definite run leaves open. If a device
+/// may take other branches, all bytes of all buffers.
 fn undecided(shown: &Report, ways: u64, why: Unsettled) -> Acceptance {
     let mut doubtful = shown.doubtful.clone();
     if let (true, Some(observation)) = (shown.wanders, shown.outcome.observed()) {
@@ -180,7 +181,7 @@ fn undecided(shown: &Report, ways: u64, why: Unsettled) -> Acceptance {
 }
 
 impl Acceptance {
-    /// With the zeros of either sign that nothing else is said of.
+    /// Adds the zeros that may have either sign, at words that have no entry yet.
     fn with_zeros(mut self, zeros: impl IntoIterator<Item = Word>) -> Acceptance {
         let said = |all: &Acceptance, buffer: usize, offset: u64| {
             let word = all.words.binary_search_by_key(&(buffer, offset), |word| (word.buffer, word.offset)).is_ok();
@@ -195,23 +196,23 @@ impl Acceptance {
 }
 
 pub(super) struct Explorer<'m, 'r> {
-    /// Before the first workgroup.
+    /// The grid before the first workgroup.
     pub(super) grid: Grid<'m, 'r, Dispatched<'m>>,
     pub(super) exploration: Exploration,
-    /// The machine that runs parts, if one does.
+    /// The machine that runs parts, if there is one.
     pub(super) machine: Option<Piecewise<'r>>,
-    /// How many parts it has left to the relation.
+    /// The number of parts that the machine has left to the relation.
     pub(super) left_to_relation: u64,
-    /// What it shows otherwise than the relation, of a part that both have run.
+    /// A difference between the machine and the relation, in a part that both have run.
     pub(super) differs: Option<Differs>,
-    /// Words that some way shows as a zero of either sign.
+    /// The words that are a zero of either sign on some way.
     pub(super) zeros: BTreeSet<Word>,
-    /// Instructions that are left.
+    /// The number of instructions that may still be executed.
     pub(super) left: u64,
-    /// Instructions that one way may execute.
+    /// The number of instructions that one way may execute.
     pub(super) each: u64,
     pub(super) ways: u64,
-    /// Which part has written a byte, and which has read it.
+    /// By byte, the part that has written it, and the parts that have read it.
     touched: FxHashMap<(ObjectId, u64), (Option<u32>, Readers)>,
     pub(super) words: BTreeMap<Word, Seen>,
 }
@@ -225,7 +226,8 @@ enum Readers {
 }
 
 impl<'m, 'r> Explorer<'m, 'r> {
-    /// Before the first part of a dispatch whose definite run has executed so many instructions.
+    /// An explorer before its first part. `executed` is the number of instructions of the
+    /// definite run.
     pub(super) fn new(grid: Grid<'m, 'r, Dispatched<'m>>, exploration: Exploration, executed: u64) -> Self {
         Explorer {
             exploration: Exploration { profile: grid.shared.profile(), ..exploration },
@@ -242,7 +244,7 @@ impl<'m, 'r> Explorer<'m, 'r> {
         }
     }
 
-    /// Runs every part of the dispatch by the relation, each on all ways that a device may go.
+    /// Runs every part of the dispatch by the relation, on all of its ways.
     fn parts(&mut self, by_workgroup: bool) -> Result<(), Unsettled> {
         let size = self.grid.topology.workgroup_size();
         for workgroup in 0..self.grid.topology.invocations() / size {
@@ -257,19 +259,19 @@ impl<'m, 'r> Explorer<'m, 'r> {
         Ok(())
     }
 
-    /// All ways of one part by the relation.
+    /// Runs all ways of one part by the relation.
     pub(super) fn part(&mut self, part: Part) -> Result<(), Unsettled> {
         let ways = self.all_ways(|explorer, sets| explorer.way(part, sets))?;
         self.add(ways);
         Ok(())
     }
 
-    /// The number of a part among all, or of another one with the same memory.
+    /// The number of the part's first invocation, which identifies the part.
     fn number(&self, part: Part) -> u32 {
         part.workgroup * self.grid.topology.workgroup_size() + part.local.unwrap_or(0)
     }
 
-    /// What all ways of a part show, each run so.
+    /// Follows all ways of a part. `way` runs one of them.
     pub(super) fn all_ways(
         &mut self,
         mut way: impl FnMut(&mut Self, &mut Sets) -> Result<Vec<(Word, Seen)>, Unsettled>,
@@ -293,12 +295,12 @@ impl<'m, 'r> Explorer<'m, 'r> {
         }
     }
 
-    /// Adds what a part has shown to what others have.
+    /// Adds the words of a part to those of other parts.
     pub(super) fn add(&mut self, Ways { all, followed, words }: Ways) {
         self.ways += u64::from(all);
         for (word, mut seen) in words {
             if seen.ways < followed {
-                // Another way leaves it as it was.
+                // Some way does not write the word, so it may keep its initial value.
                 let (buffer, offset) = (self.storage(word.0), word.1);
                 let (set, bits) = match (self.grid.shared.bounded(buffer, offset), self.grid.shared.float(buffer, offset)) {
                     (Some(given), _) => (given, None),
@@ -307,12 +309,12 @@ impl<'m, 'r> Explorer<'m, 'r> {
                 };
                 seen.also(Seen { set, bits, ways: 0, why: seen.why });
             }
-            // Another part has written other bytes of this word.
+            // Parts have written different bytes of this word.
             self.words.entry(word).and_modify(|all| *all = Seen { set: Set::ANY, bits: all.bits.and(seen.bits), ..*all }).or_insert(seen);
         }
     }
 
-    /// What a way has written by the machine, of the buffers that are observed.
+    /// The words of observed buffers that a way has written on the machine.
     pub(super) fn written(&mut self, sets: &Sets, written: impl IntoIterator<Item = Written>) -> Vec<(Word, Seen)> {
         let mut words = Vec::new();
         for Written { buffer, offset, float, is_zero } in written {
@@ -325,17 +327,17 @@ impl<'m, 'r> Explorer<'m, 'r> {
         words
     }
 
-    /// What one part shows that has gone one way.
+    /// The words of a part that has only one way.
     pub(super) fn one_way(words: Vec<(Word, Seen)>) -> Ways {
         Ways { all: 1, followed: 1, words: words.into_iter().collect() }
     }
 
-    /// Which of the dispatch's buffers an observed one is.
+    /// The index in the dispatch's buffers of an observed buffer.
     pub(super) fn storage(&self, buffer: usize) -> usize {
         self.grid.prepared.storage[buffer].0
     }
 
-    /// One way: what it has written, word by word.
+    /// Runs one way. Returns the words that it has written.
     pub(super) fn way(&mut self, part: Part, sets: &mut Sets) -> Result<Vec<(Word, Seen)>, Unsettled> {
         if let Some(limit) = TimeLimit::passed(self.grid.time) {
             return Err(Unsettled::Reached(limit.to_string()));
@@ -365,7 +367,7 @@ impl<'m, 'r> Explorer<'m, 'r> {
         Ok(words.into_iter().map(|word| (word, seen(sets, grid.shared.float(self.storage(word.0), word.1)))).collect())
     }
 
-    /// A part accesses a byte.
+    /// Records that a part accesses a byte. An error if this conflicts with another part.
     fn touch(&mut self, part: Part, byte: (ObjectId, u64), writes: bool) -> Result<(), Unsettled> {
         let conflict = || Unsettled::Reached("invocations that access the same memory on some ways through their branches".into());
         if let (Some(machine), ObjectId::Buffer(buffer)) = (&self.machine, byte.0) {
@@ -393,12 +395,12 @@ impl<'m, 'r> Explorer<'m, 'r> {
         let mut words = self.words.clone();
         for doubtful in &shown.doubtful {
             let Doubtful { buffer, start, end, why } = *doubtful;
-            // What no part has written is what was given.
+            // A word that no part writes keeps its initial value.
             let given = self.grid.shared.bounded(self.grid.prepared.storage[buffer].0, start).filter(|_| end == start + 4);
             let mut expected = given.map_or(Expected::Undecided(why), |set| Expected::of(set, why));
             for offset in (start / 4 * 4..end).step_by(4) {
-                // Of a word that is open in part the rest is compared below, if anything else may
-                // have been written.
+                // If only a part of the word is open and other branches may have been taken, the
+                // word stays: the loop below compares the rest of it.
                 let whole = start <= offset && offset + 4 <= end;
                 if let (true, Some(seen)) = (whole || !shown.wanders, words.remove(&(buffer, offset))) {
                     let of_word = || match seen.bits {
@@ -413,7 +415,7 @@ impl<'m, 'r> Explorer<'m, 'r> {
                 expected => acceptance.words.push(OpenWord { buffer, offset: start, expected }),
             }
         }
-        // What the definite run decides, and another way writes otherwise.
+        // The words that the definite run decides, and that another way may write otherwise.
         for ((buffer, offset), seen) in words.into_iter().filter(|(_, seen)| seen.bits.is_none()) {
             match Expected::of(seen.set, seen.why) {
                 Expected::Undecided(why) => acceptance.doubtful.push(Doubtful { buffer, start: offset, end: offset + 4, why }),
@@ -427,7 +429,7 @@ impl<'m, 'r> Explorer<'m, 'r> {
     }
 }
 
-/// What a way shows of a word.
+/// The value of a word after one way.
 fn seen(sets: &Sets, lane: Option<Lane>) -> Seen {
     let Some(lane) = lane else { return Seen { set: Set::ANY, bits: None, ways: 1, why: Why::Domain } };
     let bits = lane.trust.is_decided(sets.profile()).then_some(lane.bits);

@@ -1,8 +1,9 @@
-//! A dispatch on the lockstep machine, with what devices may show kept beside the definite values:
-//! first as it is, then part by part over sets, 64 invocations side by side where they go one way.
+//! A dispatch on the lockstep machine, with the values that devices may have beside the definite
+//! ones. First comes the definite run. Then every part runs over sets, with 64 invocations side by
+//! side while they go one way.
 //!
-//! A part that the machine cannot tell is run by the relation, and so are samples of those that it
-//! can: both must show the same.
+//! The relation runs the parts that the machine cannot judge. It also runs samples of the parts
+//! that the machine can judge: both must have the same result.
 
 use super::explore::{Acceptance, Explorer, Ways, by_workgroup};
 use super::observe::{Doubtful, Report};
@@ -16,28 +17,29 @@ use crate::spirv::lockstep::{Piecewise, Program};
 use crate::spirv::module::Module;
 use crate::spirv::step::Relation;
 
-/// Of so many parts one is run by the relation too, in no more than so many instructions.
+/// The relation also runs one of this many parts, within `SAMPLED` instructions.
 const SAMPLES: u32 = 1024;
 const SAMPLED: u64 = 1 << 18;
 
-/// In what the machine differs from the relation.
+/// A difference between the machine and the relation.
 pub(super) type Differs = Stuck;
 
-/// What the machine says of a dispatch.
+/// The result of the machine for a dispatch.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// What it shows. Of what definite values leave open the acceptance says all.
+    /// The report. Its doubtful bytes are those of the acceptance.
     pub report: Report,
     /// What else a device may show.
     pub acceptance: Acceptance,
-    /// How many parts the machine has left to the relation.
+    /// The number of parts that the machine has left to the relation.
     pub left: u64,
-    /// The words that some way writes: which of the dispatch's buffers, and the first byte.
+    /// The words that some way writes: the index of the buffer in the dispatch, and the offset of
+    /// the first byte.
     pub written: Vec<(usize, u64)>,
 }
 
 impl Judged {
-    /// Of a run that shows nothing.
+    /// The result of a run without an observation.
     fn ended(outcome: Outcome<Observation>) -> Judged {
         let undefined = if let Outcome::Undefined(undefined) = &outcome { vec![undefined.clone()] } else { Vec::new() };
         Judged { report: Report::ended(outcome, undefined), acceptance: Acceptance::default(), left: 0, written: Vec::new() }
@@ -47,8 +49,8 @@ impl Judged {
 /// Runs a dispatch on the machine and explores what else a device may show of it, as
 /// [`explore`](super::explore()) does after a run of the relation.
 ///
-/// `None` where the machine does not tell all of it: the relation is to run and explore it. The
-/// only error is an entry point that is not there.
+/// `None` if the machine cannot judge all of it. Then the relation must run and explore it. The
+/// only error is a missing entry point.
 pub fn judge(
     module: &Module,
     program: &Program,
@@ -75,7 +77,7 @@ pub fn judge(
     if told.is_err() {
         return Ok(None);
     }
-    // What is given as a set and was never written.
+    // Words whose initial value is a set, and that no part has written.
     let mut report = Report::ended(outcome, Vec::new());
     for float in dispatch.resources.bounded {
         let named = |&(_, set, binding): &(usize, u32, u32)| (set, binding) == (float.set, float.binding);
@@ -93,8 +95,8 @@ pub fn judge(
 }
 
 impl Explorer<'_, '_> {
-    /// Runs every part of the dispatch, each on all ways that a device may go: on the machine, and
-    /// what it does not tell by the relation.
+    /// Runs every part of the dispatch on all of its ways: on the machine, or by the relation if
+    /// the machine cannot judge it.
     fn judge(&mut self, by_workgroup: bool) -> Result<(), Unsettled> {
         let size = self.grid.topology.workgroup_size();
         for workgroup in 0..self.grid.topology.invocations() / size {
@@ -109,7 +111,7 @@ impl Explorer<'_, '_> {
         Ok(())
     }
 
-    /// Invocations of a workgroup, together as far as they go one way.
+    /// Runs invocations of a workgroup from `first` on, together while they go one way.
     fn side_by_side(&mut self, workgroup: u32, first: u32) -> Result<(), Unsettled> {
         let fuel = self.each.saturating_mul(Piecewise::SIDE_BY_SIDE.into()).min(self.left);
         let Some(machine) = &mut self.machine else { return Ok(()) };
@@ -133,7 +135,7 @@ impl Explorer<'_, '_> {
         Ok(())
     }
 
-    /// All ways of a part, one after the other.
+    /// Runs all ways of a part, one after another.
     fn judged_part(&mut self, part: Part) -> Result<(), Unsettled> {
         let mut is_left = false;
         let ways = self.all_ways(|explorer, sets| {
@@ -159,7 +161,8 @@ impl Explorer<'_, '_> {
         }
     }
 
-    /// Takes what the machine shows of a part; of samples if the relation shows the same.
+    /// Takes the machine's result of a part. For a sample, checks that the relation has the
+    /// same result.
     fn take(&mut self, part: Part, ways: Ways) -> Result<(), Unsettled> {
         if part.workgroup.wrapping_add(part.local.unwrap_or(0)).is_multiple_of(SAMPLES) {
             let (left, each, counted, zeros) = (self.left, self.each, self.ways, self.zeros.clone());
@@ -180,7 +183,7 @@ impl Explorer<'_, '_> {
 }
 
 impl Ways {
-    /// Where the ways of the machine show something else than these of the relation.
+    /// The first difference between these ways of the relation and the ways of the machine.
     fn differ(&self, machine: &Ways) -> Option<String> {
         let text = |(buffer, offset): &(usize, u64)| format!("byte {offset} of the observed buffer {buffer}");
         if let Some(word) = self.words.keys().find(|word| !machine.words.contains_key(word)) {

@@ -1,5 +1,5 @@
-//! What is observed of a dispatch that has ended, or of a stage of a draw: storage buffers and
-//! storage images, with what in them is undefined or doubtful.
+//! The observation of a dispatch that has ended, or of a stage of a draw: storage buffers and
+//! storage images, with their undefined and doubtful parts.
 
 use super::Grid;
 use super::work::Work;
@@ -11,65 +11,65 @@ use crate::spirv::shared::Last;
 use crate::spirv::value::Origin;
 use crate::undefined::{Undefined, Unspecified};
 
-/// Bytes of a storage buffer that a conforming device may hold other bits in.
+/// Bytes of a storage buffer that may differ on a conforming device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Doubtful {
-    /// Which of the observation's buffers.
+    /// The index of the buffer in the observation.
     pub buffer: usize,
-    /// The first byte.
+    /// The offset of the first byte.
     pub start: u64,
-    /// One past the last.
+    /// One past the offset of the last byte.
     pub end: u64,
-    /// Why.
+    /// Why they may differ.
     pub why: Why,
 }
 
-/// An aligned word of a storage buffer that holds one of a few values on every device.
+/// An aligned word of a storage buffer that holds one of a few known values on every device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OneOf {
-    /// Which of the observation's buffers.
+    /// The index of the buffer in the observation.
     pub buffer: usize,
-    /// The first byte.
+    /// The offset of the first byte, a multiple of 4.
     pub offset: u64,
-    /// The values, that of the observation first.
+    /// The values. The observation's value comes first.
     pub values: Vec<u32>,
 }
 
-/// A component of neighbouring texels of a storage image, row after row, that a conforming device
-/// may hold another one of.
+/// One component of consecutive texels of a storage image, row after row, that may differ on a
+/// conforming device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DoubtfulTexels {
-    /// Which of the observation's images.
+    /// The index of the image in the observation.
     pub image: usize,
     /// The component, from 0.
     pub component: u8,
-    /// The first texel: y times the width, plus x.
+    /// The first texel, as y times the width plus x.
     pub start: u64,
-    /// One past the last.
+    /// One past the last texel.
     pub end: u64,
-    /// Why.
+    /// Why they may differ.
     pub why: Why,
 }
 
-/// What a run shows.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// How it ended; of several undefined behaviours, the first.
+    /// The outcome. With several undefined behaviours, it is the first.
     pub outcome: Outcome<Observation>,
-    /// The undefined behaviours that were met, in the order of the schedule: one at most unless the
-    /// run was to keep going.
+    /// The undefined behaviours of the run, in the order of the schedule. There is at most one,
+    /// unless the run keeps going.
     pub undefined: Vec<Undefined>,
-    /// The bytes of the observed buffers that other devices may hold other bits in.
+    /// The bytes of the observed buffers that may differ on other devices.
     pub doubtful: Vec<Doubtful>,
-    /// Words among them of which all values are known that they may have.
+    /// The words among them whose possible values are all known.
     pub one_of: Vec<OneOf>,
-    /// The components of the observed images that other devices may hold other ones of.
+    /// The components of the observed images that may differ on other devices.
     pub doubtful_texels: Vec<DoubtfulTexels>,
-    /// Words of the observed buffers that are a zero on every device, of one sign or the other:
-    /// which buffer, and the first byte.
+    /// The words of the observed buffers that are a zero of either sign on every device: the index
+    /// of the buffer, and the offset of the first byte.
     pub zeros: Vec<(usize, u64)>,
-    /// Whether some invocation has branched by what is in doubt, so that a device
-    /// may have been elsewhere.
+    /// Whether an invocation has branched on a value in doubt. Then a device may have taken
+    /// another branch.
     pub wanders: bool,
 }
 
@@ -86,7 +86,7 @@ impl Report {
 }
 
 impl<'m, W: Work<'m>> Grid<'m, '_, W> {
-    /// The report of a run that has met no end but its own.
+    /// The report of a run that has ended normally.
     pub(super) fn observed(&self) -> Report {
         let mut observation = Observation { instructions: self.instructions, ..Observation::default() };
         let (mut doubtful, mut zeros) = (Vec::new(), Vec::new());
@@ -140,8 +140,8 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
         (origin.instruction, InvocationId { workgroup: agent.workgroup, local: agent.local })
     }
 
-    /// Level 0 of a storage image at the end; `doubtful` sees components of texels that a device
-    /// may hold other ones of, and why.
+    /// Level 0 of a storage image at the end. Passes each component that may differ on a device to
+    /// `doubtful`: the component, the texel and the reason.
     fn observed_image(&self, image: u32, mut doubtful: impl FnMut(u8, u64, Why)) -> ObservedImage {
         let images = self.shared.images();
         observed(images.image(image), images.binding(image), |at, component| match images.last(image, at, component) {

@@ -1,14 +1,15 @@
 //! The control-flow path of an invocation, as far as it decides which invocations of its subgroup
 //! execute a group instruction with it.
 //!
-//! SPIR-V §2.2.5, Dynamic Instance: invocations execute the same dynamic instance when they follow
-//! the same control-flow path. And Uniform Control Flow: where it is uniform upon entry into a
-//! header block, and all invocations leave by the declared merge block, it reconverges there; taken
-//! of a subgroup, as SPV_KHR_subgroup_uniform_control_flow has it. So a path is what happened in
-//! each construct that the invocation is in: the blocks in order, and of constructs that were left
-//! by their merge block a digest of what happened within, which does not count where the whole
-//! subgroup came in and left so. A construct that was left otherwise, by a break, a continue or a
-//! return, always counts.
+//! SPIR-V §2.2.5, Dynamic Instance: invocations execute the same dynamic instance if they follow
+//! the same control-flow path. Uniform Control Flow: if it is uniform upon entry into a header
+//! block, and all invocations leave by the declared merge block, it reconverges there. Here this
+//! holds for a subgroup, as in SPV_KHR_subgroup_uniform_control_flow.
+//!
+//! So a path records the blocks in each construct that the invocation is in, in order. For a
+//! construct that was left by its merge block, it records a digest of what happened inside. The
+//! digest does not matter if the whole subgroup entered the construct and left it so. A construct
+//! that was left otherwise, by a break, a continue or a return, always matters.
 
 use std::hash::{Hash, Hasher};
 
@@ -18,32 +19,32 @@ use crate::spirv::grammar::Op;
 use crate::spirv::module::Module;
 use crate::spirv::step::Config;
 
-/// How many parts of a path are told apart within one construct. Before that many, they are one
-/// digest.
+/// The number of parts of a path that are kept apart in one construct. Earlier parts are
+/// one digest.
 const MOST: usize = 1 << 12;
 
-/// What happened in a construct.
+/// A part of a path within a construct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Part {
     /// A block.
     Block(u32),
-    /// A construct that was left by its merge block: its header, and a digest.
+    /// A construct that was left by its merge block: the header, and a digest.
     Merged(u32, u64),
-    /// A construct that was left otherwise.
+    /// A construct that was left otherwise: the header, and a digest.
     Left(u32, u64),
 }
 
-/// A construct that the invocation is in (SPIR-V §2.11.1); the outermost is the whole invocation.
+/// A construct that the invocation is in (SPIR-V §2.11.1). The outermost is the whole invocation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Construct {
     header: u32,
     merge: u32,
     /// The continue target of a loop, or 0.
     target: u32,
-    /// How many calls the invocation is in there.
+    /// The number of calls that the invocation is in, at the construct.
     calls: u32,
     parts: Vec<Part>,
-    /// A digest of the parts before these, if there were too many.
+    /// A digest of earlier parts, if there were too many.
     before: u64,
 }
 
@@ -61,15 +62,15 @@ fn digest(of: &impl Hash) -> u64 {
 }
 
 impl Path {
-    /// That of an invocation that begins.
+    /// The path of an invocation that starts.
     pub(super) fn start(config: &Config<'_>) -> Path {
         let mut path = Path { constructs: vec![Construct::default()], calls: 0 };
         path.enter(config.module, config.c);
         path
     }
 
-    /// The invocation has applied a rule to the instruction that was next before, and is at another
-    /// now.
+    /// Records that the invocation has applied a rule to the next instruction of `before`, and is
+    /// at `after` now.
     pub(super) fn follow(&mut self, before: &Config<'_>, after: &Config<'_>) {
         match before.head().map(|head| head.op) {
             Some(Op::Branch | Op::BranchConditional | Op::Switch) => self.enter(after.module, after.c),
@@ -112,7 +113,7 @@ impl Path {
         }
     }
 
-    /// The innermost construct is left.
+    /// Leaves the innermost construct.
     fn leave(&mut self, merged: bool) {
         let Some(inner) = self.constructs.pop() else { return };
         let digest = digest(&inner);
@@ -128,7 +129,7 @@ impl Path {
         inner.parts.push(part);
     }
 
-    /// Forgets what happened: the whole subgroup is here.
+    /// Forgets the past, since the whole subgroup is here.
     pub(super) fn forget(&mut self) {
         for construct in &mut self.constructs {
             construct.parts.clear();
@@ -137,9 +138,9 @@ impl Path {
     }
 }
 
-/// Whether the invocations of a tangle, of which these are the paths, are one for certain: where
-/// control flow is not uniform in the subgroup, of which all paths are given, all of the tangle
-/// must have taken the same path.
+/// Whether the invocations of a tangle certainly execute one dynamic instance. Takes the paths of
+/// the tangle and of the whole subgroup. From the point on where control flow is not uniform in the
+/// subgroup, the tangle must have taken one path.
 pub(super) fn are_together(tangle: &[&Path], subgroup: &[&Path]) -> bool {
     let Some((first, rest)) = subgroup.split_first() else { return true };
     let construct = |path: &Path, level: usize| path.constructs.get(level).map(|c| (c.header, c.calls, c.before));
@@ -164,7 +165,7 @@ pub(super) fn are_together(tangle: &[&Path], subgroup: &[&Path]) -> bool {
         }
         (level, part) = (level + 1, 0);
     }
-    // What is left after the last place where the subgroup was together.
+    // The rest of the paths, after the last point where the subgroup was together.
     let same = |a: &Path, b: &Path| match (a.constructs.get(level), b.constructs.get(level)) {
         (Some(x), Some(y)) => {
             let here = construct(a, level) == construct(b, level) && x.parts.get(part..) == y.parts.get(part..);

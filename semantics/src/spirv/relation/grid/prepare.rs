@@ -1,5 +1,5 @@
-//! Before a dispatch runs: what the entry point uses, whether there are rules for all of it, and
-//! the resources that it needs.
+//! Preparation of a dispatch: the variables that the entry point uses, whether all of its
+//! instructions have rules, and the resources that it needs.
 
 use std::rc::Rc;
 
@@ -23,15 +23,15 @@ use crate::spirv::types::Type;
 use crate::spirv::value::{Scalar, Scalars};
 use crate::spirv::words::Instruction;
 
-/// The deepest nesting of calls.
+/// The greatest depth of nested calls.
 const MAX_CALLS: u64 = 1 << 12;
 
 /// Why a dispatch does not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::spirv) enum Refused {
-    /// What is not modeled, or is not there.
+    /// A feature is not modeled, or a resource is missing.
     Unsupported(String),
-    /// More than a limit.
+    /// A limit is exceeded.
     Limit(Limit),
 }
 
@@ -63,33 +63,33 @@ pub(in crate::spirv) fn unsupported<T>(what: impl Into<String>) -> Result<T, Ref
     Err(Refused::Unsupported(what.into()))
 }
 
-/// What of a dispatch or a stage of a draw stays as it is while it runs.
+/// The constant data of a running dispatch, or of a running stage of a draw.
 #[derive(Clone, Debug)]
 pub(in crate::spirv) struct Prepared {
     /// The label of the entry point's first block.
     pub(super) label: u32,
-    /// The buffers that are observed: place in the dispatch, set and binding.
+    /// The observed buffers: the index in the dispatch, the set and the binding.
     pub(in crate::spirv) storage: Vec<(usize, u32, u32)>,
-    /// Whether some constant is undefined in part.
+    /// Whether a constant is undefined, or a part of one.
     pub(super) undefined_constants: bool,
-    /// Whether something depends on subgroups.
+    /// Whether the module depends on subgroups.
     pub(super) subgroups: bool,
-    /// What is known of which invocations are a subgroup.
+    /// How much is known of which invocations form a subgroup.
     pub(super) mapping: Mapping,
-    /// What dynamic instances are ordered by, where derivatives are taken or subgroups meet.
+    /// The order of dynamic instances, if anything waits for a quad or a subgroup.
     pub(super) order: Option<Rc<Order>>,
 }
 
 /// The invocations of a dispatch.
 #[derive(Clone, Debug)]
 pub(super) struct Dispatched<'m> {
-    /// How many workgroups there are.
+    /// The number of workgroups.
     workgroups: u32,
-    /// Invocations of a workgroup in x, y and z.
+    /// The number of invocations of a workgroup in x, y and z.
     size: [u32; 3],
-    /// Workgroups in x, y and z.
+    /// The number of workgroups in x, y and z.
     groups: [u32; 3],
-    /// Invocations of a subgroup, and which ones.
+    /// The number of invocations of a subgroup, followed by which invocations they are.
     subgroup: u32,
     mapping: SubgroupMapping,
     /// The inputs that the entry point uses.
@@ -125,7 +125,7 @@ impl<'m> Work<'m> for Dispatched<'m> {
 }
 
 impl Dispatched<'_> {
-    /// The words of a built-in that [`built_in`] accepted.
+    /// The words of a built-in. The function [`built_in`] has accepted it.
     fn built_in(&self, built_in: BuiltIn, workgroup: u32, local: u32) -> Vec<u32> {
         match built_in {
             BuiltIn::NumWorkgroups => self.groups.to_vec(),
@@ -139,14 +139,14 @@ impl Dispatched<'_> {
     }
 }
 
-/// The built-ins of compute that are modeled (Vulkan, "Built-In Variables").
+/// Whether a built-in of compute is modeled (Vulkan, "Built-In Variables").
 fn built_in(built_in: BuiltIn) -> bool {
     use BuiltIn::{GlobalInvocationId, LocalInvocationId, LocalInvocationIndex, NumWorkgroups, WorkgroupId, WorkgroupSize};
     let of_groups = [NumWorkgroups, WorkgroupSize, WorkgroupId, LocalInvocationId, GlobalInvocationId, LocalInvocationIndex];
     of_groups.contains(&built_in) || subgroup::built_in(built_in, Agent { workgroup: 0, local: 0 }, 1, 1).is_some()
 }
 
-/// Checks that the entry point can run, and gives what it runs in.
+/// Checks that the entry point can run. Returns its constant data, invocations and shared memory.
 pub(super) fn prepare<'m>(
     module: &'m Module,
     entry: &EntryPoint,
@@ -173,7 +173,7 @@ pub(super) fn prepare<'m>(
     Ok((prepared, Dispatched { workgroups, size, groups, subgroup, mapping, inputs }, topology, shared))
 }
 
-/// The size of subgroups that a dispatch is given.
+/// The size of subgroups that the dispatch sets.
 fn subgroup_size(dispatch: &Dispatch<'_>) -> Result<u32, Refused> {
     let Some(size) = dispatch.resources.subgroup_size else {
         return unsupported("subgroups without their size; --subgroup-size N gives it");
@@ -184,8 +184,8 @@ fn subgroup_size(dispatch: &Dispatch<'_>) -> Result<u32, Refused> {
     unsupported(format!("subgroups of {size} invocations; sizes are powers of two up to {}", subgroup::MAX_SIZE))
 }
 
-/// The size of subgroups of a stage of a draw. Without a given one it is the greatest that there
-/// is, so that no cluster is too large, and what depends on it is in doubt.
+/// The size of subgroups of a stage of a draw. If the draw sets none, it is the greatest possible
+/// size. Then no cluster is too large, and all that depends on the size is in doubt.
 pub(in crate::spirv) fn subgroup_size_of_stage(module: &Module, dispatch: &Dispatch<'_>) -> Result<u32, Refused> {
     match dispatch.resources.subgroup_size {
         _ if !uses_subgroups(module) => Ok(1),
@@ -195,8 +195,8 @@ pub(in crate::spirv) fn subgroup_size_of_stage(module: &Module, dispatch: &Dispa
     }
 }
 
-/// The variables at module scope that the entry point uses, outputs among them that count without a
-/// store; what there is no rule for is refused.
+/// The variables at module scope that the entry point uses, including outputs that matter without a
+/// store. Refuses instructions without a rule.
 pub(in crate::spirv) fn used<'m>(module: &'m Module, entry: &EntryPoint, rules: &Rules) -> Result<Vec<&'m Variable>, Refused> {
     if let Some((mode, width)) = module.modes(entry).float_controls.iter().find(|(mode, _)| *mode == ExecutionMode::RoundingModeRTZ) {
         return unsupported(format!("OpExecutionMode {mode:?} {width}"));
@@ -206,7 +206,8 @@ pub(in crate::spirv) fn used<'m>(module: &'m Module, entry: &EntryPoint, rules: 
     Ok(module.globals().iter().filter(|v| used.variables.contains(&v.id)).collect())
 }
 
-/// What an entry point that uses these variables runs in, with the resources of the dispatch.
+/// The constant data and the shared memory of an entry point that uses these variables, with the
+/// resources of the dispatch.
 pub(in crate::spirv) fn stage(
     module: &Module,
     entry: &EntryPoint,
@@ -235,7 +236,7 @@ pub(in crate::spirv) fn stage(
     Ok((Prepared { label, storage, undefined_constants, subgroups, mapping, order }, shared))
 }
 
-/// Whether a variable is a storage buffer, in either style.
+/// Whether a variable is a storage buffer, in the class StorageBuffer or as a BufferBlock.
 fn is_storage(module: &Module, variable: &Variable) -> bool {
     match variable.class {
         StorageClass::StorageBuffer => true,
@@ -244,7 +245,8 @@ fn is_storage(module: &Module, variable: &Variable) -> bool {
     }
 }
 
-/// The built-in that a variable is, if it is an input; or why the variable is not modeled.
+/// The built-in of an input variable, or `None` for a variable of another class. Refuses a variable
+/// that is not modeled.
 fn input(module: &Module, variable: &Variable) -> Result<Option<BuiltIn>, Refused> {
     let id = variable.id;
     match variable.class {
@@ -257,7 +259,7 @@ fn input(module: &Module, variable: &Variable) -> Result<Option<BuiltIn>, Refuse
     }
 }
 
-/// Whether a variable that is no input or output is modeled.
+/// Refuses a variable that is not modeled. It is neither an input nor an output.
 pub(in crate::spirv) fn memory(module: &Module, variable: &Variable) -> Result<(), Refused> {
     let id = variable.id;
     match variable.class {
@@ -272,8 +274,8 @@ pub(in crate::spirv) fn memory(module: &Module, variable: &Variable) -> Result<(
     }
 }
 
-/// Refuses what would take more memory than the limit: values, Workgroup memory, the variables of
-/// one invocation.
+/// Refuses a dispatch that would exceed the memory limit, by its values, its Workgroup memory, or
+/// the variables of one invocation.
 fn bound_memory(module: &Module, dispatch: &Dispatch<'_>, shared: &Shared, topology: Topology) -> Result<(), Refused> {
     let bound = dispatch.limits.memory;
     let size = 2 * size_of::<Scalar>() as u64;
@@ -288,7 +290,7 @@ fn bound_memory(module: &Module, dispatch: &Dispatch<'_>, shared: &Shared, topol
     }
 }
 
-/// What an entry point uses, statically.
+/// The static uses of an entry point.
 struct Used {
     /// The ids of variables at module scope that its functions name.
     variables: FxHashSet<u32>,
@@ -297,7 +299,7 @@ struct Used {
 impl Used {
     fn by(module: &Module, entry: &EntryPoint, rules: &Rules) -> Result<Used, Refused> {
         let mut used = Used { variables: FxHashSet::default() };
-        // Callees before their callers; recursion is refused at load.
+        // Visits callees before their callers. Load refuses recursion.
         let mut depths: FxHashMap<u32, u64> = FxHashMap::default();
         let mut seen: FxHashSet<u32> = FxHashSet::default();
         let mut pending = vec![(entry.function, false)];
@@ -334,7 +336,7 @@ impl Used {
     }
 }
 
-/// Whether there is a rule for an instruction.
+/// Refuses an instruction without a rule.
 fn modeled(module: &Module, i: &Instruction, operands: &[u32], rules: &Rules) -> Result<(), Refused> {
     if !rules.has(i.op) {
         return unsupported(i.name());

@@ -1,9 +1,9 @@
-//! What the invocations of a quad do together (SPIR-V §3.3.16; Vulkan, Quad scope), and which
-//! dynamic instance of an instruction each is at.
+//! The collective steps of a quad (SPIR-V §3.3.16; Vulkan, Quad scope), and the dynamic instance of
+//! an instruction that each invocation is at.
 //!
-//! Names of dynamic instances ([`Config::instance`]) are ordered by the structure of functions:
-//! from a dynamic instance control comes only to greater ones. Of several that invocations wait at,
-//! nobody else can come to the least.
+//! Names of dynamic instances ([`Config::instance`]) are ordered by the structure of functions.
+//! From a dynamic instance, control goes only to greater ones. So if invocations wait at several
+//! instances, no other invocation can reach the least.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -19,15 +19,15 @@ use crate::spirv::order;
 use crate::spirv::step::{Config, Derivatives, Next, Part, Reduct, Sink};
 use crate::spirv::value::Scalars;
 
-/// The structure of functions: blocks by label, in an order in which control goes on only to later
-/// ones, but for the next iteration of a loop.
+/// The structure of functions: blocks by label, in an order in which control goes only to later
+/// blocks, except for the next iteration of a loop.
 #[derive(Clone, Debug)]
 pub(in crate::spirv) struct Order {
     places: FxHashMap<u32, u32>,
 }
 
 impl Order {
-    /// That of a module, if anything in it waits for a quad or a subgroup.
+    /// The order of a module, if anything in it waits for a quad or a subgroup.
     pub(super) fn of(module: &Module) -> Option<Order> {
         if !module.instructions().iter().any(|i| waits_for_quad(i.op) || waits_for_subgroup(module, i)) {
             return None;
@@ -39,8 +39,8 @@ impl Order {
         Some(Order { places })
     }
 
-    /// The dynamic instance of the instruction that is next, as a name that is ordered: by places
-    /// of blocks, by instructions, by iterations.
+    /// The dynamic instance of the next instruction, as a name with an order: by places of blocks,
+    /// instructions and iterations.
     pub(super) fn instance(&self, config: &Config<'_>) -> SmallVec<[Part; 4]> {
         let mut parts = config.instance();
         parts.push(config.here());
@@ -50,20 +50,21 @@ impl Order {
 }
 
 impl<'m, W: Work<'m>> Grid<'m, '_, W> {
-    /// The dynamic instance that an invocation awaits a derivative at, if it does.
+    /// The dynamic instance at which an invocation awaits a derivative, if it does.
     pub(super) fn awaits_at(&self, member: u32) -> Option<SmallVec<[Part; 4]>> {
         let invocation = self.invocations.get(&member)?;
         matches!(invocation.state, State::Awaits(..)).then(|| Some(self.prepared.order.as_ref()?.instance(&invocation.config)))?
     }
 
-    /// Those of a quad that wait for each other at the least dynamic instance, if any wait.
+    /// The invocations of a quad that wait for each other at the least dynamic instance, if
+    /// any wait.
     pub(super) fn waiting(&self, members: &[u32]) -> Option<Vec<u32>> {
         let instance = |member: &u32| self.awaits_at(*member);
         let least = members.iter().filter_map(instance).min()?;
         Some(members.iter().copied().filter(|member| instance(member).as_ref() == Some(&least)).collect())
     }
 
-    /// Shows the rule of those that go on together, by the first.
+    /// Shows the sink the rule of invocations that go on together, once, for the first of them.
     fn show_together(&self, rule: Rule, waiting: &[u32], sink: &mut dyn Sink) {
         let first = waiting.first().and_then(|&member| Some((member, self.invocations.get(&member)?)));
         if let Some((member, invocation)) = first
@@ -73,7 +74,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
         }
     }
 
-    /// Goes on with an invocation that waits, by its derivatives.
+    /// Goes on with a waiting invocation, with its derivatives.
     fn resume(&mut self, number: u32, derivatives: &Derivatives, sink: &mut dyn Sink) {
         let Some(invocation) = self.invocations.get_mut(&number) else { return };
         let State::Awaits(awaited, of) = invocation.state else { return };

@@ -1,5 +1,5 @@
-//! Accesses to what invocations share: which of them others can see, and which may not be there
-//! (Vulkan, Memory Model; SPIR-V §2.18.2).
+//! Accesses to memory that invocations share: which of them others can see, and which are undefined
+//! behaviour (Vulkan, Memory Model; SPIR-V §2.18.2).
 
 use super::Grid;
 use super::work::Work;
@@ -17,13 +17,13 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
         match object {
             ObjectId::Buffer(index) => index,
             ObjectId::Image(index) => self.shared.buffers() + index,
-            // That this fits was checked before running.
+            // Preparation has checked that this fits.
             ObjectId::Workgroup { workgroup, index } => self.shared.objects() + workgroup * self.shared.workgroup_variables() + index,
         }
     }
 
-    /// What actions touch that others can see; `None` where nobody else can tell
-    /// when they are done.
+    /// The memory that actions touch and others can see. `None` if no other invocation can tell
+    /// when they happen.
     pub(super) fn footprint(&self, actions: &[Action]) -> Option<Footprint> {
         let mut found = None;
         for action in actions {
@@ -49,7 +49,8 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
             return;
         }
         let object = self.object(extent.object);
-        // Where executions are enumerated, the order of turns is not the one that counts.
+        // If executions are enumerated, races depend on the execution and not on the order
+        // of turns.
         let by_turns = self.log.is_none();
         for (offset, bytes) in extent.stretches().into_iter().filter(|_| by_turns) {
             let access = Access { agent, object, offset, bytes, class: extent.class, kind, instruction: site.instruction };

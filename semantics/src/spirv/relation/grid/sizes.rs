@@ -1,6 +1,6 @@
-//! A dispatch whose size of subgroups is not given: it runs with several, and what they show
-//! differently depends on the size: a word that each of them shows for certain is one of what they
-//! show.
+//! A dispatch that does not set the size of subgroups. It runs with several sizes. Bytes that
+//! differ between them depend on the size. If every run determines a word, the word is one of
+//! these values.
 
 use super::observe::{Doubtful, DoubtfulTexels, OneOf, Report};
 use super::subgroup::sizes_of;
@@ -10,8 +10,9 @@ use crate::spirv::environment::{Dispatch, Observation, ObservedBuffer, Resources
 use crate::spirv::error::LoadError;
 use crate::spirv::module::Module;
 
-/// Runs a dispatch with several sizes of subgroups. Shown is what the first shows; what another one
-/// shows otherwise is doubtful, and one of both where nothing else is.
+/// Runs a dispatch with several sizes of subgroups. The observation is that of the first size.
+/// Bytes that differ with another size are doubtful. A word is one of the values of all sizes, if
+/// every size determines it.
 ///
 /// Errors as `run`.
 pub(super) fn over_sizes(
@@ -55,7 +56,7 @@ fn alike(a: &Outcome<Observation>, b: &Outcome<Observation>) -> bool {
     }
 }
 
-/// Adds what another size shows to what the first shows.
+/// Adds the report of another size to the report of the first.
 fn also(first: &mut Report, other: &Report) {
     let (Outcome::Observed(shown), Outcome::Observed(others)) = (&first.outcome, &other.outcome) else { return };
     for (buffer, (a, b)) in shown.buffers.iter().zip(&others.buffers).enumerate() {

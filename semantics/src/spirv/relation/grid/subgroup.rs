@@ -1,10 +1,10 @@
-//! What the invocations of a subgroup do together: group instructions (SPIR-V §3.3.24), and
-//! OpControlBarrier of the scope Subgroup.
+//! The collective steps of a subgroup: group instructions (SPIR-V §3.3.24), and OpControlBarrier of
+//! the scope Subgroup.
 //!
-//! As in a quad, of several dynamic instances that invocations wait at nobody else can come to the
-//! least, once none of the subgroup can step. Those that wait there are its *tangle*, if they are
-//! together for certain ([`path`](super::path)). If they are not, devices may part them: values
-//! that depend on each other are in doubt then, and a barrier is refused.
+//! If none of the subgroup can step, invocations wait at one or more dynamic instances. As in a
+//! quad, no other invocation can reach the least of them. The invocations that wait there are its
+//! *tangle*, if they are certainly together ([`path`](super::path)). If they may not be, devices
+//! may separate them. Then values that depend on each other are in doubt, and a barrier is refused.
 
 use super::path::are_together;
 use super::work::Work;
@@ -19,13 +19,13 @@ use crate::spirv::module::Module;
 use crate::spirv::step::{Arrived, Mapping, Member, Next, Part, Reduct, Sink, Tangle};
 use crate::spirv::value::Scalars;
 
-/// The sizes of subgroups that are tried where none is given.
+/// The sizes of subgroups with which a dispatch runs if it does not set one.
 pub const SIZES: [u32; 5] = [4, 8, 16, 32, 64];
-/// The most invocations of a subgroup.
+/// The greatest number of invocations of a subgroup.
 pub const MAX_SIZE: u32 = 128;
 
-/// Whether something in a module depends on which invocations are a subgroup: group instructions,
-/// barriers and built-ins of subgroups.
+/// Whether a module depends on which invocations form a subgroup: by group instructions, barriers
+/// or built-ins of subgroups.
 pub fn uses_subgroups(module: &Module) -> bool {
     let of_subgroups = |of| built_in(of, Agent { workgroup: 0, local: 0 }, 1, 1).is_some();
     module.globals().iter().any(|variable| module.built_ins(variable).any(of_subgroups))
@@ -41,7 +41,7 @@ pub(super) fn waits_for_subgroup(module: &Module, i: &crate::spirv::words::Instr
     crate::spirv::declare::is_group(i.op) || i.is(Op::ControlBarrier) && of_subgroup(i)
 }
 
-/// The size of the largest clusters that a module names.
+/// The size of the largest cluster in a module.
 fn largest_cluster(module: &Module) -> u32 {
     let clusters = module.instructions().iter().filter(|i| crate::spirv::declare::is_group(i.op)).filter_map(|i| {
         let operands = i.operands(module.words());
@@ -51,8 +51,8 @@ fn largest_cluster(module: &Module) -> u32 {
     clusters.max().unwrap_or(1).min(u64::from(u32::MAX)) as u32
 }
 
-/// What a module is tried with where no size of subgroups is given: all of [`SIZES`] that its
-/// clusters fit into.
+/// The sizes of subgroups with which a module runs if the dispatch sets none: all of [`SIZES`] that
+/// its clusters fit into.
 pub(super) fn sizes_of(module: &Module) -> Vec<u32> {
     let cluster = largest_cluster(module);
     let fitting: Vec<u32> = SIZES.into_iter().filter(|&size| cluster <= size).collect();
@@ -60,14 +60,14 @@ pub(super) fn sizes_of(module: &Module) -> Vec<u32> {
 }
 
 impl<'m, W: Work<'m>> Grid<'m, '_, W> {
-    /// The dynamic instance that an invocation waits at, if it waits for its subgroup.
+    /// The dynamic instance at which an invocation waits for its subgroup, if it does.
     fn joins_at(&self, number: u32) -> Option<smallvec::SmallVec<[Part; 4]>> {
         let (order, invocation) = (self.prepared.order.as_ref()?, self.invocations.get(&number)?);
         let mut instance = order.instance(&invocation.config);
         match invocation.state {
             State::Joins(..) => Some(instance),
             State::Waits(Arrived { execution: Scope::Subgroup, .. }) => {
-                // It stands behind the barrier.
+                // Its next instruction is the one after the barrier.
                 if let Some(here) = instance.last_mut() {
                     here.instruction = here.instruction.saturating_sub(1);
                 }
@@ -77,7 +77,8 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
         }
     }
 
-    /// Those of the subgroup of an invocation, which cannot step, that go on together. Gives them.
+    /// Lets invocations of a subgroup go on together, if none of the subgroup can step. Returns
+    /// these invocations.
     pub(super) fn meet_in_subgroup(&mut self, number: u32, sink: &mut dyn Sink) -> Vec<u32> {
         if !self.prepared.subgroups || !self.relation.rules.applies(Rule::SpirvTangle) {
             return Vec::new();
@@ -88,7 +89,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
             return Vec::new();
         }
         let Some(least) = members.iter().filter_map(|&n| self.joins_at(n)).min() else { return Vec::new() };
-        // Who awaits a derivative before that may still come to it.
+        // An invocation that awaits a derivative at a lesser instance may still reach this one.
         if self.waiting(&members).and_then(|waiting| self.awaits_at(*waiting.first()?)).is_some_and(|at| at < least) {
             return Vec::new();
         }
@@ -124,7 +125,8 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
         waiting
     }
 
-    /// Why a device may have other invocations of the subgroup there, for what they did before.
+    /// Why a device may have other invocations of the subgroup there, by their earlier branches or
+    /// loads. `None` if it may not.
     fn doubt_of(&self, members: &[u32]) -> Option<Why> {
         let profile = self.shared.profile();
         let wanders = |n: &u32| self.invocations.get(n).is_some_and(|i| i.config.control.is_doubtful(profile));
@@ -182,19 +184,19 @@ pub(super) fn tangle<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, waiting: &[u32
     }
 }
 
-/// Whether a built-in depends on which invocations are a subgroup, and not on its size alone.
+/// Whether a built-in depends on which invocations form a subgroup, and not only on its size.
 pub(super) fn depends_on_mapping(of: rspirv::spirv::BuiltIn) -> bool {
     use rspirv::spirv::BuiltIn as B;
     let of_subgroups = built_in(of, Agent { workgroup: 0, local: 0 }, 1, 1).is_some();
     of_subgroups && !matches!(of, B::SubgroupSize | B::NumSubgroups)
 }
 
-/// The words of a built-in of subgroups, of invocations that are no workgroup.
+/// The words of a built-in of subgroups, for invocations that form no workgroup.
 pub(in crate::spirv) fn subgroup_built_in(of: rspirv::spirv::BuiltIn, agent: Agent, size: u32) -> Option<Vec<u32>> {
     built_in(of, agent, size, size)
 }
 
-/// The word of a built-in of subgroups, component by component.
+/// The words of a built-in of subgroups, one for each component.
 pub(super) fn built_in(built_in: rspirv::spirv::BuiltIn, agent: Agent, size: u32, workgroup: u32) -> Option<Vec<u32>> {
     use rspirv::spirv::BuiltIn as B;
     let lane = agent.local % size;

@@ -1,8 +1,8 @@
 //! All executions of a small dispatch that the memory model allows
 //! ([`crate::concurrency::weak`]).
 //!
-//! The grid runs by its rules, with what each atomic reads put into memory before its turn. Races
-//! are looked for in the execution, not in the order of turns.
+//! The grid runs by its rules. Before each turn, the value that an atomic reads is put into memory.
+//! Races are detected in the execution, not in the order of turns.
 
 use super::prepare::Dispatched;
 use super::work::Work;
@@ -22,32 +22,34 @@ use crate::spirv::step::{Action, Arrived, Next, Relation, Sink};
 use crate::spirv::value::Scalar;
 use crate::undefined::Site;
 
-/// What was done since the last turn began.
+/// The actions since the start of the last turn.
 #[derive(Clone, Default)]
 pub(super) struct Log {
     done: Vec<Done<Scalar>>,
-    /// The accesses, with what a report needs.
+    /// The accesses, with the data for a report.
     accesses: Vec<(Extent, Site)>,
-    /// How many control barriers were passed.
+    /// The number of control barriers that were passed.
     barriers: u32,
 }
 
-/// What an atomic reads in an execution.
+/// A read of an atomic in an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// Who reads, by which instruction.
+    /// The invocation that reads, and the index of its instruction.
     pub by: (InvocationId, u32),
-    /// Who wrote that, by which instruction; nobody for what was there at the beginning.
+    /// The invocation that wrote the value, and the index of its instruction. `None` for an
+    /// initial value.
     pub from: Option<(InvocationId, u32)>,
 }
 
-/// What a dispatch shows in an execution, and what its contended atomics read there.
+/// An outcome of a dispatch, and the reads of its contended atomics in an execution with
+/// this outcome.
 pub type Shown = (Outcome<Observation>, Vec<Read>);
 
-/// Runs a small dispatch in every way that the memory model allows: how it ends, each way once,
-/// with an execution that ends so.
+/// Runs a small dispatch in every way that the memory model allows. Returns each outcome once, with
+/// an execution that has it.
 ///
-/// Errors as of [`super::run`]; a dispatch that is refused shows nothing, and is not complete.
+/// Errors as of [`super::run`]. A refused dispatch has no outcome, and is not complete.
 pub fn weakly(
     module: &Module,
     dispatch: &Dispatch<'_>,
@@ -75,11 +77,11 @@ pub fn weakly(
                 found.push((outcome, reads(execution)));
             }
         });
-    // Parts of a subgroup that take several paths may go on in other orders too.
+    // Parts of a subgroup on several paths may also go on in other orders.
     Ok((found, Exploration { complete: explored.complete && !split, ..explored }))
 }
 
-/// What the atomics of an execution read.
+/// The reads of the atomics of an execution.
 fn reads(execution: &Execution<Scalar>) -> Vec<Read> {
     let name = |event: &Event| match &event.deed {
         Deed::Access(access) => Some((InvocationId { workgroup: access.agent.workgroup, local: access.agent.local }, access.instruction)),
@@ -90,7 +92,7 @@ fn reads(execution: &Execution<Scalar>) -> Vec<Read> {
 }
 
 impl<'m, W: Work<'m>> Grid<'m, '_, W> {
-    /// Notes an action, where executions are enumerated.
+    /// Records an action, if executions are enumerated.
     pub(super) fn log_access(&mut self, agent: Agent, action: &Action, site: &Site) {
         let Some(mut log) = self.log.take() else { return };
         let number = self.topology.number(agent);
@@ -117,7 +119,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
         self.log = Some(log);
     }
 
-    /// Notes that these leave a control barrier.
+    /// Records that these invocations leave a control barrier.
     pub(super) fn log_barrier(&mut self, members: &[u32], arrived: &Arrived) {
         let Some(log) = &mut self.log else { return };
         let deed = Deed::Barrier(log.barriers, arrived.memory, arrived.semantics);
@@ -125,7 +127,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
         log.done.extend(members.iter().map(|&agent| Done { event: Event { agent, deed }, wrote: None }));
     }
 
-    /// The object of a number.
+    /// The object with this number for the race detector.
     fn object_of(&self, number: u32) -> ObjectId {
         let (buffers, objects) = (self.shared.buffers(), self.shared.objects());
         if number < buffers {

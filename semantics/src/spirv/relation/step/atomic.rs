@@ -1,5 +1,5 @@
-//! SPIR-V §3.3.18, Atomic Instructions. What is read, computed and written is one step; the grid
-//! orders it.
+//! SPIR-V §3.3.18, Atomic Instructions. Read, computation and write are one step. The grid orders
+//! these steps.
 
 use rspirv::spirv::GlslStd450Op as Glsl;
 
@@ -59,23 +59,23 @@ pub(super) const RULES: &[Row] = &[
     row(Rule::SpirvAtomicCompareExchangeUndefined, &[Op::AtomicCompareExchange], atomic_compare_exchange_undefined),
 ];
 
-/// One atomic access under way.
+/// An atomic access that is being executed.
 struct Atomic {
     extent: Extent,
     scope: Scope,
     semantics: Semantics,
-    /// What is there.
+    /// The value before the access.
     old: Scalar,
 }
 
-/// The scope and the memory semantics that ids stand for.
+/// The scope and the memory semantics of two ids.
 pub(super) fn ordering(config: &Config<'_>, scope: u32, semantics: u32) -> Option<(Scope, Semantics)> {
     let word = |id: u32| config.scalar(id).filter(|s| s.undefined.is_none()).map(|s| s.bits as u32);
     Some((Scope::decode(word(scope)?).ok()?, Semantics::decode(word(semantics)?).ok()?))
 }
 
-/// The access of the next instruction, whose first operands are a pointer and a scope; `None` where
-/// it may not be.
+/// The access of the next instruction, whose first operands are a pointer and a scope. `None` if
+/// the access is undefined behaviour.
 fn accessed(env: &Env<'_>, config: &Config<'_>, operands: &[u32], semantics: u32, operation: Operation) -> Option<Atomic> {
     let pointer = config.pointer(operands[0])?;
     let extent = memory::reach(env, config, &pointer, operation, 1)?.ok()??;
@@ -85,14 +85,14 @@ fn accessed(env: &Env<'_>, config: &Config<'_>, operands: &[u32], semantics: u32
         let (kind, invocation) = (Unspecified::HelperResult, env.invocation);
         old = Scalar::undefined(Origin { kind, instruction: config.index(), invocation });
     } else if extent.cells.is_empty() {
-        // Robustness does not say what an atomic out of bounds gives.
+        // Robustness does not define the result of an atomic out of bounds.
         old.trust = old.trust.in_doubt(Why::Domain);
     }
     Some(Atomic { extent, scope, semantics, old })
 }
 
 impl Atomic {
-    /// The configuration after it, r defined as what was there, and what it does.
+    /// The configuration after the access, where r is the value before it, and the action.
     fn acts<'m>(self, config: &Config<'m>, op: AtomicOp, store: Option<Scalar>) -> Next<'m> {
         let Atomic { extent, scope, semantics, old } = self;
         let next = match config.head().map_or(0, |i| i.result) {
@@ -133,7 +133,7 @@ pub fn atomic_exchange<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m
     Some(accessed(env, config, operands, operands[2], Operation::Atomic)?.acts(config, AtomicOp::ReadModifyWrite, Some(value)))
 }
 
-/// The operation that an atomic instruction applies to what is there and its operand.
+/// The operation that an atomic instruction applies to the value before it and its operand.
 fn modification(op: Op) -> Option<operation::Operation> {
     match op {
         Op::AtomicIIncrement | Op::AtomicIAdd => operation::core(Op::IAdd),
@@ -168,8 +168,7 @@ pub fn atomic_modify<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>>
     Some(atomic.acts(config, AtomicOp::ReadModifyWrite, Some(new)))
 }
 
-/// The access of OpAtomicCompareExchange, what it stores if it compares equal, and
-/// what it compares with.
+/// The access of OpAtomicCompareExchange, the value that it stores if equal, and the comparator.
 fn compared(env: &Env<'_>, config: &Config<'_>, semantics: usize) -> Option<(Atomic, Scalar, Scalar)> {
     let (_, operands) = config.next_if(Op::AtomicCompareExchange)?;
     let (value, comparator) = (config.scalar(operands[4])?, config.scalar(operands[5])?);

@@ -1,6 +1,5 @@
-//! SPIR-V §3.3.20, Barrier Instructions, as one invocation sees them: it arrives. That all leave
-//! together is a rule of the grid, and so will be what a quad's invocations compute from each
-//! other's values.
+//! SPIR-V §3.3.20, Barrier Instructions, from the view of one invocation: it arrives. A rule of the
+//! grid lets all invocations leave together.
 
 use super::{Action, Arrived, Config, Env, Next, Row, atomic, row};
 use crate::concurrency::Scope;

@@ -1,5 +1,5 @@
-//! SPIR-V §3.3.12, Composite Instructions, but for OpTranspose, which is computed. Components are
-//! moved, each with what is known of it.
+//! SPIR-V §3.3.12, Composite Instructions. OpTranspose is not here, since it is computed.
+//! Components are moved together with their trust.
 
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ pub fn composite_construct<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
 }
 
-/// The scalars that literal indices choose from those of a type.
+/// The range of scalars that literal indices choose in a value of a type.
 fn chosen(module: &Module, mut type_: u32, indices: &[u32]) -> Option<Range<usize>> {
     let mut first = 0u64;
     for &index in indices {
@@ -88,11 +88,12 @@ pub fn vector_shuffle<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars?))))
 }
 
-/// The component that a dynamic index chooses, and the index; or why that is undefined.
+/// The component that a dynamic index chooses, and the index. Or the origin, if the result
+/// is undefined.
 type Chosen = Result<(usize, Scalar), Origin>;
 
-/// The components that a dynamic index may choose from, and the one that it chooses, or
-/// why that is undefined.
+/// The components of the vector, and the one that the index chooses, or the origin if the result
+/// is undefined.
 fn dynamic(env: &Env<'_>, config: &Config<'_>, vector: u32, index: u32) -> Option<(Scalars, Chosen)> {
     let (vector, index) = (config.scalars(vector)?, config.scalar(index)?);
     let (kind, invocation) = (Unspecified::VectorIndex, env.invocation);

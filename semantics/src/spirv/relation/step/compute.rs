@@ -1,6 +1,6 @@
 //! SPIR-V §3.3.11 Conversion, §3.3.13 Arithmetic, §3.3.14 Bit, §3.3.15 Relational and Logical, and
-//! GLSL.std.450: one rule computes, by the table of operations; where behaviour is undefined, there
-//! is a rule for each reason.
+//! GLSL.std.450. One rule computes, by the table of operations. There is one rule for each reason
+//! of undefined behaviour.
 
 use rspirv::spirv::Decoration;
 use smallvec::SmallVec;
@@ -52,7 +52,7 @@ pub(super) const RULES: &[Row] = &[
     row(Rule::SpirvUndefinedOperand, PARTIAL, undefined_operand),
 ];
 
-/// The core instructions that the table of operations has.
+/// The core instructions in the table of operations.
 pub(super) fn ops() -> Vec<Op> {
     let core = |operation: Operation| match operation.instruction {
         Instruction::Core(opcode) => Op::from_u32(opcode.into()),
@@ -61,7 +61,7 @@ pub(super) fn ops() -> Vec<Op> {
     operation::all().filter_map(core).collect()
 }
 
-/// op(M(a)…) of the next instruction, if it computes values from values.
+/// op(M(a)…) of the next instruction, if it computes values.
 fn result(env: &Env<'_>, config: &Config<'_>) -> Option<Result<Scalars, Ub>> {
     let head = config.head()?;
     let operands = config.operands(head);
@@ -95,8 +95,8 @@ fn result(env: &Env<'_>, config: &Config<'_>) -> Option<Result<Scalars, Ub>> {
     Some(env.calculator.compute(operation, &args, &result_shapes(config, operation)?, site))
 }
 
-/// The shape of the result of the next instruction, or of its two members, or of it
-/// and what it stores.
+/// The shapes of the results of the next instruction: its result, the two members of its result, or
+/// its result and the stored value.
 fn result_shapes(config: &Config<'_>, operation: Operation) -> Option<SmallVec<[Shape; 2]>> {
     let (head, module) = (config.head()?, config.module);
     if let Some(position) = operation.signature.written_through() {
@@ -174,7 +174,8 @@ pub fn non_semantic<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.module.is_non_semantic(head).then(|| Next::Config(config.advanced(1)))
 }
 
-/// The next instruction, which computes, is undefined behaviour for that reason.
+/// Undefined behaviour of the next instruction, if it computes and its operands cause this
+/// undefined behaviour.
 fn faults<'m>(env: &Env<'_>, config: &Config<'m>, ub: Ub) -> Option<Next<'m>> {
     if result(env, config)?.err()? != ub {
         return None;

@@ -72,13 +72,13 @@ pub fn branch_conditional_undefined<'m>(_: &Env<'_>, config: &Config<'m>) -> Opt
     branch_on_undefined(config, operands[0])
 }
 
-/// The target of OpSwitch that its selector chooses, if it is one of the cases, and the selector.
+/// The target of OpSwitch for its selector, if that is one of the cases, and the selector.
 fn chosen(config: &Config<'_>) -> Option<(Option<u32>, Scalar)> {
     let (_, operands) = config.next_if(Op::Switch)?;
     let selector = config.scalar(operands[0]).filter(|s| s.undefined.is_none())?;
     let width = config.module.type_of(operands[0]).and_then(|t| config.module.types().get(t)).and_then(Type::width)?;
-    // Literals narrower than a word are sign-extended where the type is signed; of both, the low
-    // bits count.
+    // Literals narrower than a word are sign-extended if the type is signed. Only the low bits of
+    // literal and selector are compared.
     let mask = u64::MAX >> (64 - u32::from(width));
     let case = if width > 32 { 3 } else { 2 };
     let target = operands[2..].chunks_exact(case).find(|case| {
@@ -114,8 +114,8 @@ pub fn switch_undefined<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>
     branch_on_undefined(config, operands[0])
 }
 
-/// The number of instructions up to the last OpPhi of those that begin a block,
-/// lines between them counted.
+/// The number of instructions up to the last OpPhi at the start of a block, including lines
+/// between them.
 pub(in crate::spirv) fn phi_group(code: &[Instruction]) -> usize {
     let group = code.iter().take_while(|i| matches!(i.op, Op::Phi | Op::Line | Op::NoLine)).count();
     code[..group].iter().rposition(|i| i.is(Op::Phi)).map_or(0, |last| last + 1)

@@ -1,12 +1,12 @@
-//! SPIR-V §3.3.16, Derivative Instructions, as one invocation sees them: it waits, and goes on with
-//! the derivatives. That all of a quad go on together is a rule
-//! of the grid ([`crate::spirv::grid`]).
+//! SPIR-V §3.3.16, Derivative Instructions, from the view of one invocation. It waits, and goes on
+//! with the derivatives. A rule of the grid ([`crate::spirv::grid`]) lets all invocations of a quad
+//! go on together.
 //!
-//! Vulkan, Derivative Operations: of the lanes 0 1 / 2 3 of a quad with the values P, the fine
-//! derivatives are the differences P1 - P0 and P3 - P2 of rows and P2 - P0 and P3 - P1 of columns;
-//! a coarse one is that of either row or column for all four lanes, and OpDPdx, OpDPdy and OpFwidth
-//! are fine or coarse. So whatever is not fine is that of the first row or column, in doubt where
-//! the other differs.
+//! Vulkan, Derivative Operations: let the lanes 0 1 / 2 3 of a quad have the values P. The fine
+//! derivatives are the differences P1 - P0 and P3 - P2 of rows, and P2 - P0 and P3 - P1 of columns.
+//! A coarse derivative is that of one row or one column for all four lanes. OpDPdx, OpDPdy and
+//! OpFwidth are fine or coarse. So unless an instruction is fine, its result is that of the first
+//! row or column, in doubt if the other differs.
 
 use rspirv::spirv::GlslStd450Op as Glsl;
 
@@ -24,27 +24,26 @@ const DERIVATIVES: &[Op] =
 
 pub(super) const RULES: &[Row] = &[row(Rule::SpirvDerivative, DERIVATIVES, derivative)];
 
-/// The derivatives of a value in x and in y, component by component, as one lane of
-/// a quad has them.
+/// The derivatives of a value in x and in y, component by component, from the view of one lane of
+/// a quad.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Derivatives {
-    /// In x, by each row.
+    /// In x, for each row.
     pub rows: [Scalars; 2],
-    /// In y, by each column.
+    /// In y, for each column.
     pub columns: [Scalars; 2],
-    /// The lane's own row and column.
+    /// The row and the column of the lane itself.
     own: [usize; 2],
 }
 
-/// What of an operation on 32-bit floats of one shape comes; it is none
-/// whose behaviour is undefined.
+/// Computes an operation on 32-bit floats of one shape. No such operation has undefined behaviour.
 fn computed(env: &Env<'_>, operation: Option<Operation>, shape: Shape, args: &[&Scalars], instruction: u32) -> Scalars {
     let operands: Vec<Operand<'_>> = args.iter().map(|scalars| Operand { shape, scalars }).collect();
     let site = Site { instruction, invocation: env.invocation, ..Site::default() };
     operation.and_then(|operation| env.calculator.compute(operation, &operands, &[shape], site).ok()).unwrap_or_default()
 }
 
-/// The first, in doubt where the second differs; in a run over sets either.
+/// The first scalar, in doubt if the second differs. In a run over sets, either of them.
 fn either(env: &Env<'_>, first: Scalar, second: Scalar) -> Scalar {
     if first.undefined.or(second.undefined).is_some() {
         return Scalar { undefined: first.undefined.or(second.undefined), ..first };
@@ -65,8 +64,8 @@ fn either(env: &Env<'_>, first: Scalar, second: Scalar) -> Scalar {
     Scalar { trust: Trust { cell, ..trust }, ..first }
 }
 
-/// Gives cells to what is open of a result, by the rule of a derivative
-/// instruction for such operands.
+/// Gives cells to the open components of a result, by the rule of a derivative instruction for
+/// such operands.
 fn widened(env: &Env<'_>, op: Op, args: [&Scalars; 2], results: &mut Scalars) {
     let Some(sets) = env.over else { return };
     let lanes = |scalars: &Scalars| -> Lanes { scalars.iter().map(|scalar| scalar.lane()).collect() };
@@ -79,8 +78,8 @@ fn widened(env: &Env<'_>, op: Op, args: [&Scalars; 2], results: &mut Scalars) {
     }
 }
 
-/// What nothing that is declared holds a derivative to: SignedZeroInfNanPreserve does
-/// not name the instructions.
+/// Drops the guarantees that do not hold for derivatives: SignedZeroInfNanPreserve does not list
+/// these instructions.
 fn unlisted(scalars: Scalars) -> Scalars {
     let unlisted = |scalar: Scalar| {
         let value = scalar.lane().float();
@@ -91,7 +90,7 @@ fn unlisted(scalars: Scalars) -> Scalars {
 }
 
 impl Derivatives {
-    /// Those of a lane, by the values of all four: two rows of two.
+    /// The derivatives of a lane, by the values of all four lanes: two rows of two.
     pub(in crate::spirv) fn of(env: &Env<'_>, values: &[Scalars; 4], shape: Shape, lane: usize, instruction: u32) -> Derivatives {
         let minus = operation::core(Op::FSub);
         let difference = |from: usize, to: usize| {
@@ -103,18 +102,18 @@ impl Derivatives {
         Derivatives { rows, columns, own: [lane / 2, lane % 2] }
     }
 
-    /// In x and in y, by the lane's own row and by its own column.
+    /// In x and in y, for the lane's own row and column.
     pub fn fine(&self) -> [Scalars; 2] {
         [self.rows[self.own[0]].clone(), self.columns[self.own[1]].clone()]
     }
 
-    /// In x and in y, by either row and by either column: the first, in doubt
-    /// where the other differs.
+    /// In x and in y, for one row and one column: the first, in doubt if the other differs.
     pub fn coarse(&self, env: &Env<'_>) -> [Scalars; 2] {
         [&self.rows, &self.columns].map(|[first, second]| first.iter().zip(second).map(|(&a, &b)| either(env, a, b)).collect())
     }
 
-    /// Those of a value of so many components where the quad's control flow is not uniform.
+    /// The derivatives of a value with this many components, if the quad's control flow is
+    /// not uniform.
     pub(in crate::spirv) fn divergent(components: usize, instruction: u32, invocation: u32) -> Derivatives {
         let origin = Origin { kind: Unspecified::DivergentDerivative, instruction, invocation };
         let undefined: Scalars = std::iter::repeat_n(Scalar::undefined(origin), components).collect();
@@ -156,7 +155,7 @@ fn derived<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivatives) ->
         _ => {
             let shape = config.module.shape(head.result);
             let [x, y] = [x, y].map(|d| magnitude(env, &d, shape, config.index()));
-            // The result of OpFwidth is that of a sum, which other sums may be drawn into.
+            // A device may draw other sums into the sum of OpFwidth.
             let mut sum = unlisted(computed(env, operation::core(Op::FAdd), shape, &[&x, &y], config.index()));
             widened(env, Op::FAdd, [&x, &y], &mut sum);
             sum

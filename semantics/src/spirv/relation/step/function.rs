@@ -1,7 +1,7 @@
 //! SPIR-V §3.3.9, Function Instructions: calls, and the returns of §3.3.17.
 //!
-//! Recursion is refused at load, so that an id has one value at a time: a call's parameters,
-//! results and variables go into the one M.
+//! Load refuses recursion, so an id has one value at a time. The parameters, results and variables
+//! of a call go into the one M.
 
 use std::rc::Rc;
 

@@ -1,13 +1,15 @@
-//! SPIR-V §3.3.24, Non-Uniform Instructions, as one invocation sees them: it waits, and goes on by
-//! the operands of those that execute the instruction with it, the *tangle*. Which invocations
-//! these are is for a rule of the grid ([`crate::spirv::grid`]).
+//! SPIR-V §3.3.24, Non-Uniform Instructions, from the view of one invocation. It waits, and goes on
+//! with the operands of the invocations that execute the instruction with it, the *tangle*. A rule
+//! of the grid ([`crate::spirv::grid`]) decides which invocations these are.
 //!
-//! Sums and products of floats may be made in any order, from the identity on: where an order
-//! matters the definite value is the one by ascending invocations, in doubt; a run over sets gives
-//! it the interval of all orders. Of an open tangle, of which other paths may or may not be, all
-//! that depends on the others is in doubt. So is in a draw what depends on more than the quad, for
-//! nothing says which quads, or which vertices, are a subgroup; and in a dispatch everything that
-//! depends on others, where any invocations may be one.
+//! A device may add or multiply floats in any order, starting from the identity. If the order
+//! matters, the definite value is that of ascending invocations, and it is in doubt. A run over
+//! sets gives it the interval of all orders.
+//!
+//! A tangle is open if invocations on other paths may belong to it. Then all that depends on other
+//! invocations is in doubt. In a draw, all that depends on more than the quad is in doubt, since
+//! nothing says which quads, or which vertices, form a subgroup. In a dispatch whose subgroups may
+//! consist of any invocations, all that depends on others is in doubt.
 
 use std::cell::RefCell;
 
@@ -76,39 +78,40 @@ pub struct Member {
     pub operands: [Scalars; 2],
 }
 
-/// What is known of which invocations are a subgroup.
+/// How much is known of which invocations form a subgroup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mapping {
-    /// All of it: by the order of local invocation indices.
+    /// All: the order of local invocation indices decides.
     #[default]
     Known,
-    /// It has quads of fragments. Other invocations, helpers among them, may be there or not
-    /// (Vulkan, Helper Invocations; Quad scope).
+    /// A subgroup contains whole quads of fragments. Other invocations, helpers among them, may
+    /// belong to it or not (Vulkan, Helper Invocations; Quad scope).
     Quads,
-    /// Nothing: vertices, and dispatches of which it is said.
+    /// Nothing: for vertices, and for dispatches that declare it.
     Unknown,
 }
 
 /// The invocations of a subgroup that execute a dynamic instance of a group instruction together,
-/// as one of them sees them.
+/// from the view of one of them.
 #[derive(Clone, Debug)]
 pub struct Tangle {
-    /// How many invocations a subgroup has, those included that there are not.
+    /// The size of a subgroup, including lanes without an invocation.
     pub size: u32,
-    /// Those that take part, by ascending lanes.
+    /// The invocations that take part, by ascending lanes.
     pub members: Vec<Member>,
-    /// Which of the members the invocation is.
+    /// The index of the invocation itself among the members.
     pub own: usize,
-    /// Why nobody knows that these are the ones, if so.
+    /// Why the members are not certain. `None` if they are.
     pub doubt: Option<Why>,
-    /// Whether there may be others.
+    /// How much is known of the subgroup. Unless it is `Known`, there may be other members.
     pub mapping: Mapping,
-    /// What combining the operands up to each member has come to: it is the same for all of them.
+    /// The combination of the operands up to each member, once it is computed. All members
+    /// share it.
     combined: RefCell<Option<Vec<Scalars>>>,
 }
 
 impl Tangle {
-    /// The first of these members sees it.
+    /// The tangle of these members, from the view of the first.
     pub fn new(size: u32, members: Vec<Member>, doubt: Option<Why>) -> Tangle {
         Tangle { size, members, own: 0, doubt, mapping: Mapping::Known, combined: RefCell::default() }
     }
@@ -118,7 +121,7 @@ impl Tangle {
         self.members.get(self.own).map_or(0, |member| member.lane)
     }
 
-    /// An operand of a lane, if it takes part.
+    /// An operand of the invocation in a lane, if it takes part.
     fn of_lane(&self, lane: u32, operand: usize) -> Option<&Scalars> {
         let at = self.members.binary_search_by_key(&lane, |member| member.lane).ok()?;
         Some(&self.members[at].operands[operand])
@@ -130,7 +133,8 @@ impl Tangle {
     }
 }
 
-/// The operands of the next instruction, if it is one of these, and its group operation.
+/// The opcode, the result's id and the operands of the next instruction, if its opcode is one
+/// of `ops`.
 fn next_of<'m>(config: &Config<'m>, ops: &[Op]) -> Option<(Op, u32, &'m [u32])> {
     let (head, operands) = config.next_of(ops)?;
     Some((head.op, head.result, operands))
@@ -145,7 +149,7 @@ fn joins<'m>(config: &Config<'m>, ops: &[Op], operands: &[usize], resume: super:
     Some(Next::Joins(Join { instruction: config.index(), operands: ids, resume }))
 }
 
-/// The result, in doubt where the tangle is.
+/// Defines the result, which is in doubt if the tangle is.
 fn gives<'m>(config: &Config<'m>, tangle: &Tangle, result: u32, mut scalars: Scalars) -> Option<Next<'m>> {
     if let Some(why) = tangle.doubt.or((tangle.mapping != Mapping::Known).then_some(Why::SubgroupMapping)) {
         scalars.iter_mut().for_each(|scalar| scalar.trust = scalar.trust.in_doubt(why));
@@ -157,8 +161,8 @@ fn certain(bits: u64) -> Scalar {
     Scalar { bits, trust: Trust::CERTAIN, undefined: None }
 }
 
-/// Bits that come of these scalars in a way that no rule of trust is about: undefined or in doubt
-/// where one of them is.
+/// A scalar of these bits, made of other scalars without a rule of trust. It is undefined or in
+/// doubt if one of them is.
 fn made_of<'s>(bits: u64, of: impl IntoIterator<Item = &'s Scalar>) -> Scalar {
     let mut made = certain(bits);
     for scalar in of {
@@ -188,7 +192,7 @@ fn computed(env: &Env<'_>, config: &Config<'_>, operation: Option<Operation>, sh
     results
 }
 
-/// In a run over sets, gives cells to what is open of a result.
+/// In a run over sets, gives cells to the open components of a result.
 fn widened(env: &Env<'_>, operation: Operation, args: [&Scalars; 2], results: &mut Scalars) {
     let Some(sets) = env.over else { return };
     let lanes = |scalars: &Scalars| -> Lanes { scalars.iter().map(|scalar| scalar.lane()).collect() };
@@ -263,7 +267,7 @@ fn balloted<'m>(_: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Nex
     gives(config, tangle, result, (0..4).map(word).collect())
 }
 
-/// The words of a ballot that hold bits of lanes from one to another, and these bits.
+/// The words of a ballot that hold bits of the lanes `from..to`, with all other bits cleared.
 fn bits_between(ballot: &Scalars, from: u32, to: u32) -> SmallVec<[(u32, Scalar); 4]> {
     let words = (0..4u32).zip(ballot).filter(|(word, _)| word * 32 < to && from < word * 32 + 32);
     words
@@ -296,7 +300,7 @@ fn ballot_read<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Optio
     {
         return Some(next);
     }
-    // Of the other invocations only the one operand that must be the same is asked.
+    // The result depends on other invocations only through an operand that must be uniform.
     let alone = Tangle { doubt: None, ..tangle.clone() };
     let one = |scalar: Scalar| gives(config, &alone, result, Scalars::from_slice(&[scalar]));
     let bit = |lane: u32| {
@@ -343,8 +347,8 @@ fn ballot_read<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Optio
     }
 }
 
-/// Undefined behaviour where an operand, `id`, is not the same in all of the tangle. Where nobody
-/// knows who is in it, nothing is said.
+/// Undefined behaviour if the members of the tangle have different values of an operand, whose id
+/// is `id`. `None` if the members are not known.
 fn non_uniform<'m>(config: &Config<'m>, tangle: &Tangle, operand: usize, id: u32) -> Option<Next<'m>> {
     let bits = |member: &Member| -> Option<SmallVec<[u64; 4]>> {
         member.operands[operand].iter().map(|scalar| scalar.undefined.is_none().then_some(scalar.bits)).collect()
@@ -375,14 +379,14 @@ fn broadcast<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<
     from_lane(env, config, tangle, result, Some)
 }
 
-/// The value of the lane that an operand, by its bits, names.
+/// The value of another lane. `lane` computes its number from the bits of the second operand.
 fn from_lane<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle, result: u32, lane: impl Fn(u64) -> Option<u64>) -> Option<Next<'m>> {
     let index = tangle.own(1);
     let index = index.first()?;
     let from = lane(index.bits).and_then(|lane| u32::try_from(lane).ok()).and_then(|lane| tangle.of_lane(lane, 0));
     let mut scalars = match (index.undefined, from) {
         (None, Some(scalars)) => scalars.clone(),
-        // It may be there.
+        // The invocation may exist.
         (None, None) if tangle.mapping != Mapping::Known => tangle.own(0),
         (None, None) => undefined(env, config, Unspecified::InactiveInvocation, result),
         (Some(origin), _) => std::iter::repeat_n(Scalar::undefined(origin), config.module.shape(result).lanes()).collect(),
@@ -425,7 +429,7 @@ fn of_quad<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Ne
     let tangle = &Tangle { mapping, ..tangle.clone() };
     let own = u64::from(tangle.lane());
     if op == Op::GroupNonUniformQuadSwap {
-        // Direction 0 is to the side, 1 up or down, 2 across.
+        // Direction 0 is horizontal, 1 vertical, 2 diagonal.
         return from_lane(env, config, tangle, result, |direction| Some(own ^ (direction + 1)));
     }
     if let Some(next) = non_uniform(config, tangle, 1, operands[2]) {
@@ -465,7 +469,7 @@ fn combined<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<N
                 first = at;
             }
             let before = match (first == at, op) {
-                // An infinity would make it doubtful.
+                // The identity is an infinity, which would put the result in doubt.
                 (true, Op::GroupNonUniformFMin | Op::GroupNonUniformFMax) => &member.operands[0],
                 (true, _) => &identity,
                 (false, _) => &sums[at - 1],
@@ -474,7 +478,7 @@ fn combined<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<N
         }
         sums
     });
-    // Those whose operands it has, as the operation says.
+    // The members `from..to` are the ones that the group operation combines.
     let from = (0..=tangle.own).rev().find(|&at| starts(at)).unwrap_or(0);
     let to = match scan {
         GroupOperation::InclusiveScan => tangle.own + 1,
@@ -489,11 +493,11 @@ fn combined<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<N
     gives(config, tangle, result, value)
 }
 
-/// A sum or product that may be made in any order, from the identity on or without it. Certificates
-/// of exact results ([`Trust::grid`]) hold in every order.
+/// Bounds a sum or product that a device may compute in any order, with or without the identity.
+/// Certificates of exact results ([`Trust::grid`]) hold in every order.
 fn in_any_order(env: &Env<'_>, op: Op, width: u8, terms: &[&Scalars], value: &mut Scalars) {
     for (lane, scalar) in value.iter_mut().enumerate().filter(|(_, scalar)| scalar.undefined.is_none()) {
-        // The identity, 0, makes a sum of -0 alone +0.
+        // The identity 0 turns a sum of nothing but -0 into +0.
         let negative = |term: &Scalar| term.bits & integer::mask(width) >> 1 == 0 && (term.bits != 0 || !term.trust.zero_sign);
         if op == Op::GroupNonUniformFAdd && terms.iter().all(|term| term.get(lane).is_some_and(negative)) {
             scalar.trust.zero_sign = false;
@@ -521,18 +525,18 @@ fn in_any_order(env: &Env<'_>, op: Op, width: u8, terms: &[&Scalars], value: &mu
     }
 }
 
-/// What rounding in any direction changes of a result at most, as a part of it.
+/// The greatest relative error of rounding in any direction.
 const ROUNDING: f64 = 1.0 / (1u64 << 23) as f64;
 /// The least magnitude that is not flushed to zero.
 const NORMAL: f64 = f32::MIN_POSITIVE as f64;
 
-/// All that a sum of floats may come to in some order.
+/// The bounds of a sum of floats, in any order. `None` if it may overflow.
 fn sum_of(terms: &[Span]) -> Option<Span> {
     let n = terms.len() as f64;
     let (low, high) = terms.iter().fold((0.0, 0.0), |(low, high), term| (low + term.low, high + term.high));
     let magnitude: f64 = terms.iter().map(|term| term.low.abs().max(term.high.abs())).sum();
-    // Every partial sum is within the sum of magnitudes, which grows by each rounding; subnormals
-    // may be flushed before and after each of them.
+    // Every partial sum is at most the sum of magnitudes, which each rounding may increase.
+    // Subnormals may be flushed before and after each addition.
     let grown = magnitude * (1.0 + ROUNDING).powf(n);
     if grown >= f64::from(f32::MAX) {
         return None;
@@ -541,10 +545,11 @@ fn sum_of(terms: &[Span]) -> Option<Span> {
     Some(Span::between(low - error, high + error))
 }
 
-/// All that a product of floats may come to in some order.
+/// The bounds of a product of floats, in any order. `None` if a partial product may leave the
+/// normal floats.
 fn product_of(factors: &[Span]) -> Option<Span> {
     let n = factors.len() as f64;
-    // No partial product may be beyond the normal floats, in whatever order.
+    // No partial product may leave the normal floats, in any order.
     let [mut up, mut down] = [0.0; 2];
     let (mut low, mut high) = (1.0f64, 1.0f64);
     for factor in factors {

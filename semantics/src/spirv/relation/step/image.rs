@@ -1,12 +1,13 @@
-//! SPIR-V §3.3.10, Image Instructions; and OpLoad of what they take (§3.3.8).
+//! SPIR-V §3.3.10, Image Instructions, and OpLoad of their operands (§3.3.8).
 //!
-//! Values come from [`crate::image`], by Vulkan's "Image Operations". Sampled images never change;
-//! a texel of a storage image is memory that invocations share, so that what reads or writes one is
-//! an action. The level of detail comes from an operand, or from the derivatives of the coordinate
-//! in a quad: then an invocation waits for the others, as at a derivative.
+//! Values come from [`crate::image`], which follows Vulkan's "Image Operations". Sampled images
+//! never change. A texel of a storage image is memory that invocations share, so reading or
+//! writing one is an action. The level of detail comes from an operand, or from the derivatives of
+//! the coordinate in a quad. In the second case an invocation waits for the others of its quad, as
+//! at a derivative.
 //!
-//! A coordinate, an offset or a level of detail that is an undefined value is undefined behaviour,
-//! as every address is. Where one is in doubt, so is what is there.
+//! An undefined coordinate, offset or level of detail is undefined behaviour, as every undefined
+//! address is. If one is in doubt, so is the texel.
 
 use rspirv::spirv::ImageOperands;
 
@@ -87,17 +88,18 @@ pub fn image<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     Some(Next::Config(config.defining(head.result, Value::Descriptor(Descriptor { image, sampler: None }))))
 }
 
-/// The operands of the instruction.
+/// The operands of an image instruction, grouped.
 fn operands_of<'m>(config: &Config<'m>, head: &Instruction) -> Operands<'m> {
     Operands::of(head.op, config.operands(head))
 }
 
-/// The ids of an image operand of an instruction (SPIR-V §3.2.14); none where it does not have it.
+/// The ids of an image operand of an instruction (SPIR-V §3.2.14). `None` if it does not have
+/// this operand.
 fn image_operand<'m>(config: &Config<'m>, head: &Instruction, wanted: ImageOperands) -> Option<&'m [u32]> {
     operands_of(config, head).get(wanted)
 }
 
-/// The shape of the image that an operand of an instruction is, or is sampled.
+/// The shape of the image with this id, or of the image of a sampled image.
 fn shape_of(config: &Config<'_>, id: u32) -> Option<Shape> {
     let types = config.module.types();
     match types.get(config.module.type_of(id)?)? {
@@ -110,7 +112,7 @@ fn shape_of(config: &Config<'_>, id: u32) -> Option<Shape> {
     }
 }
 
-/// The first operand of an instruction that chooses texels and is undefined.
+/// The first undefined operand among those by which an instruction chooses texels, with its origin.
 fn undefined_choice(config: &Config<'_>, head: &Instruction) -> Option<(u32, Origin)> {
     let operands = operands_of(config, head);
     let coordinate = (operands.own[1], coordinates(operands.op, shape_of(config, operands.own[0])?));
@@ -129,18 +131,20 @@ pub fn image_undefined<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>>
     Some(config.undefined(Ub::AddressOnUndefined, what))
 }
 
-/// The next instruction, if it is that one and what chooses texels is defined.
+/// The next instruction with its operands, if it has this opcode and the operands that choose
+/// texels are defined.
 fn choosing<'m>(config: &Config<'m>, op: Op) -> Option<(&'m Instruction, &'m [u32])> {
     let (head, operands) = config.next_if(op)?;
     undefined_choice(config, head).is_none().then_some((head, operands))
 }
 
-/// The origin of what the next instruction makes undefined.
+/// The origin of an undefined value that the next instruction makes.
 fn origin(env: &Env<'_>, config: &Config<'_>, kind: Unspecified) -> Origin {
     Origin { kind, instruction: config.index(), invocation: env.invocation }
 }
 
-/// A 32-bit float, and any where it is in doubt; in a run over sets what it may be there.
+/// The interval of a 32-bit float: all floats if it is in doubt. In a run over sets, the hull of
+/// its set.
 fn inexact(env: &Env<'_>, scalar: Scalar) -> Inexact {
     let value = f64::from(f32::from_bits(scalar.bits as u32));
     let Some(sets) = env.over.map(|sets| sets.borrow()) else {
@@ -151,7 +155,7 @@ fn inexact(env: &Env<'_>, scalar: Scalar) -> Inexact {
     }
     let set = sets.operand(scalar.lane()).set;
     match set.hull() {
-        // On a way that the definite run does not take, the value means nothing.
+        // On a way that the definite run does not take, the definite value means nothing.
         Some(hull) if set.is_bounded() => {
             let value = if hull.low <= value && value <= hull.high { value } else { hull.low };
             Inexact { value, allowed: Interval::between(hull.low, hull.high) }
@@ -160,8 +164,8 @@ fn inexact(env: &Env<'_>, scalar: Scalar) -> Inexact {
     }
 }
 
-/// Whether every integer of these operands is what it is, in a run over sets:
-/// an offset, a component.
+/// Whether all components of these operands that are not floats or Booleans are decided, in a run
+/// over sets: an offset, a component.
 fn are_certain<'i>(env: &Env<'_>, config: &Config<'_>, ids: impl Iterator<Item = &'i u32>) -> bool {
     let Some(profile) = env.over.map(|sets| sets.borrow().profile()) else { return false };
     ids.filter(|&&id| !config.module.shape(id).is_lanes())
@@ -169,8 +173,7 @@ fn are_certain<'i>(env: &Env<'_>, config: &Config<'_>, ids: impl Iterator<Item =
         .all(|scalar| scalar.trust.is_decided(profile))
 }
 
-/// x over q. A quotient of floats is right to 2.5 units of the last place; by a power of
-/// two it is exact.
+/// x / q. A quotient of floats is correct to 2.5 ULP. A quotient by a power of two is exact.
 fn over(x: Inexact, q: Inexact) -> Inexact {
     let value = x.value / q.value;
     let fraction = q.value.to_bits() << 12;
@@ -182,7 +185,7 @@ fn over(x: Inexact, q: Inexact) -> Inexact {
     Inexact { value, allowed }
 }
 
-/// An integer of 32 bits, signed as its type is.
+/// A 32-bit integer, with the signedness of its type.
 fn integer(config: &Config<'_>, id: u32, scalar: Scalar) -> i64 {
     match config.module.shape(id).scalar {
         Component::Int { signed: true, .. } => i64::from(scalar.bits as u32 as i32),
@@ -190,18 +193,19 @@ fn integer(config: &Config<'_>, id: u32, scalar: Scalar) -> i64 {
     }
 }
 
-/// The offsets of an operand of integers along each axis, or of an array of such.
+/// The offsets in an operand: one integer along each axis, or an array of such offsets.
 fn offsets(config: &Config<'_>, id: u32, shape: Shape) -> Option<Vec<[i32; 3]>> {
     let of = |scalars: &[Scalar]| [0, 1, 2].map(|axis: usize| scalars.get(axis).map_or(0, |s| s.bits as u32 as i32));
     Some(config.scalars(id)?.chunks_exact(shape.axes()).map(of).collect())
 }
 
-/// Whether every device has the same offsets: they may come from an operation that is in doubt.
+/// Why devices may have other offsets, as the result of an operation in doubt. `None` if all have
+/// the same.
 fn doubt_of(config: &Config<'_>, id: u32) -> Option<Why> {
     config.scalars(id)?.iter().find_map(|s| s.trust.doubt)
 }
 
-/// The offset of the next instruction, and why it is in doubt.
+/// The offset of the next instruction, and why it is in doubt, if it is.
 fn offset(config: &Config<'_>, head: &Instruction) -> Option<([i32; 3], Option<Why>)> {
     let constant = image_operand(config, head, ImageOperands::CONST_OFFSET);
     match constant.or_else(|| image_operand(config, head, ImageOperands::OFFSET)) {
@@ -213,24 +217,24 @@ fn offset(config: &Config<'_>, head: &Instruction) -> Option<([i32; 3], Option<W
     }
 }
 
-/// What a sampling or gathering instruction reads.
+/// The evaluated operands of a sampling or gathering instruction.
 struct Source<'e> {
     sampling: Sampling<'e>,
-    /// The coordinates, projected.
+    /// The coordinates, after projection.
     at: Location,
-    /// The depth reference, projected.
+    /// The depth reference, after projection.
     reference: Option<Inexact>,
-    /// Why every result component is an undefined value.
+    /// The origin, if every component of the result is an undefined value.
     undefined: Option<Origin>,
-    /// Why the offset is in doubt.
+    /// Why the offset is in doubt, if it is.
     doubt: Option<Why>,
-    /// Whether what chooses and what is compared is the same without float controls too.
+    /// Whether coordinates, reference and other operands are also the same without float controls.
     certified: bool,
-    /// Whether, in a run over sets, the intervals say all that is open.
+    /// Whether the intervals cover all that is open, in a run over sets.
     bounded: bool,
 }
 
-/// What the next instruction, which samples or gathers, reads.
+/// Evaluates the operands of the next instruction, which samples or gathers.
 fn source<'e>(env: &Env<'e>, config: &Config<'_>) -> Option<Source<'e>> {
     let head = config.head()?;
     let operands = config.operands(head);
@@ -269,7 +273,7 @@ fn source<'e>(env: &Env<'e>, config: &Config<'_>) -> Option<Source<'e>> {
 }
 
 impl Source<'_> {
-    /// The result as scalars: one with a depth reference for a sample, four else.
+    /// The result as scalars. A sample with a depth reference has one, others four.
     fn scalars(&self, env: &Env<'_>, config: &Config<'_>, found: Result<Sampled, SamplerError>, count: usize) -> Scalars {
         let found = match (self.undefined, found) {
             (Some(origin), _) => return std::iter::repeat_n(Scalar::undefined(origin), count).collect(),
@@ -277,7 +281,7 @@ impl Source<'_> {
             (None, Err(_)) => Sampled { bits: [0; 4], undefined: [Some(Unspecified::ImageSampler); 4], allowed: Allowed::any() },
         };
         let format = self.sampling.image.format();
-        // Zeros of floats may have either sign, and filters sum; all other zeros are what they are.
+        // Zeros of float formats may have either sign, and filters sum. All other zeros are exact.
         let zero_sign = |c: usize| format.numeric() != Numeric::Float || self.reference.is_some() || c >= format.channels().len();
         let component = |c: usize| {
             let scalar = match found.undefined[c] {
@@ -294,7 +298,7 @@ impl Source<'_> {
     }
 }
 
-/// With a cell, in a run over sets, if it is not decided.
+/// Gives a cell to a scalar in a run over sets, if it is not decided.
 fn celled(env: &Env<'_>, scalar: Scalar, allowed: impl Fn() -> Set) -> Scalar {
     let Some(sets) = env.over.filter(|sets| scalar.undefined.is_none() && !scalar.trust.is_decided(sets.borrow().profile())) else {
         return scalar;
@@ -307,7 +311,7 @@ fn celled(env: &Env<'_>, scalar: Scalar, allowed: impl Fn() -> Set) -> Scalar {
     }
 }
 
-/// A scalar that is in doubt for that reason too.
+/// The scalar, in doubt for this reason too.
 fn doubted(scalar: Scalar, why: Option<Why>) -> Scalar {
     match why {
         Some(why) => Scalar { trust: scalar.trust.in_doubt(why), ..scalar },
@@ -315,8 +319,8 @@ fn doubted(scalar: Scalar, why: Option<Why>) -> Scalar {
     }
 }
 
-/// What the next instruction, which samples, gives with that level of detail, which is the same
-/// without float controls if it is `certified`.
+/// The result of the next instruction, which samples, at this level of detail. `certified` says
+/// that the level is the same without float controls.
 fn sampled(env: &Env<'_>, config: &Config<'_>, lod: Lod, certified: bool) -> Option<Scalars> {
     let mut source = source(env, config)?;
     source.certified &= certified;
@@ -324,8 +328,7 @@ fn sampled(env: &Env<'_>, config: &Config<'_>, lod: Lod, certified: bool) -> Opt
     Some(source.scalars(env, config, found, if source.reference.is_some() { 1 } else { 4 }))
 }
 
-/// The level of detail that the operands of the next instruction give: Lod,
-/// or the derivatives Grad.
+/// The level of detail by the operands of the next instruction: Lod, or the derivatives of Grad.
 fn explicit(env: &Env<'_>, config: &Config<'_>, head: &Instruction) -> Option<Lod> {
     if let Some(ids) = image_operand(config, head, ImageOperands::LOD) {
         return Some(Lod::Explicit(inexact(env, config.scalar(ids[0])?)));
@@ -344,7 +347,7 @@ fn sample_explicit<'m>(env: &Env<'_>, config: &Config<'m>, op: Op) -> Option<Nex
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
 }
 
-/// The configuration after the next instruction, which takes its level of detail from the quad.
+/// The configuration after the next instruction, whose level of detail comes from the quad.
 fn sampled_in_quad<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivatives) -> Option<Next<'m>> {
     let head = config.head()?;
     let of = [&derivatives.rows, &derivatives.columns];
@@ -354,8 +357,8 @@ fn sampled_in_quad<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivat
     let scalars = match parts.clone().find_map(|scalar| scalar.undefined) {
         Some(origin) => std::iter::repeat_n(Scalar::undefined(origin), config.module.shape(head.result).lanes()).collect(),
         None => {
-            // Rows may differ, and columns: which ones count, the first or its own,
-            // is for the device.
+            // The rows of a quad may have different derivatives, and so may its columns. A device
+            // may use those of the first or its own.
             let either = |[first, second]: &[Scalars; 2], c: usize| {
                 let (first, second) = (inexact(env, *first.get(c)?), inexact(env, *second.get(c)?));
                 Some(Inexact { allowed: first.allowed.hull(second.allowed), ..first })
@@ -372,7 +375,7 @@ fn sampled_in_quad<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivat
             sampled(env, config, Lod::Derivatives { dx: dx?, dy: dy?, bias: f32::from_bits(bias.bits as u32) }, certified)?
         }
     };
-    // A bias that may be several numbers bounds nothing.
+    // An open bias bounds nothing.
     let open = env.over.is_some_and(|sets| !bias.trust.is_decided(sets.borrow().profile()));
     let why = bias.trust.doubt.or(open.then_some(Why::Approximate));
     let scalars = scalars.into_iter().map(|scalar| doubted(scalar, why)).collect();
@@ -430,10 +433,10 @@ pub fn image_sample_proj_dref_explicit_lod<'m>(env: &Env<'_>, config: &Config<'m
     sample_explicit(env, config, Op::ImageSampleProjDrefExplicitLod)
 }
 
-/// The component M(n), or each comparison, of the four texels around M(x); with ConstOffsets the
-/// first texel of each of four footprints (Vulkan, Texel Gathering).
+/// The gathered component M(n), or comparison, of the four texels around M(x). With ConstOffsets,
+/// the first texel of each of four footprints (Vulkan, Texel Gathering).
 fn gathered(env: &Env<'_>, config: &Config<'_>, head: &Instruction, component: usize) -> Option<Scalars> {
-    /// The place of the footprint's first texel, i0j0, among those gathered.
+    /// The index of the footprint's first texel, i0j0, among the gathered texels.
     const FIRST: usize = 3;
     let source = source(env, config)?;
     let gather = |offset: [i32; 3]| {
@@ -468,8 +471,8 @@ pub fn image_dref_gather<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<
     Some(Next::Config(config.defining(head.result, Value::Scalars(gathered(env, config, head, 0)?))))
 }
 
-/// The image of the next instruction and the integer coordinates, without an offset, in it; and why
-/// they are in doubt.
+/// The image of the next instruction, the integer coordinates in it without the offset, and why
+/// they are in doubt, if they are.
 fn place(config: &Config<'_>, operands: &[u32]) -> Option<(u32, [i64; 3], Option<Why>)> {
     let shape = shape_of(config, operands[0])?;
     let coordinate = config.scalars(operands[1])?;
@@ -479,8 +482,8 @@ fn place(config: &Config<'_>, operands: &[u32]) -> Option<(u32, [i64; 3], Option
     Some((config.descriptor(operands[0])?.image?, shape.place(&integers), doubt))
 }
 
-/// The texel of an image at integer coordinates in a level, by an access that may be in doubt. A
-/// float that a device may have otherwise, as the format rounds, is the set of what it may have.
+/// Reads the texel of an image at integer coordinates in a level. `doubt` is why the access is in
+/// doubt. If a device may have another float, as the format rounds, the float gets the set of them.
 fn read(env: &Env<'_>, config: &Config<'_>, (image, at, level): (u32, [i64; 3], i64), doubt: Option<Why>) -> Scalars {
     let images = env.shared.images();
     let is_float = !images.image(image).format().numeric().is_integer();
@@ -540,7 +543,7 @@ pub fn image_write<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
         .collect();
     config.control.mark_scalars(&mut stored);
     let mut next = config.advanced(1);
-    // Where a device may write elsewhere, it may see and do anything.
+    // A device may write another texel, so anything may follow.
     let integers = shape_of(config, operands[0])?.integers();
     for scalar in config.scalars(operands[1])?.iter().take(integers) {
         next.control = next.control.after(scalar.trust);
@@ -551,7 +554,7 @@ pub fn image_write<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     }
 }
 
-/// An integer that every device has.
+/// An integer that is the same on every device.
 fn certain(bits: u32) -> Scalar {
     Scalar { bits: bits.into(), trust: Trust::CERTAIN, undefined: None }
 }

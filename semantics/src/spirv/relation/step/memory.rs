@@ -1,14 +1,15 @@
 //! SPIR-V §3.3.8, Memory Instructions.
 //!
-//! Memory of the invocation's own is in M; what invocations share is read through the environment
-//! and written by the grid. Accesses by instructions of other sections (atomics, Modf, Frexp) break
-//! the same clauses, so the rules for undefined behaviour are theirs too.
+//! The invocation's own memory is in M. Memory that invocations share is read through the
+//! environment and written by the grid. Instructions of other sections (atomics, Modf, Frexp)
+//! access memory too and may break the same clauses, so the rules for undefined behaviour also
+//! apply to them.
 //!
-//! No rule says what an access outside of its object is, or a store to read-only memory: chains are
-//! in bounds, buffers as long as their blocks, and load refuses modules that could store to what is
-//! not writable. Where robustness lets a chain go beyond the end of a buffer, what
-//! is there touches nothing. Pointers that are chosen at run time may be to nothing, or to what is
-//! read-only: [`super::pointer`].
+//! There is no rule for an access outside of its object, or for a store to read-only memory. Chains
+//! are in bounds, buffers are as long as their blocks, and load refuses modules that could store to
+//! read-only memory. Robustness may let a chain go beyond the end of a buffer. An access there
+//! touches no memory. A pointer that is chosen at run time may point to nothing, or to read-only
+//! memory: [`super::pointer`].
 
 use super::pointer::PTR_CHAINS;
 use super::{Action, Actions, Config, Env, Next, Row, atomic, operation_of, row};
@@ -60,30 +61,31 @@ pub fn variable<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     Some(Next::Config(next))
 }
 
-/// What an access chain arrives at, with the ids that chose it.
+/// The result of following an access chain.
 pub(super) struct Arrival<'m> {
-    /// Its result.
+    /// The id of the chain's result.
     result: u32,
-    /// Its element and its indices.
+    /// The ids of its element operand, if it has one, and of its indices.
     indices: &'m [u32],
     at: At,
 }
 
 enum At {
     Pointer(Pointer),
-    /// Index `id` of that value, where there are so many parts.
+    /// Index `id` has the value `index`, but there are only `count` parts.
     OutOfBounds {
         id: u32,
         index: i64,
         count: u64,
     },
-    /// That element of an array, by the number `id`, where there are so many.
+    /// OpPtrAccessChain goes to `element` by its operand `id`, but the array has only
+    /// `count` elements.
     Beyond {
         id: u32,
         element: i64,
         count: u64,
     },
-    /// An index that is undefined.
+    /// The index `id` is undefined.
     Undefined {
         id: u32,
         origin: Origin,
@@ -91,11 +93,11 @@ enum At {
 }
 
 impl Arrival<'_> {
-    /// r ↦ the pointer.
+    /// M[r ↦ the pointer], if the chain ends at one.
     pub(super) fn arrived<'m>(&self, config: &Config<'m>) -> Option<Next<'m>> {
         let At::Pointer(pointer) = self.at else { return None };
         let mut next = config.defining(self.result, Value::Pointer(pointer));
-        // Where a device may be elsewhere, it may see and do anything.
+        // A device may have another pointer, so anything may follow.
         for &id in self.indices {
             next.control = next.control.after(config.scalar(id)?.trust);
         }
@@ -112,15 +114,14 @@ impl Arrival<'_> {
     }
 }
 
-/// The value of an index, which counts as signed.
+/// The value of an index. Indices are signed.
 fn index(config: &Config<'_>, id: u32, scalar: Scalar) -> Option<i64> {
     let width = config.module.types().get(config.module.type_of(id)?)?.width()?;
     let unused = 64 - u32::from(width);
     Some(((scalar.bits << unused) as i64) >> unused)
 }
 
-/// Where the next instruction, an access chain, arrives. `None` where its base is no pointer to
-/// something.
+/// Follows the next instruction, an access chain. `None` if its base does not point to anything.
 pub(super) fn follow<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Arrival<'m>> {
     let (head, operands) = config.next_of(CHAINS).or_else(|| config.next_of(PTR_CHAINS))?;
     let indices = &operands[1..];
@@ -193,8 +194,8 @@ pub fn access_chain_undefined<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<
     Some(config.undefined(Ub::AddressOnUndefined, what))
 }
 
-/// What an access touches, and whether it may: `Ok(None)` is the invocation's own memory. `None`
-/// where the pointer is into no memory.
+/// The memory that an access touches, or the clause that it breaks. `Ok(None)` for the invocation's
+/// own memory. `None` if the pointer does not point into memory.
 pub(super) fn reach(
     env: &Env<'_>,
     config: &Config<'_>,
@@ -212,7 +213,7 @@ pub(super) fn reach(
     }
 }
 
-/// The scalars at what an access touches.
+/// Loads the scalars that an access touches.
 fn scalars_at(env: &Env<'_>, config: &Config<'_>, pointer: &Pointer, extent: &Option<Extent>) -> Option<Scalars> {
     match extent {
         None => config.memory.load_own(config.module, pointer, config.index(), env.invocation),
@@ -254,8 +255,8 @@ pub fn store<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     Some(stored(config.advanced(1), &pointer, extent, scalars, Actions::new()))
 }
 
-/// The configuration with scalars stored: into M, or as an action after others. Helper invocations
-/// write nothing that is shared.
+/// The configuration after a store: into M, or as an action after `actions`. Helper invocations
+/// write nothing to shared memory.
 fn stored<'m>(mut next: Config<'m>, pointer: &Pointer, extent: Option<Extent>, scalars: Scalars, mut actions: Actions) -> Next<'m> {
     match extent {
         None => next.memory.store_own(pointer, &scalars),
@@ -265,7 +266,7 @@ fn stored<'m>(mut next: Config<'m>, pointer: &Pointer, extent: Option<Extent>, s
     acting(next, actions)
 }
 
-/// Target and source of OpCopyMemory, with what they touch.
+/// The pointers of target and source of OpCopyMemory, with the memory that each touches.
 type Copied = [(Pointer, Option<Extent>); 2];
 
 fn copied(env: &Env<'_>, config: &Config<'_>) -> Option<Result<Copied, Fault>> {
@@ -277,7 +278,7 @@ fn copied(env: &Env<'_>, config: &Config<'_>) -> Option<Result<Copied, Fault>> {
     Some(source_extent.and_then(|from| target_extent.map(|to| [(target, to), (source, from)])))
 }
 
-/// Whether target and source overlap without being the same.
+/// Whether target and source overlap without being equal.
 fn overlaps(config: &Config<'_>, [(target, to), (source, from)]: &Copied) -> bool {
     match (to, from) {
         (Some(to), Some(from)) => to.cells != from.cells && to.overlaps(from),
@@ -322,8 +323,8 @@ pub fn array_length<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> 
     Some(Next::Config(config.defining(head.result, Value::Scalars(Scalars::from_slice(&[scalar])))))
 }
 
-/// The clause that the next instruction's access breaks, if it accesses memory and breaks one, and
-/// through which pointer.
+/// The clause that the next instruction breaks by an access, with the operation and the id of the
+/// pointer. `None` if it breaks none.
 pub(super) fn fault(env: &Env<'_>, config: &Config<'_>) -> Option<(Fault, Operation, u32)> {
     let (head, operands) = config.next_of(ACCESSES)?;
     let one = |id: u32, operation: Operation, aligned: u32| {

@@ -1,4 +1,4 @@
-//! SPIR-V §3.3.1 Miscellaneous and §3.3.3 Debug, and the merge instructions of §3.3.17, which say
+//! SPIR-V §3.3.1 Miscellaneous and §3.3.3 Debug, and the merge instructions of §3.3.17, which do
 //! nothing at run time.
 
 use super::{Config, Env, Next, Row, row};

@@ -1,16 +1,17 @@
-//! The small-step relation of SPIR-V: report §3, corrected by LV-1 and LV-2, and grown to the
+//! The small-step relation of SPIR-V: report §3, corrected by LV-1 and LV-2, and extended to the
 //! instructions of real modules.
 //!
-//! M, I, c, p → M', I', c', p': M maps ids to values and block labels to instruction vectors, I is
-//! the rest of the block's instruction vector, c the current block and p the previous one. A rule
-//! is one function that says what the configuration of one invocation becomes and what it does to
-//! what invocations share ([`Action`]), or that it does not apply; [`Relation::step`] returns every
-//! reduct. Of a loaded module exactly one rule applies to every configuration until the invocation
-//! ends, and that is tested, not assumed: where none does the run is stuck and says so.
+//! The judgement is M, I, c, p → M', I', c', p'. M maps ids to values and block labels to
+//! instruction vectors. I is the rest of the block's instruction vector, c the current block and p
+//! the previous block. A rule is one function. It returns the next configuration of one invocation
+//! and its actions on the state that invocations share ([`Action`]), or `None` if it does not
+//! apply. [`Relation::step`] returns every reduct. In a loaded module exactly one rule applies to
+//! every configuration until the invocation ends. Tests check this. If no rule applies, the run is
+//! stuck and reports it.
 //!
-//! Rules are pure: they read shared memory through [`Env`], and what they do to it is committed by
-//! the grid ([`crate::spirv::grid`]), or by [`run`] for the one invocation that λV's programs have.
-//! One file for each section of the specification:
+//! Rules are pure. They read shared memory through [`Env`]. The grid ([`crate::spirv::grid`])
+//! commits their actions; for the one invocation of a λV program, [`run`] does. There is one file
+//! for each section of the specification:
 //!
 //! | module | SPIR-V | |
 //! |---|---|---|
@@ -26,7 +27,7 @@
 //! | [`group`] | §3.3.24 | group instructions, once the grid has who executes them together |
 //! | [`derivative`] | §3.3.16 | derivatives, once the grid has those of the quad |
 //!
-//! Faults are planted by decorating the table ([`Rules::replace`]), never in the rules.
+//! Tests plant faults by replacing entries of the table ([`Rules::replace`]), never in the rules.
 
 pub mod atomic;
 pub mod barrier;
@@ -81,10 +82,10 @@ pub use miscellaneous::nop;
 pub use run::{explore, run};
 pub use sink::{Event, Sink};
 
-/// What a rule is given beside the configuration: nothing of it changes while a rule is applied.
+/// The input of a rule beside the configuration. It does not change while a rule is applied.
 #[derive(Clone, Copy)]
 pub struct Env<'e> {
-    /// What values are computed with.
+    /// The calculator, which computes the results of operations.
     pub calculator: &'e Calculator,
     /// The memory that invocations share.
     pub shared: &'e Shared,
@@ -92,20 +93,20 @@ pub struct Env<'e> {
     pub invocation: u32,
     /// Its workgroup.
     pub workgroup: u32,
-    /// Whether values are judged lanes, as λV's theorem has them: what is outside of a function's
-    /// domain is in doubt, not undefined.
+    /// Whether values are judged lanes, as in λV's theorem. A result outside of a function's domain
+    /// is then in doubt, not undefined.
     pub judged: bool,
-    /// The run over sets that this is, if it is one: rules that bound a result by what only they
-    /// see (filtered texels, derivatives, both results of Modf) give it its cells.
+    /// The run over sets, if this is one. Some rules bound a result by facts that only they know
+    /// (filtered texels, derivatives, both results of Modf). They give the result its cells.
     pub over: Option<&'e RefCell<Sets>>,
 }
 
-/// A loop that an invocation is in: SPIR-V §2.11.1, from its header to its merge block.
+/// A loop that an invocation is in, from the header to the merge block: SPIR-V §2.11.1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Iteration {
     header: u32,
     merge: u32,
-    /// How many times it has come back to the header.
+    /// The number of returns to the header.
     count: u64,
     /// The loop around it, within the function.
     outer: Option<Rc<Iteration>>,
@@ -114,11 +115,11 @@ pub struct Iteration {
 /// One part of the name of a dynamic instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::spirv) struct Part {
-    /// The block: of a loop the header, of a call the caller's.
+    /// The block: the header of a loop, or the caller's block of a call.
     pub(in crate::spirv) block: u32,
-    /// In a block, one more than the instructions before it; of a loop 0.
+    /// In a block, the number of instructions before it plus one. 0 for a loop.
     pub(in crate::spirv) instruction: u32,
-    /// How many times a loop has come back to its header; the greatest number for a call.
+    /// For a loop, the number of returns to the header. For a call, `u64::MAX`.
     pub(in crate::spirv) count: u64,
 }
 
@@ -129,7 +130,7 @@ pub struct Frame<'m> {
     code: &'m [Instruction],
     /// The caller's block.
     c: u32,
-    /// The block before it.
+    /// The block before the caller's block.
     p: u32,
     /// The id of the call's result.
     result: u32,
@@ -139,12 +140,12 @@ pub struct Frame<'m> {
     outer: Option<Rc<Frame<'m>>>,
 }
 
-/// M, I, c, p of one invocation, and the calls that it is in.
+/// M, I, c, p of one invocation, and its calls that have not returned.
 #[derive(Clone, Debug)]
 pub struct Config<'m> {
     /// The module that runs.
     pub module: &'m Module,
-    /// What the one invocation of a fragment program sees.
+    /// The inputs of the one invocation of a fragment program.
     pub inputs: Inputs<'m>,
     /// M.
     pub memory: Memory<'m>,
@@ -156,15 +157,15 @@ pub struct Config<'m> {
     pub p: u32,
     /// The calls that have not returned, the innermost first.
     pub calls: Option<Rc<Frame<'m>>>,
-    /// The loops of the function that it is in, the innermost first.
+    /// The loops of the current function that the invocation is in, the innermost first.
     pub loops: Option<Rc<Iteration>>,
-    /// Whether control has depended on what is in doubt.
+    /// Whether control has depended on values in doubt.
     pub control: Control,
-    /// Whether it is a helper invocation, which writes nothing.
+    /// Whether it is a helper invocation. Helpers write nothing.
     pub helper: bool,
 }
 
-/// What a rule does to what invocations share.
+/// An action of a rule on the state that invocations share.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// A plain load.
@@ -173,15 +174,15 @@ pub enum Action {
     Store(Extent, Scalars),
     /// An atomic access.
     Atomic {
-        /// To what.
+        /// The accessed memory.
         extent: Extent,
-        /// What kind.
+        /// The kind of access.
         op: AtomicOp,
         /// The memory scope.
         scope: Scope,
         /// The memory semantics.
         semantics: Semantics,
-        /// What is written, if anything is.
+        /// The written value, if the access writes.
         store: Option<Scalar>,
     },
     /// OpMemoryBarrier.
@@ -196,7 +197,7 @@ pub enum Action {
 /// The actions of one rule, in order.
 pub type Actions = Vec<Action>;
 
-/// A control barrier that an invocation has arrived at.
+/// A control barrier at which an invocation has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrived {
     /// The index of its instruction.
@@ -209,49 +210,52 @@ pub struct Arrived {
     pub semantics: Semantics,
 }
 
-/// A value of which an invocation awaits the derivatives, which it computes with the
-/// others of its quad.
+/// A value whose derivatives an invocation awaits. It computes them together with the others of
+/// its quad.
 #[derive(Clone, Copy, Debug)]
 pub struct Awaited {
     /// The index of the instruction that waits.
     pub instruction: u32,
     /// The id of the value: 32-bit floats, one or a vector.
     pub value: u32,
-    /// What the configuration, which stands before the instruction, becomes by the derivatives.
+    /// Computes the next configuration from the derivatives. The current configuration stands
+    /// before the instruction.
     pub resume: Resume,
 }
 
-/// What a configuration becomes that has awaited derivatives.
+/// The next configuration of an invocation, once the derivatives are known.
 pub type Resume = for<'e, 'm> fn(&Env<'e>, &Config<'m>, &Derivatives) -> Option<Next<'m>>;
 
-/// A group instruction that an invocation has come to, which it executes with others of its
-/// subgroup.
+/// A group instruction at which an invocation waits. It executes it together with others of
+/// its subgroup.
 #[derive(Clone, Copy, Debug)]
 pub struct Join {
     /// The index of the instruction that waits.
     pub instruction: u32,
-    /// The ids of the operands that the others need, as many as are not 0.
+    /// The ids of the operands that the other invocations need. Unused entries are 0.
     pub operands: [u32; 2],
-    /// What the configuration, which stands before the instruction, becomes with the others.
+    /// Computes the next configuration from the tangle. The current configuration stands before
+    /// the instruction.
     pub resume: Together,
 }
 
-/// What a configuration becomes that has waited for others of its subgroup.
+/// The next configuration of an invocation, once the tangle has arrived.
 pub type Together = for<'e, 'm> fn(&Env<'e>, &Config<'m>, &Tangle) -> Option<Next<'m>>;
 
-/// What a configuration becomes.
+/// The result of a rule.
 #[derive(Clone, Debug)]
 pub enum Next<'m> {
     /// Another configuration.
     Config(Config<'m>),
-    /// Another configuration, with what is done to what invocations share.
+    /// Another configuration, with actions on the state that invocations share.
     Acts(Config<'m>, Actions),
     /// Another configuration, once all invocations of the scope have arrived.
     Waits(Config<'m>, Arrived),
-    /// What the derivatives of a value make of it, once all invocations of the quad have arrived.
+    /// The invocation waits until all invocations of the quad have arrived, then goes on with the
+    /// derivatives of a value.
     Awaits(Awaited),
-    /// What it makes of the operands of the others of its subgroup that execute the instruction
-    /// with it, once these have arrived.
+    /// The invocation waits until those of its subgroup that execute the same instruction have
+    /// arrived, then goes on with their operands.
     Joins(Join),
     /// The invocation ends; M holds the observation.
     Ends(Config<'m>),
@@ -266,19 +270,19 @@ pub enum Next<'m> {
 pub struct Reduct<'m> {
     /// The rule that applies.
     pub rule: Rule,
-    /// The instruction that it applies to.
+    /// The instruction to which it applies.
     pub at: Place,
-    /// What the configuration becomes.
+    /// The result of the rule.
     pub next: Next<'m>,
 }
 
-/// A rule as a function: what the configuration becomes, or `None` where the rule does not apply.
+/// A rule as a function. It returns `None` if the rule does not apply.
 pub type RuleFunction = for<'e, 'm> fn(&Env<'e>, &Config<'m>) -> Option<Next<'m>>;
 
-/// The instructions that a rule may apply to.
+/// The instructions to which a rule may apply.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::spirv) enum Ops {
-    /// These.
+    /// The listed instructions.
     Of(&'static [Op]),
     /// The core instructions of the table of operations.
     Computing,
@@ -299,11 +303,11 @@ const fn row(rule: Rule, ops: &'static [Op], function: RuleFunction) -> Row {
 /// The table of rules.
 struct Table {
     rows: Vec<Row>,
-    /// By opcode, the rows that may apply.
+    /// By opcode, the indices of the rows that may apply.
     by_op: FxHashMap<u32, Vec<u16>>,
 }
 
-/// The rules as they are, section by section.
+/// The standard rules, section by section.
 static STANDARD: LazyLock<Table> = LazyLock::new(|| {
     let sections: [&[Row]; 12] = [
         control::RULES,
@@ -334,30 +338,30 @@ static STANDARD: LazyLock<Table> = LazyLock::new(|| {
 /// The rules of the judgement, as a table that tests may decorate.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// The replaced ones: they are asked about every instruction.
+    /// The replaced rules with their new functions. They are tried on every instruction.
     replaced: Vec<(Rule, RuleFunction)>,
-    /// The collective ones that never apply.
+    /// The collective rules that never apply.
     suspended: Vec<Rule>,
 }
 
 impl Rules {
-    /// The rules as they are.
+    /// The standard rules.
     pub fn standard() -> Rules {
         Rules { replaced: Vec::new(), suspended: Vec::new() }
     }
 
-    /// The rules of the table.
+    /// The names of all rules in the table.
     pub fn rules(&self) -> impl Iterator<Item = Rule> + '_ {
         STANDARD.rows.iter().map(|row| row.rule)
     }
 
-    /// Whether there is a rule for instructions of that opcode.
+    /// Whether there is a rule for instructions of this opcode.
     pub fn has(&self, op: Op) -> bool {
         STANDARD.by_op.contains_key(&(op as u32))
     }
 
-    /// The table with one rule's function replaced; the replacement may call the one it replaces by
-    /// its name in this module. A rule that the table does not have is not put in.
+    /// Replaces one rule's function. The replacement may call the original function by its name in
+    /// this module. Does nothing if the table does not have the rule.
     #[must_use]
     pub fn replace(mut self, rule: Rule, function: RuleFunction) -> Rules {
         self.replaced.retain(|(of, _)| *of != rule);
@@ -367,14 +371,14 @@ impl Rules {
         self
     }
 
-    /// The table with a rule of several invocations that never applies; nothing else changes.
+    /// Turns off a rule of several invocations: it never applies. Nothing else changes.
     #[must_use]
     pub fn suspend(mut self, rule: Rule) -> Rules {
         self.suspended.push(rule);
         self
     }
 
-    /// Whether a rule of several invocations applies at all.
+    /// Whether a rule of several invocations can apply, that is, it is not suspended.
     pub(in crate::spirv) fn applies(&self, rule: Rule) -> bool {
         !self.suspended.contains(&rule)
     }
@@ -393,31 +397,32 @@ impl Default for Rules {
     }
 }
 
-/// The rules and what they compute with.
+/// The rules and the calculator that they use.
 #[derive(Clone, Default)]
 pub struct Relation {
     /// The rules.
     pub rules: Rules,
-    /// What values are computed with.
+    /// The calculator, which computes the results of operations.
     pub calculator: Calculator,
-    /// Which ways branches on undefined values go. Without it such a branch is undefined behaviour
-    /// (SPIR-V, OpUndef).
+    /// The ways that branches on undefined values take. If `None`, such a branch is undefined
+    /// behaviour (SPIR-V, OpUndef).
     pub ways: Option<UndefinedWays>,
 }
 
-/// Which ways an invocation goes at its branches on undefined values (OpBranchConditional), one
-/// after the other.
+/// The ways that an invocation takes at its branches on undefined values (OpBranchConditional),
+/// in order.
 #[derive(Clone, Debug, Default)]
 pub struct UndefinedWays {
-    /// Whether it goes on where the condition holds, by branch; it does at those that are not here.
+    /// By branch, whether the condition holds. It does at a branch without an entry.
     pub ways: Vec<bool>,
-    /// The most of such branches that one invocation has come to.
+    /// The greatest number of such branches that one invocation has reached.
     pub met: Arc<AtomicU32>,
 }
 
 impl UndefinedWays {
-    /// Takes a way for granted where the next instruction branches by an undefined condition, the
-    /// one after so many. Gives the condition and what it was.
+    /// If the next instruction branches on an undefined condition, sets the condition to the chosen
+    /// way. `before` is the number of such branches that the invocation has passed. Returns the id
+    /// of the condition and its undefined value.
     pub(in crate::spirv) fn decide(&self, config: &mut Config<'_>, before: u32) -> over::Branched {
         let (_, operands) = config.next_of(&[Op::BranchConditional])?;
         let x = operands[0];
@@ -431,12 +436,12 @@ impl UndefinedWays {
 }
 
 impl Relation {
-    /// These rules, with an arithmetic of 32-bit floats and Booleans.
+    /// A relation of these rules, with this arithmetic for 32-bit floats and Booleans.
     pub fn new(rules: Rules, arithmetic: Arithmetic) -> Relation {
         Relation { rules, calculator: Calculator { arithmetic, ..Calculator::default() }, ways: None }
     }
 
-    /// Every reduct of a configuration.
+    /// All reducts of a configuration.
     pub fn step<'m>(&self, env: &Env<'_>, config: &Config<'m>) -> SmallVec<[Reduct<'m>; 1]> {
         let mut reducts = SmallVec::new();
         let Some(head) = config.head() else { return reducts };
@@ -450,8 +455,8 @@ impl Relation {
 }
 
 impl<'m> Config<'m> {
-    /// The configuration that the invocation of a fragment program starts in: constants, variables
-    /// and blocks loaded into M, the function's first block next.
+    /// The initial configuration of the invocation of a fragment program. Constants, variables and
+    /// blocks are loaded into M, and the function's first block is next.
     pub fn start(module: &'m Module, entry: &str, inputs: Inputs<'m>) -> Result<Config<'m>, LoadError> {
         subset::lambda_v(module)?;
         let entry = module.entry_point(entry)?;
@@ -463,29 +468,29 @@ impl<'m> Config<'m> {
         Ok(config)
     }
 
-    /// The configuration before a block, with that memory and in no call.
+    /// The configuration before a block, with this memory and in no call.
     pub fn enter(module: &'m Module, label: u32, memory: Memory<'m>) -> Config<'m> {
         let code = module.block(label).map_or(&[][..], |block| module.code(block));
         let inputs = Inputs::default();
         Config { module, inputs, memory, code, c: label, p: 0, calls: None, loops: None, control: Control::default(), helper: false }
     }
 
-    /// The instruction that is next.
+    /// The next instruction.
     pub fn head(&self) -> Option<&'m Instruction> {
         self.code.first()
     }
 
-    /// The index of the instruction that is next.
+    /// The index of the next instruction.
     pub fn index(&self) -> u32 {
         self.module.block(self.c).map_or(0, |block| block.end - self.code.len() as u32)
     }
 
-    /// The function that runs.
+    /// The current function.
     pub fn function(&self) -> Option<&'m Function> {
         self.module.block(self.c).map(|block| &self.module.functions()[block.function as usize])
     }
 
-    /// The place of the instruction that is next.
+    /// The place of the next instruction.
     pub fn place(&self) -> Place {
         let function = self.function().map_or(0, |f| f.id);
         let word = self.head().map_or(self.module.words().len() as u32, |i| i.offset);
@@ -501,7 +506,7 @@ impl<'m> Config<'m> {
         Some((head, self.operands(head)))
     }
 
-    /// The instruction that is next, with its operands, if it is one of these.
+    /// The next instruction with its operands, if its opcode is one of `ops`.
     fn next_of(&self, ops: &[Op]) -> Option<(&'m Instruction, &'m [u32])> {
         let head = self.head().filter(|i| ops.contains(&i.op))?;
         Some((head, self.operands(head)))
@@ -544,7 +549,7 @@ impl<'m> Config<'m> {
         }
     }
 
-    /// M[r ↦ value], I, c, p, where I is what follows the next instruction.
+    /// M[r ↦ value], I, c, p, where I follows the next instruction.
     fn defining(&self, r: u32, value: Value) -> Config<'m> {
         let mut next = self.advanced(1);
         next.define(r, value);
@@ -568,7 +573,8 @@ impl<'m> Config<'m> {
         Some(Config { code, c: t, p: self.c, loops: self.loops_in(t, code), ..self.clone() })
     }
 
-    /// The loops that the block t is in, coming from where this is.
+    /// The loops that contain block `t`, if the invocation enters it from here. `code` is the
+    /// block's instruction vector.
     fn loops_in(&self, t: u32, code: &[Instruction]) -> Option<Rc<Iteration>> {
         let mut loops = self.loops.clone();
         let mut at = self.loops.as_ref();
@@ -586,10 +592,10 @@ impl<'m> Config<'m> {
         }))
     }
 
-    /// Which dynamic instance of the block's instructions comes next (SPIR-V §2.2.5, Dynamic
-    /// Instance: iterations of loops and chains of call sites tell instances apart): the loops and
-    /// calls that it is in, the outermost first. Invocations that parted are at one again after the
-    /// merge block.
+    /// The dynamic instance of the block's instructions that comes next (SPIR-V §2.2.5, Dynamic
+    /// Instance: iterations of loops and chains of call sites distinguish instances). Its parts are
+    /// the loops and calls that the invocation is in, the outermost first. Invocations that have
+    /// diverged have equal instances again after the merge block.
     pub(in crate::spirv) fn instance(&self) -> SmallVec<[Part; 4]> {
         let mut parts = SmallVec::new();
         let (mut loops, mut calls) = (self.loops.as_ref(), self.calls.as_ref());
@@ -613,18 +619,18 @@ impl<'m> Config<'m> {
         frames.filter_map(call).collect()
     }
 
-    /// The instruction that is next, as the last part of a dynamic instance's name.
+    /// The next instruction, as the last part of a dynamic instance's name.
     pub(in crate::spirv) fn here(&self) -> Part {
         self.at(self.c, self.code)
     }
 
-    /// Where so many instructions of a block are left.
+    /// The part for the place in block `label` before the instructions `code`, which end the block.
     fn at(&self, label: u32, code: &[Instruction]) -> Part {
         let done = self.module.block(label).map_or(0, |block| block.end - block.start - code.len() as u32);
         Part { block: label, instruction: 1 + done, count: 0 }
     }
 
-    /// Undefined behaviour of the next instruction. The grid adds where and when.
+    /// Undefined behaviour of the next instruction. The grid adds the place and the time.
     fn undefined(&self, ub: Ub, what: String) -> Next<'m> {
         Next::Undefined(Undefined { ub, what, at: self.place().to_string(), site: None })
     }

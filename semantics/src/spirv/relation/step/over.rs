@@ -1,5 +1,5 @@
-//! A run over sets, by rules that know nothing of sets: before a rule applies, what the run takes
-//! for granted is put into M; after it, what is not decided in its result gets a cell.
+//! A run over sets, by rules that do not know sets. Before a rule applies, the decision at an open
+//! branch is put into M. After it, the undecided components of its result get cells.
 
 use rspirv::spirv::Decoration;
 use smallvec::SmallVec;
@@ -15,11 +15,11 @@ use crate::spirv::operation::{Operation, Signature};
 use crate::spirv::types::Type;
 use crate::spirv::value::{Scalar, Scalars};
 
-/// What a branch was on, before the run took a way for granted.
+/// The id of a branch's condition, and its value before the run decided it.
 pub(in crate::spirv) type Branched = Option<(u32, Scalars)>;
 
-/// M[x ↦ the way that is taken], where the next instruction branches by x, and x is not decided.
-/// Gives x and what it was.
+/// M[x ↦ the decision], if the next instruction branches on x and x is open. Returns x and its
+/// value before.
 pub(in crate::spirv) fn decide(sets: &mut Sets, config: &mut Config<'_>) -> Result<Branched, Unsettled> {
     let Some((_, operands)) = config.next_of(&[Op::BranchConditional]) else { return Ok(None) };
     let x = operands[0];
@@ -31,9 +31,9 @@ pub(in crate::spirv) fn decide(sets: &mut Sets, config: &mut Config<'_>) -> Resu
     Ok(Some((x, Scalars::from_slice(&[condition]))))
 }
 
-/// After a rule has been applied: cells for what is not decided in its result, and x as it was
-/// where it branched by x. Where it may be computed anew at each use, one branch says nothing of
-/// the next; where it may not, the run knows.
+/// Finishes a step. The undecided components of the result get cells. If the step branched on x, x
+/// gets its value before the decision. If a device may compute x again at each use, a decision says
+/// nothing of the next branch. If not, the run remembers it.
 pub(in crate::spirv) fn applied(sets: &mut Sets, before: &Config<'_>, next: &mut Next<'_>, branched: Branched) -> Result<(), Unsettled> {
     faults(sets, before)?;
     let (Next::Config(after) | Next::Acts(after, _) | Next::Waits(after, _) | Next::Ends(after) | Next::Discards(after)) = next else {
@@ -50,7 +50,7 @@ pub(in crate::spirv) fn applied(sets: &mut Sets, before: &Config<'_>, next: &mut
     Ok(())
 }
 
-/// What a component may be as an operand: an undefined value is anything.
+/// A component as an operand. An undefined value may be anything.
 fn lane(scalar: &Scalar) -> Lane {
     match scalar.undefined {
         None => scalar.lane(),
@@ -62,7 +62,7 @@ fn lanes(config: &Config<'_>, id: u32) -> Option<Lanes> {
     config.scalars(id).map(|scalars| scalars.iter().map(lane).collect())
 }
 
-/// The operands of the next instruction, if it computes, and which it is.
+/// The operand ids of the next instruction and its name, if it computes.
 fn ids<'m>(config: &Config<'m>) -> Option<(&'m [u32], number::Instruction)> {
     let head = config.head()?;
     let operands = config.operands(head);
@@ -73,7 +73,7 @@ fn ids<'m>(config: &Config<'m>) -> Option<(&'m [u32], number::Instruction)> {
     Some((if head.is(Op::ExtInst) { operands.get(2..)? } else { operands }, operation.instruction))
 }
 
-/// Gives cells to what the instruction that was applied has computed and is not decided.
+/// Gives cells to the undecided components that the applied instruction has computed.
 fn widen(sets: &mut Sets, before: &Config<'_>, after: &mut Config<'_>) -> Result<(), Unsettled> {
     let (Some(head), Some((ids, instruction))) = (before.head(), ids(before)) else { return Ok(()) };
     let profile = sets.profile();
@@ -106,7 +106,7 @@ fn widen(sets: &mut Sets, before: &Config<'_>, after: &mut Config<'_>) -> Result
     Ok(())
 }
 
-/// An integer that is converted from a float: known where all that the float may be has the same
+/// Decides an integer that is converted from a float, if all floats of the set have the same
 /// whole part.
 fn converted(sets: &Sets, operand: u32, result: u32, before: &Config<'_>, after: &mut Config<'_>) {
     if !before.module.shape(operand).is_lanes() {
@@ -119,7 +119,7 @@ fn converted(sets: &Sets, operand: u32, result: u32, before: &Config<'_>, after:
     let mut is_known = false;
     for (scalar, lane) in pairs {
         let set = sets.operand(lane).set;
-        // `faults` has seen that it is in range.
+        // `faults` has checked that it is in range.
         let hull = set.hull().filter(|hull| set.is_bounded() && hull.low.trunc() == hull.high.trunc() && hull.low.abs() < 9e18);
         if let Some(hull) = hull {
             let bits = hull.low.trunc() as i64 as u64 & number::integer::mask(width);
@@ -132,9 +132,9 @@ fn converted(sets: &Sets, operand: u32, result: u32, before: &Config<'_>, after:
     }
 }
 
-/// Cells for both results of Modf, Frexp and their Struct forms, as they come out of the next
-/// instruction: the components of one, then those of the other. An exponent is an integer, which
-/// has no cell: it is known where every significand has the same.
+/// Gives cells to both results of Modf, Frexp and their Struct forms. `results` has the components
+/// of the first result, then those of the second. An exponent is an integer, which has no cell. It
+/// is decided if all significands have the same exponent.
 pub(super) fn pair(env: &Env<'_>, config: &Config<'_>, operation: Operation, results: &mut Scalars) -> Option<()> {
     let sets = &mut *env.over?.borrow_mut();
     let (head, operands) = config.next_if(Op::ExtInst)?;
@@ -159,8 +159,8 @@ pub(super) fn pair(env: &Env<'_>, config: &Config<'_>, operation: Operation, res
     Some(())
 }
 
-/// OpSelect of any objects. What is selected by a condition that is decided keeps the
-/// cell that it has, and an undefined condition selects an undefined value.
+/// OpSelect of any objects. If a condition is decided, the selected component keeps its cell. An
+/// undefined condition selects an undefined value.
 fn select(sets: &mut Sets, ids: &[u32], result: u32, before: &Config<'_>, after: &mut Config<'_>) -> Result<(), Unsettled> {
     let [Some(conditions), Some(on_true), Some(on_false)] = [0, 1, 2].map(|k| before.scalars(ids[k])) else { return Ok(()) };
     let Some(mut selected) = after.scalars(result) else { return Ok(()) };
@@ -190,8 +190,8 @@ fn may_not_wrap(config: &Config<'_>, result: u32) -> bool {
     decorated(Decoration::NoSignedWrap) || decorated(Decoration::NoUnsignedWrap)
 }
 
-/// Whether the next instruction may be undefined behaviour for some value that an operand may have:
-/// then a device may do anything.
+/// An error if the next instruction may be undefined behaviour for some possible value of an
+/// operand. Then a device may do anything.
 fn faults(sets: &Sets, before: &Config<'_>) -> Result<(), Unsettled> {
     const DIVISIONS: &[Op] = &[Op::UDiv, Op::SDiv, Op::UMod, Op::SRem, Op::SMod];
     const WRAPPING: &[Op] = &[Op::IAdd, Op::ISub, Op::IMul, Op::SNegate, Op::ShiftLeftLogical];

@@ -1,9 +1,9 @@
 //! SPIR-V §3.3.8, Memory Instructions: variable pointers, which are chosen at run time, and
 //! arithmetic on them.
 //!
-//! A pointer is an element of the array that an access chain indexed last, or stands alone. One
-//! past the end of an array is a pointer that nothing may be done with but to compare it and to go
-//! back from it. What is null or undefined points to nothing.
+//! A pointer points to an element of the array that an access chain indexed last, or to a single
+//! object. A pointer one past the end of an array may only be compared, or moved back. A null or
+//! undefined pointer points to nothing.
 
 use super::memory::{ACCESSES, CHAINS, fault, follow};
 use super::{Config, Env, Next, Row, row};
@@ -18,10 +18,10 @@ use crate::spirv::types::Type;
 use crate::spirv::value::{Scalar, Scalars};
 use crate::undefined::Ub;
 
-/// The instructions that go from one element of an array to another.
+/// The instructions that move a pointer from one element of an array to another.
 pub(super) const PTR_CHAINS: &[Op] = &[Op::PtrAccessChain];
 const EQUALITIES: &[Op] = &[Op::PtrEqual, Op::PtrNotEqual];
-/// The instructions that need a pointer to something.
+/// The instructions that need a pointer to an object.
 const FOLLOWING: &[Op] = &{
     let mut ops = [Op::PtrAccessChain; 1 + CHAINS.len() + ACCESSES.len()];
     let mut at = 0;
@@ -72,8 +72,9 @@ fn object(env: &Env<'_>, pointer: &Pointer) -> Option<ObjectId> {
     env.shared.object_of(env.workgroup, pointer.variable)
 }
 
-/// Whether two pointers are the same, and whether every device has it so: where one past the end of
-/// an array is, among what has no layout or in other memory, is the device's to choose.
+/// Whether two pointers are equal, and whether every device agrees. The device chooses whether
+/// a pointer one past the end of an array equals a pointer to memory without layout, or to
+/// other memory.
 fn same(env: &Env<'_>, a: &Pointer, b: &Pointer) -> Option<(bool, Trust)> {
     let (object_of_a, object_of_b) = (object(env, a)?, object(env, b)?);
     let of_one_array = object_of_a == object_of_b && (a.explicit || a.element.first == b.element.first);
@@ -98,7 +99,8 @@ pub fn ptr_equal<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     Some(Next::Config(config.defining(head.result, Value::Scalars(Scalars::from_slice(&[scalar])))))
 }
 
-/// How many elements of one array are from the second pointer to the first.
+/// The number of elements from the second pointer to the first. The inner `None` means that they
+/// are not pointers into one array.
 fn difference(env: &Env<'_>, config: &Config<'_>) -> Option<Option<i64>> {
     let (_, operands) = config.next_of(&[Op::PtrDiff])?;
     let (a, b) = (value(config, operands[0])?, value(config, operands[1])?);
@@ -142,12 +144,12 @@ pub fn select_pointer<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> 
         None => value(config, operands[if condition.is_true() { 1 } else { 2 }])?,
     };
     let mut next = config.defining(head.result, chosen);
-    // Where a device may have the other pointer, it may see and do anything.
+    // A device may have the other pointer, so anything may follow.
     next.control = next.control.after(condition.trust);
     Some(Next::Config(next))
 }
 
-/// Why nothing may be done with M(id), if so.
+/// Why M(id) does not point to anything, if so. `past_too` includes a pointer one past the end.
 fn nothing(config: &Config<'_>, id: u32, past_too: bool) -> Option<Nothing> {
     match value(config, id)? {
         Value::Nowhere(None) => Some(Nothing::Null),
@@ -168,7 +170,7 @@ pub fn pointer_to_nothing<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'
         _ => true,
     };
     let pointers = match head.op {
-        // The source is looked at first.
+        // The source is checked first.
         Op::CopyMemory => &[operands[1], operands[0]][..],
         Op::ExtInst => operands.get(operands.len().checked_sub(1)?..)?,
         _ => &operands[..1],

@@ -1,4 +1,4 @@
-//! One invocation of a fragment program by itself, as λV's translation has them.
+//! A run of one invocation of a fragment program, as in λV's translation.
 
 use smallvec::SmallVec;
 
@@ -14,10 +14,10 @@ use crate::spirv::module::{Module, Variable};
 use crate::spirv::shared::{Missing, Shared};
 use crate::spirv::value::{self, Inputs, Outputs};
 
-/// Runs an entry point for one invocation by the relation. The limits' instructions are the most
-/// applications of rules; their time counts too.
+/// Runs an entry point for one invocation by the relation. The limit of instructions bounds the
+/// number of applied rules. The time limit counts too.
 ///
-/// The only error is an entry point that is not there. Buffers that are missing or too short are
+/// The only error is a missing entry point. If buffers are missing or too short, the outcome is
 /// `Outcome::Unsupported`.
 pub fn run(
     module: &Module,
@@ -31,11 +31,11 @@ pub fn run(
         .unwrap_or_else(|why| Outcome::Unsupported(why.to_string())))
 }
 
-/// What a device must show of an invocation that shows `shown`, by the relation: the components of
-/// its outputs that are written, by ascending location, over every way that the invocation may go
-/// where components are not decided.
+/// The outputs that a device may show of an invocation whose definite run has the outputs `shown`.
+/// These are the written components of its outputs, by ascending location, over every way of the
+/// invocation through undecided branches.
 ///
-/// The only error is an entry point that is not there.
+/// The only error is a missing entry point.
 pub fn explore(
     module: &Module,
     entry: &str,
@@ -52,7 +52,7 @@ pub fn explore(
     }))
 }
 
-/// Runs from a configuration; without sets nothing is unsettled.
+/// Runs from a configuration. Without sets there is no error.
 fn run_from<'m>(
     mut config: Config<'m>,
     entry: &str,
@@ -89,9 +89,9 @@ fn run_from<'m>(
             over::applied(sets, &config, &mut next, branched)?;
         }
         let after = match next {
-            // Nothing that is read here is written.
+            // Memory that this program reads is never written, so the actions do not matter.
             Next::Config(next) | Next::Acts(next, _) | Next::Waits(next, _) => next,
-            // It has no quad: those whose modules take derivatives are refused.
+            // There is no quad. Modules with derivatives are refused before.
             Next::Awaits(_) | Next::Joins(_) => return Ok(Outcome::Deadlock),
             Next::Ends(last) | Next::Discards(last) => {
                 emit(sink, rule, InvocationId::default(), steps, &config, Some(&last), &[]);
@@ -109,7 +109,7 @@ fn run_from<'m>(
     Ok(Outcome::OutOfFuel)
 }
 
-/// The only reduct, or why there is none or more than one.
+/// The only reduct. An error if there is none, or more than one.
 pub(in crate::spirv) fn only<'m>(mut reducts: SmallVec<[Reduct<'m>; 1]>, config: &Config<'m>) -> Result<Reduct<'m>, String> {
     let Some(reduct) = reducts.pop() else {
         let head = config.head().map_or("the end of the block".to_string(), |i| i.name());
@@ -121,8 +121,8 @@ pub(in crate::spirv) fn only<'m>(mut reducts: SmallVec<[Reduct<'m>; 1]>, config:
     }
 }
 
-/// Shows one application of a rule; `after` is what the configuration became,
-/// where behaviour is defined.
+/// Shows the sink one application of a rule. `after` is the next configuration, or `None` at
+/// undefined behaviour.
 pub(in crate::spirv) fn emit<'m>(
     sink: &mut dyn Sink,
     rule: Rule,

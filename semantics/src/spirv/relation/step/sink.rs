@@ -1,4 +1,4 @@
-//! What a run shows while it goes on.
+//! The events that a run shows while it runs.
 
 use std::fmt::Write;
 
@@ -20,31 +20,31 @@ pub struct Event<'a, 'm> {
     pub rule: Rule,
     /// The invocation.
     pub invocation: InvocationId,
-    /// How many rules the invocation had applied before.
+    /// The number of rules that the invocation had applied before.
     pub step: u64,
-    /// The instruction's place.
+    /// The place of the instruction.
     pub at: Place,
-    /// The instruction; for OpPhi, one event for each of the group, all of one step.
+    /// The instruction. A group of OpPhi has one event for each, all with the same step.
     pub instruction: &'m Instruction,
-    /// The value that the instruction's result now has; none where the rule ends the run in
-    /// undefined behaviour.
+    /// The new value of the instruction's result. `None` if it has no result, or if the rule ends
+    /// the run in undefined behaviour.
     pub value: Option<&'a Value>,
-    /// What is done to what invocations share.
+    /// The actions on the state that invocations share.
     pub actions: &'a [Action],
 }
 
-/// Sees every application of a rule.
+/// An observer of all applications of rules.
 pub trait Sink {
-    /// One application.
+    /// Receives one application of a rule.
     fn event(&mut self, event: &Event<'_, '_>);
 
-    /// Whether events are wanted at all.
+    /// Whether the sink wants any events.
     fn wants_events(&self) -> bool {
         true
     }
 }
 
-/// Sees nothing.
+/// The sink that ignores all events.
 impl Sink for () {
     fn event(&mut self, _: &Event<'_, '_>) {}
 
@@ -59,7 +59,7 @@ impl<F: FnMut(&Event<'_, '_>)> Sink for F {
     }
 }
 
-/// The most scalars of one value that a line shows.
+/// The greatest number of scalars of one value in a line.
 const SHOWN: usize = 16;
 
 impl Event<'_, '_> {
@@ -68,8 +68,8 @@ impl Event<'_, '_> {
         module.source_line(module.instructions().partition_point(|i| i.offset < self.instruction.offset))
     }
 
-    /// The event in one line, without its end: invocation, step, rule, instruction, its source line
-    /// where that is known, and what changes.
+    /// The event as one line, without a line break: invocation, step, rule, instruction, source
+    /// line if known, and the changes.
     pub fn line(&self, module: &Module) -> String {
         let InvocationId { workgroup, local } = self.invocation;
         let mut line = format!("{workgroup}.{local} {} [{}] ", self.step, self.rule);

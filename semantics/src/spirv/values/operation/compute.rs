@@ -1,10 +1,9 @@
-//! What the reference computes with: values, with what is known about them and with undefined
-//! values on their way.
+//! The computations of the reference engine: values with trust, which may be undefined.
 //!
-//! 32-bit floats and Booleans go through [`Arithmetic`] wherever an [`Op`] stands for the
-//! instruction, so that trust is as λV's theorem has it. Elsewhere values come from [`pure`], and
-//! trust by the coarser rules of [`trust`](super::trust). In both, an undefined operand makes the
-//! components that depend on it undefined: see `UNDEFINED.md`.
+//! If an [`Op`] stands for an instruction on 32-bit floats and Booleans, [`Arithmetic`] computes
+//! it. Then trust is that of λV's theorem. Otherwise values come from [`pure`], and trust from the
+//! coarser rules of [`trust`](super::trust). In both cases, a component that depends on an
+//! undefined operand is undefined: see `UNDEFINED.md`.
 
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 use smallvec::SmallVec;
@@ -17,21 +16,21 @@ use crate::number::{self, Arithmetic, Computed, Environment, Instruction, Lanes,
 use crate::spirv::value::{self, Origin, Scalars};
 use crate::undefined::{Ub, Unspecified};
 
-/// An operand: its shape and its components, column after column.
+/// An operand: its shape and its components, column by column.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'a> {
-    /// The shape; of what has no components of its own, [`Shape::OTHER`].
+    /// The shape. [`Shape::OTHER`] if it has no components of its own.
     pub shape: Shape,
     /// The components.
     pub scalars: &'a [value::Scalar],
 }
 
-/// The instruction that is computed: where it stands, and its decorations.
+/// The place of a computing instruction, and its decorations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Site {
-    /// Its index in the module.
+    /// The index of the instruction in the module.
     pub instruction: u32,
-    /// The invocation that executes it, by its number in the grid.
+    /// The number of the executing invocation in the grid.
     pub invocation: u32,
     /// Whether it is decorated NoSignedWrap.
     pub no_signed_wrap: bool,
@@ -39,20 +38,20 @@ pub struct Site {
     pub no_unsigned_wrap: bool,
 }
 
-/// What an engine computes with.
+/// The rules that an engine computes with.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Calculator {
     /// The arithmetic of 32-bit floats and Booleans.
     pub arithmetic: Arithmetic,
-    /// What the environment says about values.
+    /// The environment's choices about values.
     pub environment: Environment,
-    /// What definite values of image instructions are computed by.
+    /// The rules for definite values of image instructions.
     pub images: image::Rules,
     /// Replaces components of results; `None` outside tests of the oracle.
     pub planted: Option<PlantedComponent>,
 }
 
-/// One component on its way: computed here, or undefined by an operand.
+/// A component of a result: computed here, or undefined because of an operand.
 #[derive(Clone, Copy, Debug)]
 enum Made {
     Here(Computed),
@@ -60,14 +59,14 @@ enum Made {
 }
 
 impl Calculator {
-    /// Computes an operation on operands of fitting shapes, which is for the caller to check
-    /// ([`Signature::fits`]); `results` is the shape of the result, or those of the two members of
-    /// a result that is a structure. Of Modf and Frexp, which write through a pointer, `args` is
-    /// only x, and `results` the shapes of the result and of what is written, whose components come
-    /// in this order.
+    /// Computes an operation. The caller ensures that the shapes of the operands fit
+    /// ([`Signature::fits`]). `results` is the shape of the result. For a result that is a
+    /// structure, it holds the shapes of the two members. Modf and Frexp write through a pointer.
+    /// For these, `args` is only x, and `results` holds the shapes of the result and of the written
+    /// value. The components come in this order.
     ///
     /// OpSelect takes objects of any type as their components. The result has as many components as
-    /// `results` have together, or as an object of OpSelect has. No values make this panic.
+    /// all of `results` together, or as an object of OpSelect. No values make this panic.
     pub fn compute(&self, operation: Operation, args: &[Operand<'_>], results: &[Shape], site: Site) -> Result<Scalars, Ub> {
         let bits: SmallVec<[SmallVec<[u64; 4]>; 4]> = args.iter().map(|a| a.scalars.iter().map(|s| s.bits).collect()).collect();
         let (components, trusts) = self.values(operation, args, &bits, results);
@@ -79,7 +78,7 @@ impl Calculator {
                 made = undefined_by(operation, args, results, i, component);
             }
             if any_undefined && operation.signature == Signature::Select {
-                // The objects are not the same where one is undefined, whatever stands for it.
+                // If one object is undefined, the objects differ, even if their bits are equal.
                 trust = trust::of(operation, args, results, i, component);
             }
             if let Made::Here(component) = &mut made {
@@ -104,7 +103,7 @@ impl Calculator {
         Ok(scalars)
     }
 
-    /// Every component's value and trust, as if all operands were defined.
+    /// The value and the trust of every component, as if all operands were defined.
     fn values(
         &self,
         operation: Operation,
@@ -166,8 +165,8 @@ fn operand_bits(args: &[Operand<'_>], i: usize) -> SmallVec<[u64; 4]> {
     args.iter().map(|a| a.scalars.get(i).map_or(0, |s| s.bits)).collect()
 }
 
-/// Whether undefined operands of component i have values with which it overflows although the
-/// instruction's decorations say that it does not.
+/// Whether undefined operands of component i have values with which it overflows, although the
+/// instruction's decorations exclude that.
 fn may_wrap(operation: Operation, args: &[Operand<'_>], i: usize, site: Site) -> bool {
     if !site.no_signed_wrap && !site.no_unsigned_wrap {
         return false;
@@ -176,7 +175,8 @@ fn may_wrap(operation: Operation, args: &[Operand<'_>], i: usize, site: Site) ->
     if width == 0 {
         return false;
     }
-    // The ends of both orders, and the greatest shift: where anything overflows, one of these does.
+    // The extremes of both orders, and the greatest shift. If any value overflows, one
+    // of these does.
     let ends = [0, integer::mask(width), 1 << (width - 1), integer::mask(width) >> 1, u64::from(width) - 1];
     let is_undefined = |a: usize| args.get(a).and_then(|a| a.scalars.get(i)).is_some_and(|s| s.undefined.is_some());
     let choices = |a: usize| if is_undefined(a) { &ends[..] } else { &ends[..1] };
@@ -191,8 +191,8 @@ fn may_wrap(operation: Operation, args: &[Operand<'_>], i: usize, site: Site) ->
     })
 }
 
-/// Whether a component with operands of these bits overflows although the instruction's decorations
-/// say that it does not.
+/// Whether a component with these operand bits overflows, although the instruction's decorations
+/// exclude that.
 fn wraps(operation: Operation, args: &[Operand<'_>], bits: &[u64], site: Site) -> bool {
     if !site.no_signed_wrap && !site.no_unsigned_wrap {
         return false;
@@ -208,13 +208,13 @@ fn wraps(operation: Operation, args: &[Operand<'_>], bits: &[u64], site: Site) -
                 .iter()
                 .any(|&(decorated, is_signed)| decorated && integer::wraps(op, width, is_signed, operand(0), operand(1)))
         }),
-        // The magnitude of the least integer.
+        // The magnitude of the least integer overflows.
         Instruction::Glsl(number) => number == Glsl::SAbs as u32 && site.no_signed_wrap && operand(0) == 1 << (width - 1),
     }
 }
 
-/// Calls f on each operand component that component i of the result depends on,
-/// as operand and component.
+/// Calls `f` on each operand component that component i of the result depends on. Its arguments are
+/// the index of the operand and of the component.
 pub(super) fn feeds(operation: Operation, args: &[Operand<'_>], results: &[Shape], i: usize, f: &mut dyn FnMut(usize, usize)) {
     let count = |a: usize| args[a].scalars.len();
     let rows = |a: usize| args[a].shape.rows as usize;
@@ -251,7 +251,7 @@ pub(super) fn feeds(operation: Operation, args: &[Operand<'_>], results: &[Shape
             f(0, i % count(0));
             f(1, i / count(0));
         }
-        // Result columns are the operand's rows.
+        // The columns of the result are the rows of the operand.
         Signature::Transpose => f(0, i % args[0].shape.columns as usize * rows(0) + i / args[0].shape.columns as usize),
         Signature::Cross => [(i + 1) % 3, (i + 2) % 3].into_iter().for_each(|c| {
             f(0, c);
@@ -267,8 +267,8 @@ fn all(args: &[Operand<'_>], f: &mut dyn FnMut(usize, usize)) {
     }
 }
 
-/// Component i of the result where some operand has undefined components; `component` is what it
-/// would be if none were.
+/// Component i of the result if some operand has undefined components. `component` is its value if
+/// all were defined.
 fn undefined_by(operation: Operation, args: &[Operand<'_>], results: &[Shape], i: usize, component: Computed) -> Made {
     let scalar = |a: usize| args[a].scalars[if args[a].scalars.len() == 1 { 0 } else { i }];
     if operation.signature == Signature::Select {
@@ -281,7 +281,7 @@ fn undefined_by(operation: Operation, args: &[Operand<'_>], results: &[Shape], i
     let Some(origin) = first else { return Made::Here(component) };
     let Instruction::Core(opcode) = operation.instruction else { return Made::By(origin) };
     let Some(op) = Core::from_u32(opcode.into()) else { return Made::By(origin) };
-    // Absorbed: some defined operand settles it.
+    // The undefined operand has no effect if a defined one decides the result.
     let defined = |bits: u64| (0..args.len()).any(|a| scalar(a).undefined.is_none() && scalar(a).bits == bits);
     let any = |truth: bool| args[0].scalars.iter().any(|s| s.undefined.is_none() && s.is_true() == truth);
     let width = args[0].shape.scalar.width();

@@ -5,8 +5,9 @@ use rspirv::spirv::{GlslStd450Op as Glsl, Op};
 use super::Operation;
 use crate::number::integer;
 
-/// How a group instruction combines two operands (SPIR-V §3.3.24), and the identity of that: the
-/// bits of what changes nothing in numbers of that width. `None` for those that combine nothing.
+/// The operation by which a group instruction combines two operands (SPIR-V §3.3.24), and the
+/// bits of its identity element for components of that width. `None` for instructions that
+/// combine nothing.
 pub fn combination(op: Op, width: u8) -> Option<(Operation, u64)> {
     let glsl = |op: Glsl| super::glsl(op as u32);
     let (all, top) = (integer::mask(width), 1u64 << (width.max(1) - 1));
@@ -27,7 +28,7 @@ pub fn combination(op: Op, width: u8) -> Option<(Operation, u64)> {
         Op::GroupNonUniformFMul => (super::core(Op::FMul), one),
         Op::GroupNonUniformSMin => (glsl(Glsl::SMin), top - 1),
         Op::GroupNonUniformUMin => (glsl(Glsl::UMin), all),
-        // Of two of which one is a NaN the other counts.
+        // If one operand is a NaN, the result is the other operand.
         Op::GroupNonUniformFMin => (glsl(Glsl::NMin), infinity),
         Op::GroupNonUniformSMax => (glsl(Glsl::SMax), top),
         Op::GroupNonUniformUMax => (glsl(Glsl::UMax), 0),

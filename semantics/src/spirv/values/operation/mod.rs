@@ -1,7 +1,7 @@
-//! Which instruction is which operation on numbers, and what its operands must be.
+//! The operations on numbers, by instruction, and the shapes that they require.
 //!
-//! One table for the checks at load, the reference and the machines; each row is tested against
-//! values computed by hand.
+//! The checks at load, the reference engine and the machines share one table. Each row is tested
+//! against values computed by hand.
 
 mod compute;
 mod group;
@@ -25,16 +25,16 @@ use crate::number::{Instruction, Op};
 pub struct Operation {
     /// The instruction.
     pub instruction: Instruction,
-    /// What it computes on 32-bit floats and Booleans, with what is known about each lane; `None`
-    /// for an instruction that has no such form.
+    /// The operation on 32-bit floats and Booleans with trust. `None` if the instruction has
+    /// no such form.
     pub op: Option<Op>,
-    /// Of what.
+    /// The shapes of its operands and its result.
     pub signature: Signature,
-    /// The instruction by its name, so that who computes need not look for it.
+    /// The instruction as an enum value, so that computing needs no lookup.
     named: Named,
 }
 
-/// An instruction by its name.
+/// An instruction as an enum value of its set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Named {
     Core(Core),
@@ -64,25 +64,25 @@ static OPERATIONS: LazyLock<Operations> = LazyLock::new(|| {
     tables
 });
 
-/// The operation that a core instruction computes on its operands.
+/// The operation of a core instruction.
 #[inline]
 pub fn core(op: Core) -> Option<Operation> {
     OPERATIONS.core.get(op as usize).copied().flatten()
 }
 
-/// The operation that an instruction of GLSL.std.450 computes.
+/// The operation of an instruction of GLSL.std.450.
 #[inline]
 pub fn glsl(number: u32) -> Option<Operation> {
     OPERATIONS.glsl.get(number as usize).copied().flatten()
 }
 
-/// Every operation, core instructions first.
+/// All operations, core instructions first.
 pub fn all() -> impl Iterator<Item = Operation> {
     OPERATIONS.core.iter().chain(&OPERATIONS.glsl).copied().flatten()
 }
 
 impl Operation {
-    /// Those of an instruction's operands that are ids: all but the format of packed vectors.
+    /// The operands of an instruction that are ids: all except the format of packed vectors.
     pub fn ids(self, operands: &[u32]) -> &[u32] {
         match self.signature {
             Signature::IntegerDot(..) => &operands[..operands.len().min(self.signature.arity())],
@@ -90,7 +90,7 @@ impl Operation {
         }
     }
 
-    /// Whether each component of the result depends on one component of each operand, so that
+    /// Whether each component of the result depends on one component of each operand. Then
     /// [`component`] computes it.
     pub fn is_componentwise(self) -> bool {
         let depends_on_all = [Glsl::Normalize, Glsl::FaceForward, Glsl::Reflect].map(|op| Instruction::Glsl(op as u32));
@@ -110,7 +110,7 @@ impl Operation {
         }
     }
 
-    /// The instruction's name as SPIR-V prints it: `OpIAdd`, `SMin`.
+    /// The instruction's name in SPIR-V text, such as `OpIAdd` or `SMin`.
     pub fn name(self) -> String {
         match self.named {
             Named::Core(op) => format!("Op{op:?}"),
@@ -120,8 +120,8 @@ impl Operation {
 }
 
 /// SPIR-V §3.3.11 Conversion, §3.3.13 Arithmetic, §3.3.14 Bit, §3.3.15 Relational and Logical, and
-/// OpTranspose of §3.3.12 Composite. The products of integer vectors are of §3.3.13 from 1.6 on,
-/// and of SPV_KHR_integer_dot_product before.
+/// OpTranspose of §3.3.12 Composite. Products of integer vectors belong to §3.3.13 from 1.6 on, and
+/// to SPV_KHR_integer_dot_product before.
 const CORE: &[(Core, Signature)] = {
     use Class::{Bool, Float, Float32, Int, Unsigned};
     use Signature::*;
@@ -216,7 +216,7 @@ const CORE: &[(Core, Signature)] = {
     ]
 };
 
-/// GLSL.std.450, but for InterpolateAtCentroid, InterpolateAtSample and InterpolateAtOffset, which
+/// GLSL.std.450, except InterpolateAtCentroid, InterpolateAtSample and InterpolateAtOffset, which
 /// read the environment.
 const GLSL: &[(Glsl, Signature)] = {
     use Class::{Float, Float16Or32, Int, Int32};

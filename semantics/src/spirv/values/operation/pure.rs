@@ -1,4 +1,4 @@
-//! Values without trust: from the bits of the operands to the components of the result.
+//! Values without trust: computes the components of a result from the bits of the operands.
 
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 use smallvec::SmallVec;
@@ -8,19 +8,19 @@ use crate::number::float::{self, Reals};
 use crate::number::{Computed, Environment, Half, Real, integer, pack};
 use crate::undefined::Unspecified;
 
-/// An operand: its shape and the bits of its components, column after column.
+/// An operand: its shape and the bits of its components, column by column.
 #[derive(Clone, Copy, Debug)]
 pub struct Bits<'a> {
-    /// The shape; of what has no components of its own, [`Shape::OTHER`].
+    /// The shape. [`Shape::OTHER`] if it has no components of its own.
     pub shape: Shape,
-    /// The components' bits.
+    /// The bits of the components.
     pub bits: &'a [u64],
 }
 
-/// The components of a result; of a structure, member after member.
+/// The components of a result. Those of a structure come member by member.
 pub type Components = SmallVec<[Computed; 4]>;
 
-/// Runs the body with `$real` as the type of floats of that width.
+/// Evaluates the body with `$real` as the float type of that width.
 macro_rules! in_format {
     ($width:expr, $real:ident => $body:expr) => {
         match $width {
@@ -46,10 +46,11 @@ pub(super) fn reals<R: Real>(bits: &[u64]) -> Reals<R> {
     bits.iter().map(|&bits| R::of_bits(bits)).collect()
 }
 
-/// Computes the instruction on operands of fitting shapes, which is for the caller to check;
-/// `results` are the shapes of the result, or of the members of a result that is a structure. Of
-/// Modf and Frexp, which write through a pointer, `args` is only x, and what is written comes after
-/// the result. `None` for instructions that do not compute by themselves. No bits make this panic.
+/// Computes an instruction. The caller ensures that the shapes of the operands fit. `results` is
+/// the shape of the result. For a result that is a structure, it holds the shapes of its members.
+/// Modf and Frexp write through a pointer. For these, `args` is only x, and the written value
+/// comes after the result. `None` for instructions that do not compute by themselves. No bits
+/// make this panic.
 pub fn pure(operation: Operation, args: &[Bits<'_>], results: &[Shape], environment: Environment) -> Option<Components> {
     let result = *results.first()?;
     if operation.named == Named::Core(Core::Select) {
@@ -60,15 +61,15 @@ pub fn pure(operation: Operation, args: &[Bits<'_>], results: &[Shape], environm
     }
     let scalars: SmallVec<[Scalar; 4]> = args.iter().map(|a| a.shape.scalar).collect();
     let one = |i: usize| {
-        // A scalar stands for every component.
+        // A scalar operand applies to every component.
         let bits: SmallVec<[u64; 4]> = args.iter().map(|a| a.bits[if a.bits.len() == 1 { 0 } else { i }]).collect();
         component(operation, &scalars, result.scalar, &bits, environment)
     };
     (0..result.lanes()).map(one).collect()
 }
 
-/// What is computed of the operands as a whole, though each may have one component. `None` for
-/// what is computed component by component.
+/// Computes an operation that takes its operands as a whole, even if each has one component. `None`
+/// if the operation is computed component by component.
 fn whole(operation: Operation, args: &[Bits<'_>], results: &[Shape]) -> Option<Components> {
     let (first, result) = (args.first()?, *results.first()?);
     let from = first.shape.scalar;
@@ -131,10 +132,9 @@ fn whole(operation: Operation, args: &[Bits<'_>], results: &[Shape]) -> Option<C
     }
 }
 
-/// Computes one component of an operation that computes each for itself
-/// ([`Operation::is_componentwise`]): its operands' scalar types and bits, and the result's type;
-/// or OpAny and OpAll of the components of their operand.
-/// `None` for other operations. No bits make this panic.
+/// Computes one component of a componentwise operation ([`Operation::is_componentwise`]), from the
+/// operands' scalar types and bits and the result's type. Also computes OpAny and OpAll from the
+/// components of their operand. `None` for other operations. No bits make this panic.
 pub fn component(operation: Operation, from: &[Scalar], to: Scalar, bits: &[u64], environment: Environment) -> Option<Computed> {
     let (first, &x) = (*from.first()?, bits.first()?);
     match operation.named {
@@ -168,8 +168,8 @@ pub fn component(operation: Operation, from: &[Scalar], to: Scalar, bits: &[u64]
     }
 }
 
-/// Computes one component of an instruction with two results on integers of that width (OpIAddCarry
-/// and the like). `None` for other operations.
+/// Computes one component of an instruction with two results, such as OpIAddCarry, on integers of
+/// that width. `None` for other operations.
 pub fn pair(operation: Operation, width: u8, x: u64, y: u64) -> Option<[u64; 2]> {
     match operation.named {
         Named::Core(op) => integer::pair(op, width, x, y),
@@ -177,7 +177,7 @@ pub fn pair(operation: Operation, width: u8, x: u64, y: u64) -> Option<[u64; 2]>
     }
 }
 
-/// All of these are values.
+/// Wraps bits that are all defined values.
 fn values(bits: SmallVec<[u64; 4]>) -> Components {
     bits.into_iter().map(Computed::Value).collect()
 }
@@ -197,18 +197,18 @@ fn dot(signs: Signs, width: u8, a: &Bits<'_>, b: &Bits<'_>, accumulator: Option<
     integer::dot(width, signs != Signs::Unsigned, &a, &b, accumulator)
 }
 
-/// First the first of each, then the second.
+/// The first member of every pair, then the second member of every pair.
 fn members(pairs: &[[u64; 2]]) -> Components {
     [0, 1].iter().flat_map(|&member| pairs.iter().map(move |pair| Computed::Value(pair[member]))).collect()
 }
 
-/// OpSelect: with one condition the whole object, otherwise component by component.
+/// OpSelect. One condition selects the whole object; several select component by component.
 fn selected(conditions: &[u64], on_true: &[u64], on_false: &[u64]) -> Components {
     let condition = |i: usize| conditions[if conditions.len() == 1 { 0 } else { i }] != 0;
     on_true.iter().zip(on_false).enumerate().map(|(i, (&a, &b))| Computed::Value(if condition(i) { a } else { b })).collect()
 }
 
-/// The logical instructions, of one component; OpAny and OpAll of all components.
+/// The logical instructions on one component, and OpAny and OpAll on all components.
 fn logical(op: Core, bits: &[u64]) -> Option<Computed> {
     let is_true = |&bits: &u64| bits != 0;
     let truth = |a: usize| bits.get(a).is_some_and(is_true);
@@ -225,7 +225,7 @@ fn logical(op: Core, bits: &[u64]) -> Option<Computed> {
     }))
 }
 
-/// What computes on vectors or matrices of floats as a whole.
+/// The operations that take vectors or matrices of floats as a whole.
 fn tuples<R: Real>(operation: Operation, args: &[Bits<'_>]) -> Option<Components> {
     let operands: SmallVec<[Reals<R>; 3]> = args.iter().map(|a| reals::<R>(a.bits)).collect();
     let shaped: SmallVec<[(&[R], usize); 3]> =
@@ -233,13 +233,13 @@ fn tuples<R: Real>(operation: Operation, args: &[Bits<'_>]) -> Option<Components
     float::whole(operation.op?, &shaped)
 }
 
-/// What computes on floats alone, of one component.
+/// One component of an operation on floats only.
 fn real<R: Real>(operation: Operation, bits: &[u64]) -> Option<Computed> {
     let at = |i: usize| R::of_bits(bits.get(i).copied().unwrap_or(0));
     let all = [at(0), at(1), at(2)];
     let args = all.get(..bits.len())?;
     let Some(op) = operation.op else { return float::other(operation.instruction, args) };
-    // What is made of products and sums works on vectors of any length.
+    // Operations made of products and sums work on vectors of any length, so also on length 1.
     let vectors = || args.chunks(1).map(|x| (x, 1)).collect::<SmallVec<[(&[R], usize); 3]>>();
     float::component(op, args).or_else(|| float::whole(op, &vectors())?.first().copied())
 }
@@ -249,8 +249,7 @@ mod tests {
     use super::*;
     use crate::spirv::operation::all;
 
-    /// Of an operation whose signature says that it is componentwise, a component is what the
-    /// instruction gives for scalars.
+    /// If a signature is componentwise, each component is the result of the instruction on scalars.
     #[test]
     fn components_are_computed_as_scalars_are() {
         let types = [16, 32, 64].map(|width| Scalar::Float { width });

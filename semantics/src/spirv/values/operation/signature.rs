@@ -1,4 +1,4 @@
-//! Shapes of types, and what SPIR-V requires of the shapes of an operation's operands and result.
+//! Shapes of types, and the shapes that SPIR-V requires of an operation's operands and result.
 
 /// The component type of a type or of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -7,19 +7,19 @@ pub enum Scalar {
     Bool,
     /// Integers.
     Int {
-        /// Bits: 8, 16, 32 or 64.
+        /// The width in bits: 8, 16, 32 or 64.
         width: u8,
         /// The Signedness operand of OpTypeInt.
         signed: bool,
     },
     /// IEEE 754 binary floats.
     Float {
-        /// Bits: 16, 32 or 64.
+        /// The width in bits: 16, 32 or 64.
         width: u8,
     },
     /// A pointer.
     Pointer,
-    /// No number, Boolean or pointer.
+    /// Anything but a number, a Boolean or a pointer.
     Other,
 }
 
@@ -35,12 +35,12 @@ impl Scalar {
     /// 32-bit integers with Signedness 0.
     pub const U32: Scalar = Scalar::Int { width: 32, signed: false };
 
-    /// Integers of so many bits.
+    /// Integers of that width.
     pub const fn int(width: u8, signed: bool) -> Scalar {
         Scalar::Int { width, signed }
     }
 
-    /// Bits of a component: 1 for Booleans, 0 for what is no number.
+    /// The width of a component in bits: 1 for Booleans, 0 for pointers and other types.
     pub fn width(self) -> u8 {
         match self {
             Scalar::Bool => 1,
@@ -49,19 +49,19 @@ impl Scalar {
         }
     }
 
-    /// Whether these are floats of any width.
+    /// Whether this is a float type of any width.
     #[inline]
     pub fn is_float(self) -> bool {
         matches!(self, Scalar::Float { .. })
     }
 
-    /// Whether these are integers of any width and signedness.
+    /// Whether this is an integer type of any width and signedness.
     #[inline]
     pub fn is_int(self) -> bool {
         matches!(self, Scalar::Int { .. })
     }
 
-    /// Whether two component types are the same but for the signedness of integers.
+    /// Whether two component types are equal, except for the signedness of integers.
     #[inline]
     pub fn same_bits(self, other: Scalar) -> bool {
         self == other || self.is_int() && other.is_int() && self.width() == other.width()
@@ -84,27 +84,27 @@ impl std::fmt::Display for Scalar {
     }
 }
 
-/// The shape of a type or of a value: a scalar is 1×1, a vector n×1, a matrix rows×columns.
+/// The shape of a type or of a value. A scalar is 1×1, a vector n×1, a matrix rows×columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// The component type.
     pub scalar: Scalar,
-    /// Components of a column.
+    /// The number of components of a column.
     pub rows: u8,
-    /// Columns.
+    /// The number of columns.
     pub columns: u8,
 }
 
 impl Shape {
-    /// The shape of what has no components of its own: structures, arrays, opaque types.
+    /// The shape of types without components of their own: structures, arrays, opaque types.
     pub const OTHER: Shape = Shape { scalar: Scalar::Other, rows: 0, columns: 0 };
 
-    /// A vector, or with one row a scalar.
+    /// A vector shape. With one row it is a scalar.
     pub const fn vector(scalar: Scalar, rows: u8) -> Shape {
         Shape { scalar, rows, columns: 1 }
     }
 
-    /// A matrix.
+    /// A matrix shape.
     pub const fn matrix(scalar: Scalar, rows: u8, columns: u8) -> Shape {
         Shape { scalar, rows, columns }
     }
@@ -127,13 +127,13 @@ impl Shape {
         !matches!(self.scalar, Scalar::Pointer | Scalar::Other)
     }
 
-    /// The same rows and columns of another component type.
+    /// The shape with the same rows and columns, and another component type.
     #[inline]
     pub fn of(self, scalar: Scalar) -> Shape {
         Shape { scalar, ..self }
     }
 
-    /// Whether the shapes are the same but for the signedness of integers.
+    /// Whether two shapes are equal, except for the signedness of integers.
     #[inline]
     pub fn same_bits(self, other: Shape) -> bool {
         self.scalar.same_bits(other.scalar) && self.rows == other.rows && self.columns == other.columns
@@ -172,7 +172,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Whether the component type is in the set.
+    /// Whether the set contains a component type.
     #[inline]
     pub fn has(self, scalar: Scalar) -> bool {
         match self {
@@ -186,7 +186,7 @@ impl Class {
         }
     }
 
-    /// Scalars and vectors of the set.
+    /// Whether a shape is a scalar or vector with a component type of the set.
     #[inline]
     fn holds(self, shape: Shape) -> bool {
         shape.columns == 1 && shape.rows >= 1 && self.has(shape.scalar)
@@ -207,7 +207,7 @@ impl std::fmt::Display for Class {
     }
 }
 
-/// As what the components of two vectors count that are multiplied.
+/// How an integer dot product reads the components of its two vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signs {
     /// Both as signed.
@@ -218,50 +218,50 @@ pub enum Signs {
     Mixed,
 }
 
-/// What the operands and the result of an operation must be.
+/// The shapes that an operation requires of its operands and its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signature {
-    /// n operands and the result: one scalar or vector type of that class.
+    /// n operands and the result have the same scalar or vector type, of that class.
     Componentwise(u8, Class),
-    /// n operands and the result: scalars or vectors of the class, of one count and width;
-    /// signedness may differ.
+    /// n operands and the result are scalars or vectors of the class, with the same number and
+    /// width of components. Signedness may differ.
     SameWidth(u8, Class),
-    /// Two operands of one scalar or vector shape of the class, for integers but for signedness;
-    /// the result is as many Booleans.
+    /// Two operands have the same scalar or vector shape of the class, except for the signedness of
+    /// integers. The result has as many Booleans.
     Comparison(Class),
-    /// A float scalar or vector; the result is as many Booleans.
+    /// The operand is a float scalar or vector. The result has as many Booleans.
     FloatTest,
     /// A vector of Booleans to a Boolean.
     Reduction,
     /// Condition, object, object: see [`Signature::fits`].
     Select,
-    /// From a scalar or vector of the first class to as many components of the second.
+    /// A scalar or vector of the first class → as many components of the second class.
     Convert(Class, Class),
-    /// The same between two widths that differ.
+    /// A `Convert` between two different widths.
     ConvertWidth(Class, Class),
-    /// Scalars or vectors of numbers with equally many bits, the components of one a multiple of
-    /// the other's.
+    /// Scalars or vectors of numbers with equal total numbers of bits. One number of components is
+    /// a multiple of the other.
     Bitcast,
-    /// Base, shift → an integer type of the base's count and width; the shift is as many integers
-    /// of any width.
+    /// Base, shift → an integer type with the base's number and width of components. The shift has
+    /// as many integers of any width.
     Shift,
-    /// Base, insert, offset, count: the result's type twice, then integer scalars.
+    /// Base and insert of the result's type, then offset and count, which are integer scalars.
     BitFieldInsert,
-    /// Base, offset, count: the result's type, then integer scalars.
+    /// Base of the result's type, then offset and count, which are integer scalars.
     BitFieldExtract,
-    /// Integers to as many integers that can hold the bit count.
+    /// Integers → as many integers that can hold the number of bits.
     BitCount,
-    /// n operands of one type of the class; the result is a structure of two members of that type.
+    /// n operands of the same type of the class → a structure of two members of that type.
     Pair(u8, Class),
-    /// x and a pointer to x's type; the result has x's type.
+    /// x, a pointer to x's type → x's type.
     Modf,
-    /// x and a pointer to as many 32-bit integers; the result has x's type.
+    /// x, a pointer to as many 32-bit integers → x's type.
     Frexp,
-    /// x; the result is a structure of x's type and as many 32-bit integers.
+    /// x → a structure of x's type and as many 32-bit integers.
     FrexpStruct,
-    /// x, as many integers; the result has x's type.
+    /// x, as many integers → x's type.
     Ldexp,
-    /// A value of the first shape to one of the second, but for the signedness of integers.
+    /// A value of the first shape → one of the second. The signedness of integers may differ.
     Reshape(Shape, Shape),
     /// vector, scalar → vector.
     VectorTimesScalar,
@@ -277,25 +277,26 @@ pub enum Signature {
     OuterProduct,
     /// matrix → matrix.
     Transpose,
-    /// Two vectors (or scalars too, as the flag says) → scalar.
+    /// Two vectors → scalar. The flag says whether the operands may also be scalars.
     Scalar2(bool),
-    /// Two integer vectors, or two 32-bit integers of four packed components each, and with the
-    /// flag an accumulator of the result's type → an integer at least as wide as a component.
+    /// Two integer vectors, or two 32-bit integers of four packed components each → an integer at
+    /// least as wide as a component. The flag says whether there is an accumulator of the
+    /// result's type.
     IntegerDot(Signs, bool),
     /// A vector or scalar → scalar.
     Scalar1,
     /// Two vec3 → vec3.
     Cross,
-    /// I, N of the result's type, and a scalar of its component type.
+    /// I and N of the result's type, and a scalar of its component type → that type.
     Refract,
     /// A square matrix → scalar.
     Determinant,
-    /// A square matrix → the same.
+    /// A square matrix → a matrix of the same type.
     Inverse,
 }
 
 impl Signature {
-    /// How many operands there are.
+    /// The number of operands.
     pub fn arity(self) -> usize {
         match self {
             Signature::Componentwise(n, _) | Signature::SameWidth(n, _) | Signature::Pair(n, _) => n as usize,
@@ -317,7 +318,7 @@ impl Signature {
         }
     }
 
-    /// The members of the result, where it must be a structure: two or none.
+    /// The number of members of the result: 2 if it must be a structure, otherwise 0.
     pub fn members(self) -> usize {
         match self {
             Signature::Pair(..) | Signature::FrexpStruct => 2,
@@ -325,25 +326,25 @@ impl Signature {
         }
     }
 
-    /// Which operand is a pointer to what is written: [`Signature::fits`] takes the shape of its
-    /// pointee in its place.
+    /// The index of the operand that is a pointer to write through, if there is one. For
+    /// [`Signature::fits`], its shape is that of the pointee.
     pub fn written_through(self) -> Option<usize> {
         matches!(self, Signature::Modf | Signature::Frexp).then_some(1)
     }
 
-    /// Whether an operand of an integer dot product is four components in a 32-bit integer.
+    /// Whether an operand of an integer dot product is a 32-bit integer of four packed components.
     pub fn is_packed(operand: Shape) -> bool {
         operand.lanes() == 1 && matches!(operand.scalar, Scalar::Int { width: 32, .. })
     }
 
-    /// Whether operands and result have the shapes that SPIR-V requires; `selects_composites` is
-    /// whether the version lets a scalar condition select composites (1.4). A result that is a
-    /// structure never fits here: see [`Signature::fits_members`].
+    /// Whether operands and result have the shapes that SPIR-V requires. `selects_composites` says
+    /// whether a scalar condition may select composites (from version 1.4 on). A result that is a
+    /// structure never fits; see [`Signature::fits_members`].
     pub fn fits(self, args: &[Shape], result: Shape, selects_composites: bool) -> bool {
         self.members() == 0 && self.shapes_fit(args, result, Shape::OTHER, selects_composites)
     }
 
-    /// Whether operands, and the two members of a result that is a structure, have the shapes that
+    /// Whether operands and the two members of a structure result have the shapes that
     /// SPIR-V requires.
     pub fn fits_members(self, args: &[Shape], members: &[Shape]) -> bool {
         match *members {
@@ -400,7 +401,7 @@ impl Signature {
             }
             Signature::BitFieldExtract => Class::Int.holds(result) && args[0] == result && integer(args[1]) && integer(args[2]),
             Signature::BitCount => {
-                // The widest base has 64 bits, and every integer type holds 64.
+                // The widest base has 64 bits, and every integer type can hold the number 64.
                 Class::Int.holds(args[0]) && Class::Int.holds(result) && args[0].rows == result.rows
             }
             Signature::Pair(_, class) => class.holds(result) && second == result && args.iter().all(|&a| a == result),
@@ -465,7 +466,7 @@ impl Signature {
         }
     }
 
-    /// What the operands must be, in words.
+    /// The requirement on operands and result, in words.
     pub fn requirement(self) -> String {
         let fixed = match self {
             Signature::Componentwise(_, class) => return format!("operands and result of one {class} scalar or vector type"),

@@ -1,18 +1,18 @@
-//! What is known about components that [`Arithmetic`](crate::number::Arithmetic) does not compute:
-//! coarse rules, sound for every profile.
+//! The trust of components that [`Arithmetic`](crate::number::Arithmetic) does not compute. The
+//! rules are coarse and sound for every profile.
 //!
 //! | result | decided |
 //! |---|---|
-//! | integers and Booleans of integers | as the operands |
-//! | what an [`Op`] computes too: NMin, the parts of Modf, Ldexp, … | as that one's result |
-//! | rounded and exact operations, conversions | where operands and result are ordinary |
-//! | everything else | never, but where every permitted way gives the same |
+//! | integers and Booleans of integers | if the operands are |
+//! | what an [`Op`] computes too: NMin, the parts of Modf, Ldexp, … | if that one's result is |
+//! | rounded and exact operations, conversions | if operands and result are ordinary |
+//! | everything else | only if every permitted computation has the same result |
 //!
-//! Ordinary is what is not subnormal, infinite or NaN, nor the greatest float.
+//! A float is *ordinary* if it is not subnormal, infinite, NaN or the greatest float.
 //!
-//! Without float controls decided are integers, Booleans of these, and what is exact of operands
-//! that are exact however they are rewritten. Where bits come from a float zero, or a zero is
-//! packed into a word, they are in doubt with its sign.
+//! Without float controls, three kinds of results are decided: integers, Booleans of these, and
+//! exact results of operands that are exact under every rewriting. Bits that come from a float zero
+//! are in doubt, since its sign is. So is a word that a zero is packed into.
 
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 use smallvec::SmallVec;
@@ -22,16 +22,16 @@ use super::pure::in_format;
 use super::{Operation, Scalar, Shape, Signature};
 use crate::number::{Arithmetic, Computed, Grid, Half, Instruction, Lane, Lanes, Op, Real, Trust, Tuple, Why, integer, pack};
 
-/// How near a result is to the exact one on every device.
+/// The distance of every device's result from the exact one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Nearness {
-    /// Bits are moved.
+    /// The operation only moves bits.
     Moved,
-    /// No rounding, or to nearest even.
+    /// There is no rounding, or rounding to nearest even.
     Rounded,
-    /// Not required to be correctly rounded.
+    /// Correct rounding is not required.
     Approximate,
-    /// Either neighbour that rounding chooses from: decided if that was not needed.
+    /// A device may choose either neighbour for rounding. The result is decided if it is exact.
     Either,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn of(operation: Operation, args: &[Operand<'_>], results: &[Shape], 
     if operation.signature == Signature::Select {
         let condition = args[0].scalars[if args[0].scalars.len() == 1 { 0 } else { i }];
         let (a, b) = (args[1].scalars[i], args[2].scalars[i]);
-        // An undefined value has bits too.
+        // The bits of an undefined value do not count.
         let same = a.bits == b.bits && a.undefined.or(b.undefined).is_none();
         return Trust::selected(condition.trust, condition.is_true(), a.trust, b.trust, same);
     }
@@ -83,26 +83,27 @@ fn is_zero(kind: Scalar, bits: u64) -> bool {
     kind.is_float() && bits << 1 & integer::mask(kind.width()) == 0
 }
 
-/// Bits that go from one type to another, or to where another component was. `of_float` is the
-/// trust of the float that they come from, if they come from one; `zero` is whether such a float is
-/// zero, and `signed` whether its sign is required.
+/// The trust of bits that go from one type to another, or to another component. `of_float` is the
+/// trust of the float that they come from, if they do. `zero` says whether such a float is zero,
+/// and `signed` whether its sign is required.
 fn moved(result: Scalar, bits: u64, doubt: Option<Why>, of_float: Option<Trust>, certified: bool, zero: bool, signed: bool) -> Trust {
-    // A zero of unknown sign is not one pattern of bits.
+    // A zero of unknown sign has two bit patterns.
     let doubt = if result.is_float() || !zero || signed { doubt } else { doubt.or(Some(Why::Approximate)) };
     let certified = certified && doubt.is_none();
     match result {
         Scalar::Float { width: 32 } => {
-            // A float that stays one is the polynomial that it was.
+            // A float that stays a float keeps its polynomial.
             let grid = of_float.map_or_else(|| Grid::of(f32::from_bits(bits as u32)), |trust| trust.grid);
             Trust { doubt, zero_sign: signed, grid: grid.filter(|_| certified), cell: None }
         }
         Scalar::Float { .. } => Trust { doubt, zero_sign: signed, grid: None, cell: None },
-        // A float zero may lose its sign where no control keeps it; an integer has none to lose.
+        // Without float controls a float zero may lose its sign, which the integer then shows.
         _ => Trust { doubt, zero_sign: true, grid: Trust::CERTAIN.grid.filter(|_| certified && !zero), cell: None },
     }
 }
 
-/// The trust of what an [`Op`] computes of the same 32-bit floats.
+/// The trust of a result that an [`Op`] also computes, from the same 32-bit floats. `None`
+/// if none does.
 fn as_arithmetic(operation: Operation, args: &[Operand<'_>], results: &[Shape], i: usize) -> Option<Trust> {
     if args[0].shape.scalar != Scalar::F32 {
         return None;
@@ -127,13 +128,13 @@ fn as_arithmetic(operation: Operation, args: &[Operand<'_>], results: &[Shape], 
             Glsl::Modf | Glsl::ModfStruct => {
                 let count = results.first()?.lanes().max(1);
                 let x = args[0].scalars[i % count].lane();
-                // Without its sign a number has the fraction that Fract gives.
+                // The fractional part of a number without its sign is the result of Fract.
                 Some(if i >= count { apply(Op::Trunc, &[x]) } else { apply(Op::Fract, &[of_lanes(Op::Abs, &[x])]) })
             }
             Glsl::Ldexp => {
                 let (scalar, width) = (args[1].scalars[i], args[1].shape.scalar.width());
                 let exponent = integer::signed(width, scalar.bits);
-                // What is below may be flushed, whatever it is multiplied with.
+                // A power below this may be flushed, whatever it is multiplied with.
                 let power = f32::of(2f64.powi(exponent.clamp(-127, 128) as i32));
                 let exact = Trust::of_exact(power);
                 let trust = Trust { doubt: scalar.trust.doubt, grid: exact.grid.filter(|_| scalar.trust.grid.is_some()), ..exact };
@@ -144,39 +145,40 @@ fn as_arithmetic(operation: Operation, args: &[Operand<'_>], results: &[Shape], 
     }
 }
 
-/// What an operation gives for one component of each operand.
+/// The result of an operation on one component of each operand.
 fn of_lanes(op: Op, lanes: &[Lane]) -> Lane {
     let tuples: SmallVec<[Tuple<'_>; 3]> = lanes.chunks(1).map(Tuple::vector).collect();
     Arithmetic::default().apply(op, &tuples)[0]
 }
 
-/// The certificate of a float of 32 bits that is exact, of operands that have certificates.
+/// The certificate of an exact 32-bit result, if the operands have certificates. `None`
+/// if it has none.
 fn certificate(operation: Operation, args: &[Operand<'_>], i: usize, bits: u64) -> Option<Grid> {
     let (value, from) = (f32::from_bits(bits as u32), args[0].shape.scalar);
     let lane = |a: usize| args[a].scalars[i].lane();
     match operation.instruction {
         Instruction::Core(opcode) => match Core::from_u32(opcode.into())? {
             Core::ConvertSToF | Core::ConvertUToF if is_exact(operation, args, i, bits) => Grid::of(value),
-            // It does nothing here.
+            // The operation leaves such an operand as it is.
             Core::QuantizeToF16 => lane(0).trust.grid,
             _ => None,
         },
         Instruction::Glsl(number) => match Glsl::from_u32(number)? {
             Glsl::Fma if from == Scalar::F32 => of_lanes(Op::Add, &[of_lanes(Op::Mul, &[lane(0), lane(1)]), lane(2)]).trust.grid,
-            // The significand, which is the operand itself where the exponent is 0.
+            // The result is the significand. If the exponent is 0, it is the operand itself.
             Glsl::Frexp | Glsl::FrexpStruct => {
                 Some(lane(0)).filter(|x| x.bits == value.to_bits()).map_or_else(|| Grid::of(value), |x| x.trust.grid)
             }
             Glsl::UnpackHalf2x16 => Grid::of(value),
-            // WGSL allows 3 ULP of the others.
+            // WGSL allows an error of 3 ULP for values other than 0.
             Glsl::UnpackSnorm4x8 | Glsl::UnpackUnorm4x8 | Glsl::UnpackSnorm2x16 | Glsl::UnpackUnorm2x16 if value == 0.0 => Grid::of(value),
             _ => None,
         },
     }
 }
 
-/// Whether a component is packed as a normalized number without rounding, even if what computes it
-/// is drawn into the product.
+/// Whether a component is packed as a normalized number without rounding, even if a compiler merges
+/// its computation into the product.
 fn is_packed_exactly(op: Glsl, x: Lane) -> bool {
     let product = || {
         let [low, high, scale] = pack::factors(op)?.map(Lane::exact);
@@ -193,7 +195,7 @@ fn nearness(operation: Operation, args: &[Operand<'_>], i: usize, bits: u64) -> 
     let nearness = match operation.instruction {
         Instruction::Core(opcode) => match Core::from_u32(opcode.into()) {
             Some(Core::Bitcast) => Nearness::Moved,
-            // What is subnormal in 16 bits may become zero.
+            // A device may flush a number that is subnormal in 16 bits.
             Some(Core::QuantizeToF16) => {
                 either(operand(0, i) == bits && half(f32::from_bits(bits as u32)).is_some_and(|of| special(Scalar::F16, of).is_none()))
             }
@@ -206,13 +208,13 @@ fn nearness(operation: Operation, args: &[Operand<'_>], i: usize, bits: u64) -> 
             Some(op @ (Glsl::PackSnorm4x8 | Glsl::PackUnorm4x8 | Glsl::PackSnorm2x16 | Glsl::PackUnorm2x16)) => {
                 either(args[0].scalars.iter().all(|s| is_packed_exactly(op, s.lane())))
             }
-            // The sign of a zero is among the bits, and no control keeps it here.
+            // The packed bits include the sign of a zero, which no float control preserves here.
             Some(Glsl::PackHalf2x16) => either(args[0].scalars.iter().all(|s| {
                 let of = half(f32::from_bits(s.bits as u32));
                 of.is_some_and(|of| special(Scalar::F16, of).is_none() && !is_zero(Scalar::F16, of))
             })),
             Some(Glsl::UnpackHalf2x16) => {
-                // Subnormals of 16 bits may be flushed.
+                // A device may flush 16-bit subnormals.
                 let part = operand(0, 0) >> (16 * i) & 0xffff;
                 either(special(Scalar::F16, part).is_none())
             }
@@ -223,8 +225,8 @@ fn nearness(operation: Operation, args: &[Operand<'_>], i: usize, bits: u64) -> 
                 let [x, y, z] = [0, 1, 2].map(|a| R::of_bits(operand(a, i)));
                 either((x * y + z).bits() == bits)
             }),
-            // Below the exponent of the least normal float the result may be
-            // flushed, whatever it is.
+            // If the exponent is below that of the least normal float, a device may flush the
+            // result, whatever it is.
             Some(Glsl::Ldexp) => in_format!(from.width(), R => {
                 either(integer::signed(args[1].shape.scalar.width(), operand(1, i)) >= i64::from(2 - R::MAX_EXPONENT))
             }),
@@ -256,7 +258,7 @@ fn nearness(operation: Operation, args: &[Operand<'_>], i: usize, bits: u64) -> 
             _ => Nearness::Approximate,
         },
     };
-    // Either neighbour is as undecided as an approximation.
+    // A choice of neighbours is as undecided as an approximation.
     if nearness == Nearness::Either { Nearness::Approximate } else { nearness }
 }
 
@@ -272,13 +274,13 @@ fn is_exact(operation: Operation, args: &[Operand<'_>], i: usize, bits: u64) -> 
     f32::from_bits(bits as u32) as i128 == integer
 }
 
-/// The float of 16 bits, if it is the same number.
+/// The 16-bit float with the same value, if there is one.
 fn half(x: f32) -> Option<u64> {
     let half = Half::of(x.wide());
     (half.wide() == x.wide()).then(|| half.bits())
 }
 
-/// The reason that a float itself gives for doubting arithmetic on it.
+/// The reason why arithmetic on a float is in doubt, if the float itself gives one.
 fn special(kind: Scalar, bits: u64) -> Option<Why> {
     let Scalar::Float { width } = kind else { return None };
     in_format!(width, R => {
@@ -293,8 +295,8 @@ fn special(kind: Scalar, bits: u64) -> Option<Why> {
     })
 }
 
-/// The same of a rounded result, whose exact value may be beyond the greatest float, or below the
-/// least normal one.
+/// The reason why a rounded float result is in doubt. The exact value may be beyond the greatest
+/// float or below the least normal one.
 fn at_the_edge(kind: Scalar, bits: u64) -> Option<Why> {
     let Scalar::Float { width } = kind else { return None };
     let edge = in_format!(width, R => {
@@ -311,7 +313,7 @@ fn at_the_edge(kind: Scalar, bits: u64) -> Option<Why> {
     special(kind, bits).or(edge)
 }
 
-/// 2^-14, 2^-126 or 2^-1022.
+/// The least normal number of the format: 2^-14, 2^-126 or 2^-1022.
 fn least_normal<R: Real>() -> f64 {
     R::of_bits(1 << (R::PRECISION - 1)).wide()
 }

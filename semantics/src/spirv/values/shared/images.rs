@@ -1,10 +1,10 @@
-//! Images and samplers behind descriptors (Vulkan, "Resource Descriptors"), and what is known of
-//! texels that were written.
+//! Images and samplers behind descriptors (Vulkan, "Resource Descriptors"), and the state of
+//! written texels.
 //!
-//! Sampled images stay as they were bound. Of storage images level 0 is written, texel by texel:
-//! each is one place for the race detector, its bytes counted from the level's first one. An image
-//! keeps which components are undefined or were rounded; here is where an undefined one was made,
-//! and why a device may hold another one.
+//! Sampled images never change. Level 0 of a storage image can be written, texel by texel. A texel
+//! is one place for the race detector: its bytes, counted from the start of the level. The image
+//! itself records which components are undefined or rounded. This module records the origin of an
+//! undefined component, and why a device may hold another value.
 
 use std::rc::Rc;
 
@@ -22,16 +22,16 @@ use crate::spirv::module::{Module, Variable};
 use crate::spirv::value::{Origin, Scalar};
 use crate::undefined::Unspecified;
 
-/// What is known of a component of a texel that was written.
+/// A fact about a component of a written texel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
-    /// Where its undefined value was made.
+    /// It is undefined, with that origin.
     Undefined(Origin),
-    /// Why a device may hold another one.
+    /// A device may hold another value, for that reason.
     Doubtful(Why),
 }
 
-/// An image that some variable names.
+/// An image that a variable names.
 #[derive(Clone, Debug)]
 struct Held {
     set: u32,
@@ -39,11 +39,11 @@ struct Held {
     image: Rc<Image>,
     /// Whether it is a storage image.
     storage: bool,
-    /// Whether some variable that it backs can be written.
+    /// Whether a variable that it backs can be written.
     written: bool,
-    /// Why a device may hold other texels anywhere, if so.
+    /// Why a device may hold other values in any texel, if it may.
     anywhere: Option<Why>,
-    /// By the number of a texel of level 0 and of its component, where there is anything to know.
+    /// The facts, by index of the texel in level 0 and by component.
     known: FxHashMap<(u64, u8), Known>,
 }
 
@@ -52,25 +52,25 @@ struct Held {
 pub struct Images {
     images: Vec<Held>,
     samplers: Rc<[image::Sampler]>,
-    /// By variable.
+    /// By variable: its image, its sampler, or both.
     descriptors: Rc<FxHashMap<u32, Descriptor>>,
     robustness: Robustness,
     precision: Option<Precision>,
 }
 
-/// What a component of a texel of a storage image is when a dispatch ends.
+/// The state of a component of a storage image's texel at the end of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Last {
-    /// What every device holds.
+    /// Every device holds the same value.
     Certain,
-    /// A device may hold another one.
+    /// A device may hold another value.
     Doubtful(Why),
-    /// Any value: where it was made, or `None` if it was there before.
+    /// Any value. The origin is `None` if it was undefined before the dispatch.
     Undefined(Option<Origin>),
 }
 
 impl Images {
-    /// The images and samplers that the variables name.
+    /// The images and samplers that these variables name.
     pub(super) fn new(module: &Module, used: &[&Variable], resources: &Resources<'_>) -> Result<Images, Missing> {
         let Descriptors { images, samplers, of_variable } = Descriptors::new(module, used, resources).map_err(Missing::Resource)?;
         let held = |Named { set, binding, image, storage, written }: Named<'_>| Held {
@@ -91,60 +91,60 @@ impl Images {
         })
     }
 
-    /// How many images there are.
+    /// The number of images.
     pub(super) fn count(&self) -> u32 {
         self.images.len() as u32
     }
 
-    /// A device may hold other texels anywhere in the images that can be written, for this reason.
+    /// Records that a device may hold other values in any texel of the images that can be written.
     pub(super) fn doubt_written(&mut self, why: Why) {
         self.images.iter_mut().filter(|held| held.written).for_each(|held| held.anywhere = held.anywhere.or(Some(why)));
     }
 
-    /// Whether some instruction may write it.
+    /// Whether an instruction may write the image.
     pub(super) fn is_written(&self, image: u32) -> bool {
         self.images[image as usize].written
     }
 
-    /// The image, the sampler or both behind a variable.
+    /// The image, the sampler, or both, behind a variable.
     pub fn descriptor(&self, variable: u32) -> Option<Descriptor> {
         self.descriptors.get(&variable).copied()
     }
 
-    /// The image of that number.
+    /// The image with that index.
     pub fn image(&self, image: u32) -> &Image {
         &self.images[image as usize].image
     }
 
-    /// The sampler of that number.
+    /// The sampler with that index.
     pub fn sampler(&self, sampler: u32) -> &image::Sampler {
         &self.samplers[sampler as usize]
     }
 
-    /// The set and the binding of the image of that number.
+    /// The set and the binding of an image.
     pub fn binding(&self, image: u32) -> (u32, u32) {
         let held = &self.images[image as usize];
         (held.set, held.binding)
     }
 
-    /// How precise a device samples images of that format.
+    /// The precision with which a device samples images of that format.
     pub fn precision(&self, format: Format) -> Precision {
         self.precision.unwrap_or_else(|| Precision::least(format))
     }
 
-    /// What an access to a texel of level 0 touches; nothing where there is no such texel.
+    /// The bytes of an access to a texel of level 0. Empty if there is no such texel.
     pub fn extent(&self, image: u32, at: [i64; 3]) -> Extent {
         let held = self.image(image);
         let bytes = held.format().bytes() as u8;
         let cell = |index: usize| Cell { offset: index as u64 * u64::from(bytes), bytes };
         let cells = held.index_at(0, at).map_or_else(SmallVec::new, |index| smallvec![cell(index)]);
-        // Two variables of one image are one object: its texels are not told apart by Aliased.
+        // Two variables of one image are one object: Aliased is not checked for texels.
         Extent { object: ObjectId::Image(image), variable: 0, class: Class::Image, cells }
     }
 
-    /// The four components of a texel (OpImageFetch; OpImageRead, of level 0), and the numbers that
-    /// a device may have in each, if they are known. An undefined one was made where it was
-    /// written, or by `origin` here.
+    /// The four components of a texel (OpImageFetch; OpImageRead, of level 0), with the interval of
+    /// numbers that a device may have, if it is known. An undefined component has the origin of its
+    /// write, or `origin`.
     pub fn read(
         &self,
         rules: &image::Rules,
@@ -174,7 +174,7 @@ impl Images {
         (0..4).map(component).collect()
     }
 
-    /// Writes a texel (OpImageWrite): four components by their bits.
+    /// Writes a texel (OpImageWrite), from the bits of four components.
     pub(super) fn write(&mut self, image: u32, extent: &Extent, scalars: &[Scalar]) {
         let held = &mut self.images[image as usize];
         let Some(cell) = extent.cells.first() else { return };
@@ -197,12 +197,12 @@ impl Images {
         }
     }
 
-    /// The storage images, by number.
+    /// The indices of the storage images.
     pub fn storage(&self) -> impl Iterator<Item = u32> {
         (0..self.count()).filter(|&image| self.images[image as usize].storage)
     }
 
-    /// What a component of a texel of level 0 is at the end.
+    /// The state of a component of a texel of level 0 at the end.
     pub fn last(&self, image: u32, index: u64, component: u8) -> Last {
         let held = &self.images[image as usize];
         let known = held.known.get(&(index, component));
@@ -222,8 +222,8 @@ impl Images {
     }
 }
 
-/// A component as a shader sees it: in doubt unless every device has the same. Of a float that is
-/// zero, whether its sign is required is for the caller to say.
+/// A component as a shader sees it. It is in doubt unless every device has the same value.
+/// `zero_sign` says whether the sign of a float zero is required.
 pub fn scalar(numeric: Numeric, bits: u32, allowed: Interval, zero_sign: bool) -> Scalar {
     let value = f32::from_bits(bits);
     let trust = match numeric.is_integer() {

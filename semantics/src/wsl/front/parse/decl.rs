@@ -9,7 +9,7 @@ use crate::wsl::syntax::{
 };
 use crate::wsl::token::TokenKind as T;
 
-/// What a function's declaration says before its parameters.
+/// The parts of a function's declaration before its parameters.
 struct Head {
     kind: FunctionKind,
     result: TypeExprId,
@@ -28,7 +28,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes an integer literal without sign: `whose` needs `what`.
+    /// Takes an integer literal without sign, or reports that `whose` needs `what` here.
     pub(super) fn int_literal(&mut self, rule: Rule, whose: &str, what: &str) -> Result<IntLiteral> {
         match self.peek() {
             T::IntLiteral | T::UintLiteral => {
@@ -40,7 +40,8 @@ impl Parser<'_> {
     }
 }
 
-/// Nothing where a function's head could not be read, but its body.
+/// `None` for a `}` that was reported as missing, and for a function of which only the body could
+/// be read.
 ///
 /// ```text
 /// topLevelDecl ::= ";" | typedef | structDef | enumDef | funcDef        [wsl/g-top-level-decl]
@@ -115,7 +116,7 @@ fn struct_element(p: &mut Parser<'_>) -> Result<Slot> {
     Ok(field)
 }
 
-/// What fields and parameters have in common.
+/// The common part of fields and parameters.
 fn slot(p: &mut Parser<'_>, rule: Rule, whose: &str) -> Result<Slot> {
     let qualifiers = qualifiers(p);
     if !matches!(p.peek(), T::Identifier | T::AddressSpace(_)) {

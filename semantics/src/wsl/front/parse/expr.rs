@@ -1,5 +1,5 @@
-//! Expressions: seed 004 "Expressions". Chains of binary operators are loops, so
-//! they need no stack.
+//! Expressions: seed 004 "Expressions". Chains of binary operators are read by loops, so they use
+//! no stack.
 
 use super::{Height, Parser, Result, literal};
 use crate::rule::Rule;
@@ -42,7 +42,7 @@ pub(super) fn ternary_conditional(p: &mut Parser<'_>) -> Result<ExprId> {
         return p.push_expr(Expr::Ternary(left, then, other), span, below);
     }
     let Some(op) = assign_operator(p.peek()) else { return Ok(left) };
-    // What exprLogicalOr reads beyond exprPrefix is one of these.
+    // exprLogicalOr reads these forms, and exprPrefix does not.
     if matches!(p.tree.expr(left), Expr::Or(..) | Expr::And(..) | Expr::Binary(..)) {
         return Err(p.error(Rule::WslGTernaryConditional, "the left side of an assignment has no binary operator outside of parentheses"));
     }
@@ -382,7 +382,7 @@ fn term(p: &mut Parser<'_>) -> Result<ExprId> {
     }
 }
 
-/// Whether a literal with its sign comes next. Unsigned ones have none (ERRATA WSL-A2).
+/// Whether a literal with a sign comes next. Unsigned literals have no sign (ERRATA WSL-A2).
 fn at_signed_literal(p: &Parser<'_>) -> bool {
     p.peek() == T::Minus && matches!(p.nth(1), T::IntLiteral | T::FloatLiteral)
 }
@@ -407,7 +407,8 @@ fn literal(p: &mut Parser<'_>) -> Result<Option<ExprId>> {
     p.push_expr(Expr::Literal(literal), Span { start, end }, Height::default()).map(Some)
 }
 
-/// What stands before the token `end` where a declaration might, too.
+/// Reads an expression that ends before the token `end`, in a place where a declaration could
+/// stand too.
 ///
 /// ```text
 /// maybeEffectfulExpr ::= (effAssignment ("," effAssignment)*)?        [wsl/g-maybe-effectful-expr]
@@ -440,7 +441,7 @@ fn eff_assignment(p: &mut Parser<'_>) -> Result<ExprId> {
     }
 }
 
-/// Of an exprPrefix that was read.
+/// `read` is an exprPrefix that has been read. Checks that it is an effPrefix.
 ///
 /// ```text
 /// effPrefix ::= ("++" | "--") exprPrefix | effSuffix        [wsl/g-eff-prefix]
@@ -455,8 +456,8 @@ fn eff_prefix(p: &mut Parser<'_>, read: ExprId) -> Result<ExprId> {
     }
 }
 
-/// Of an exprPrefix that was read. What of exprSuffix ends in `++` or `--` has been read with it,
-/// but not behind a call and its suffixes.
+/// `read` is an exprPrefix that has been read. If it is an exprSuffix that ends in `++` or `--`,
+/// these have been read with it, but not after a call and its suffixes.
 ///
 /// ```text
 /// effSuffix ::= exprSuffix ("++" | "--") | callExpression | "(" expr ")"

@@ -1,10 +1,10 @@
-//! WSL parsing: seed 004 "Parsing", by recursive descent, a function for each production.
+//! WSL parsing: seed 004 "Parsing", by recursive descent. Each production has a function.
 //!
-//! A production's function stands in `decl`, `stmt`, `ty` or `expr`, under its name, and its
-//! comment draws the production as it is read here, with the erratum where that is not the seed's
-//! letter. Time is linear: whether a statement is a declaration is seen from its first tokens, and
-//! nothing is read twice. After an error reading goes on behind the next `;`, `}` or before the
-//! next declaration of the top level.
+//! The function of a production is in `decl`, `stmt`, `ty` or `expr`, under the production's name.
+//! Its comment draws the production as it is read here, with the erratum where that differs from
+//! the letter of the seed. Parsing takes linear time: the first tokens of a statement decide
+//! whether it is a declaration, and nothing is read twice. After an error, reading goes on after
+//! the next `;` or `}`, or before the next top-level declaration.
 
 mod decl;
 mod expr;
@@ -20,14 +20,14 @@ use crate::wsl::lex;
 use crate::wsl::syntax::{BinaryOp, Expr, ExprId, Ident, MAX_HEIGHT, MAX_NESTING, Stmt, StmtId, Tree, TypeArgument, TypeExpr, TypeExprId};
 use crate::wsl::token::{Token, TokenKind};
 
-/// Reads a program. Without errors it is one of the language, else the tree lacks what
-/// could not be read.
+/// Reads a program. Without errors, the text is a program of the language. Otherwise the tree lacks
+/// the parts that could not be read.
 pub fn parse(text: &str) -> (Tree, Vec<Error>) {
     let parser = Parser::read(text);
     (parser.tree, limited(parser.errors))
 }
 
-/// Reads a program, and says which rules of "Lexical analysis" and "Parsing" it took.
+/// Reads a program. Also returns the rules of "Lexical analysis" and "Parsing" that it used.
 pub fn parse_with_rules(text: &str) -> (Tree, Vec<Error>, Vec<Rule>) {
     let parser = Parser::read(text);
     let mut rules = lex::rules(text, &parser.tokens);
@@ -35,18 +35,18 @@ pub fn parse_with_rules(text: &str) -> (Tree, Vec<Error>, Vec<Rule>) {
     (parser.tree, limited(parser.errors), rules)
 }
 
-/// That something could not be read; the error is in the list.
+/// Something could not be read. The error is in the list.
 #[derive(Clone, Copy, Debug)]
 struct Failed;
 
 type Result<T> = std::result::Result<T, Failed>;
 
-/// How high a tree is.
+/// The height of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Height {
-    /// Its levels of nesting, where a chain of operators, as `a + b + c`, is one.
+    /// The levels of nesting. A chain of operators, such as `a + b + c`, is one level.
     levels: u32,
-    /// Its nodes from the top to the deepest.
+    /// The number of nodes on the longest path from the top down.
     nodes: u32,
 }
 
@@ -60,8 +60,9 @@ impl Height {
 
 struct Parser<'a> {
     text: &'a str,
-    /// The last is the end.
+    /// The tokens, of which the last is [`TokenKind::End`].
     tokens: Vec<Token>,
+    /// The index of the next token.
     at: usize,
     /// Where the last token that was taken ends.
     end: u32,
@@ -70,15 +71,16 @@ struct Parser<'a> {
     expr_heights: Vec<Height>,
     stmt_heights: Vec<Height>,
     type_heights: Vec<Height>,
-    /// How many nodes that contain what is being read are open.
+    /// The number of nodes around the current place that have begun and not ended.
     depth: u32,
     errors: Vec<Error>,
-    /// The token of the last error: one error for each.
+    /// The index of the token of the last error. Each token has at most one error.
     last_error: usize,
-    /// How many `}` have been missed, and may still come.
+    /// The number of `}` that were reported as missing. They may still come.
     missing_braces: usize,
-    /// Nothing more is read or reported.
+    /// Whether reading has stopped. Nothing more is read or reported.
     stopped: bool,
+    /// By rule: whether it was used.
     fired: [bool; Rule::ALL.len()],
 }
 
@@ -119,7 +121,7 @@ impl<'a> Parser<'a> {
         self.tokens[self.at].kind
     }
 
-    /// The kind of the token after `n` others.
+    /// The kind of the token that is `n` tokens after the next one.
     #[inline]
     fn nth(&self, n: usize) -> TokenKind {
         self.tokens.get(self.at + n).map_or(TokenKind::End, |t| t.kind)
@@ -137,7 +139,7 @@ impl<'a> Parser<'a> {
         self.span().start
     }
 
-    /// Takes the next token; the end stays.
+    /// Takes the next token. The end of the text stays.
     #[inline]
     fn bump(&mut self) -> Span {
         let span = self.span();
@@ -158,19 +160,19 @@ impl<'a> Parser<'a> {
         is
     }
 
-    /// From `start` to the end of the last token that was taken.
+    /// The place from `start` to the end of the last token that was taken.
     #[inline]
     fn since(&self, start: u32) -> Span {
         Span { start, end: self.end.max(start) }
     }
 
-    /// Notes that a production's alternative was taken.
+    /// Records that an alternative of a production was taken.
     #[inline]
     fn fire(&mut self, rule: Rule) {
         self.fired[rule as usize] = true;
     }
 
-    /// The next token as a message names it.
+    /// The next token, as messages name it.
     fn found(&self) -> String {
         let Token { kind, span } = self.tokens[self.at];
         let mut word = self.text[span.start as usize..span.end as usize].chars();
@@ -186,7 +188,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What a name says that stands right behind a number.
+    /// A hint for a message if the next token stands directly after a number.
     fn hint(&self) -> &'static str {
         let number = |t: &Token| matches!(t.kind, TokenKind::IntLiteral | TokenKind::UintLiteral | TokenKind::FloatLiteral);
         let before = self.at.checked_sub(1).map(|at| self.tokens[at]).filter(|t| number(t) && t.span.end == self.span().start);
@@ -202,7 +204,8 @@ impl<'a> Parser<'a> {
     /// Reports an error at the next token: what was found, then what is needed.
     #[cold]
     fn error(&mut self, rule: Rule, needs: &str) -> Failed {
-        // What begins no token has been reported, and so has a comment that swallows the end.
+        // Characters that begin no token have been reported. So has a comment that runs to the end
+        // of the text.
         let reported = match self.peek() {
             TokenKind::Unknown => true,
             TokenKind::End => self.errors.iter().any(|e| e.rule == Rule::WslLexBlockComment),
@@ -215,7 +218,7 @@ impl<'a> Parser<'a> {
         Failed
     }
 
-    /// Reports an error, unless one was reported at the same token.
+    /// Reports an error, unless one has been reported at the same token.
     #[cold]
     fn error_at(&mut self, rule: Rule, span: Span, message: String) -> Failed {
         if self.stopped || self.last_error == self.at {
@@ -223,7 +226,7 @@ impl<'a> Parser<'a> {
         }
         self.last_error = self.at;
         self.errors.push(Error::new(rule, span, message));
-        // One more than are reported, so that it is known that there are more.
+        // Keeps one error more than is reported, so that `limited` notices that there are more.
         if self.errors.len() > MAX_ERRORS {
             self.stop();
         }
@@ -235,7 +238,7 @@ impl<'a> Parser<'a> {
         self.at = self.tokens.len() - 1;
     }
 
-    /// Takes a token of that kind, or reports that `whose` needs it.
+    /// Takes a token of that kind, or reports that `whose` needs it here.
     #[inline]
     fn expect(&mut self, rule: Rule, kind: TokenKind, whose: &str) -> Result<Span> {
         if self.peek() == kind { Ok(self.bump()) } else { Err(self.missing(rule, kind, whose)) }
@@ -262,7 +265,7 @@ impl<'a> Parser<'a> {
         Ident { name, span }
     }
 
-    /// Reads something within a node that is not yet made.
+    /// Reads a part of a node that has begun and not ended.
     #[inline]
     fn nested<R>(&mut self, read: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         nesting(self, Height { levels: self.depth, nodes: 0 })?;
@@ -292,8 +295,8 @@ impl<'a> Parser<'a> {
         Ok(self.tree.push_expr(expr, span))
     }
 
-    /// Adds `left operator right`, which is no deeper than `left` where that is a chain of
-    /// operators itself.
+    /// Adds `left operator right`. If `left` is a chain of operators too, the result has no more
+    /// levels than `left`.
     fn push_chained(&mut self, expr: Expr, left: ExprId, right: ExprId) -> Result<ExprId> {
         let span = self.since(self.tree.expr_span(left).start);
         let mut below = self.height(left);
@@ -303,7 +306,7 @@ impl<'a> Parser<'a> {
         self.push_expr(expr, span, below.max(self.height(right)))
     }
 
-    /// Adds `left sign right`.
+    /// Adds `left sign right`, with the place of the sign.
     fn push_binary(&mut self, op: BinaryOp, sign: Span, left: ExprId, right: ExprId) -> Result<ExprId> {
         let id = self.push_chained(Expr::Binary(op, left, right), left, right)?;
         self.tree.signs.push((id, sign));
@@ -330,8 +333,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The height of a node whose highest child has the height `below`. Where it is too high, nothing
-/// more is read.
+/// The height of a node whose highest child has the height `below`. If it is too high,
+/// reading stops.
 ///
 /// ```text
 /// no tree has more than 10000 levels of expressions, statements and types, where a chain of

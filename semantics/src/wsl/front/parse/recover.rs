@@ -1,11 +1,11 @@
-//! Where reading goes on after an error: behind the next `;` or `}`, or before what begins a
-//! declaration of the top level. Never backwards.
+//! Recovery after an error. Reading goes on after the next `;` or `}`, or before the start of a
+//! top-level declaration. It never goes backwards.
 
 use super::{Failed, Parser, Result};
 use crate::wsl::token::TokenKind as T;
 
 impl Parser<'_> {
-    /// Whether the next tokens begin a declaration of the top level, and nothing else.
+    /// Whether the next tokens begin a top-level declaration and can begin nothing else.
     pub(super) fn at_top_level(&self) -> bool {
         match self.peek() {
             T::Struct | T::Typedef | T::Enum => self.nth(1) == T::Identifier,
@@ -15,8 +15,8 @@ impl Parser<'_> {
         }
     }
 
-    /// To the end of a statement that could not be read and that begins at the token `from`; an
-    /// `else` behind an `if` belongs to it.
+    /// Goes to the end of a statement that could not be read and that begins at the token `from`.
+    /// An `else` after an `if` belongs to it.
     pub(super) fn recover_statement(&mut self, from: usize) {
         if self.at == from && !self.at_top_level() && !matches!(self.peek(), T::RightBrace | T::LeftBrace) {
             self.bump();
@@ -40,8 +40,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Behind the `)` that closes the first `(` since the token `from`. Fails where the statement
-    /// ends before it; `;` ends it only if `semicolons`.
+    /// Goes behind the `)` that closes the first `(` since the token `from`. Fails if the statement
+    /// ends before it. A `;` ends it only if `semicolons`.
     pub(super) fn recover_parenthesis(&mut self, from: usize, semicolons: bool) -> Result<()> {
         let mut open = 0usize;
         for token in &self.tokens[from..self.at] {
@@ -51,7 +51,7 @@ impl Parser<'_> {
                 _ => {}
             }
         }
-        // Without a `(`, the parts of a `for` still end in one.
+        // Without a `(`, the parts of a `for` still end in a `)`.
         if open == 0 && !semicolons {
             open = 1;
         }
@@ -69,18 +69,18 @@ impl Parser<'_> {
         if self.at == from || self.stopped { Err(Failed) } else { Ok(()) }
     }
 
-    /// Behind the `}` of an enum whose elements could not be read.
+    /// Goes behind the `}` of an enum whose elements could not be read.
     pub(super) fn recover_elements(&mut self) {
         while self.peek() != T::End && !self.at_top_level() && !self.bump_is(T::RightBrace) {}
     }
 
-    /// Behind the `;` that ends a field that could not be read, or before the `}` of its struct.
+    /// Goes behind the `;` of a field that could not be read, or before the `}` of its struct.
     pub(super) fn recover_field(&mut self) {
         self.skip_item(false);
     }
 
-    /// Before the body of a function whose head could not be read and begins at the token `from`,
-    /// if it has one before its `;`.
+    /// Goes before the body of a function whose head could not be read and begins at the token
+    /// `from`. Fails if it has no body before its `;`.
     pub(super) fn recover_head(&mut self, from: usize) -> Result<()> {
         let opened = |kind| matches!(kind, T::LeftParen | T::LeftBracket);
         let closed = |kind| matches!(kind, T::RightParen | T::RightBracket);
@@ -100,7 +100,7 @@ impl Parser<'_> {
         }
     }
 
-    /// To the end of a declaration of the top level that could not be read and that begins at the
+    /// Goes to the end of a top-level declaration that could not be read and that begins at the
     /// token `from`.
     pub(super) fn recover_declaration(&mut self, from: usize) {
         if self.at == from {
@@ -109,8 +109,8 @@ impl Parser<'_> {
         self.skip_item(true);
     }
 
-    /// Over an item to behind its `;`, or to the next declaration. An item that may end with braces
-    /// ends behind them; another one ends before a `}` that is not its own.
+    /// Goes behind the `;` of an item, or before the next declaration. An item that may end with
+    /// braces also ends behind them. Any other item ends before a `}` that is not its own.
     fn skip_item(&mut self, ends_with_braces: bool) {
         let mut braces = 0_usize;
         while self.peek() != T::End && !self.at_top_level() {
@@ -128,7 +128,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes the next token, and says if it was of that kind.
+    /// Takes the next token. Returns whether it was of that kind.
     fn bump_is(&mut self, kind: T) -> bool {
         let is = self.peek() == kind;
         self.bump();

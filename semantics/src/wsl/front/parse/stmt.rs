@@ -6,8 +6,8 @@ use crate::wsl::syntax::{Case, Declarations, Expr, ExprId, ForInit, Literal, Stm
 use crate::wsl::token::TokenKind as T;
 
 impl Parser<'_> {
-    /// Whether the statement that begins here is a declaration of variables, seen from its first
-    /// tokens: only those of a type are looked at, and they are then read.
+    /// Whether the statement that begins here is a declaration of variables. Its first tokens
+    /// decide. Only the tokens of a type are examined, and those are read next.
     fn at_declaration(&self) -> bool {
         match self.peek() {
             T::AddressSpace(_) => return true,
@@ -16,7 +16,7 @@ impl Parser<'_> {
         }
         let (mut n, mut sizes) = (1, true);
         loop {
-            // No statement that is an expression has these behind a name and its indices: their
+            // No expression statement has these tokens after a name and its indices: their
             // operators have no effect.
             match (self.nth(n), self.nth(n + 1), self.nth(n + 2)) {
                 (T::Identifier | T::Reserved, ..) | (T::LeftBracket, T::RightBracket, _) | (T::Star, T::AddressSpace(_), _) => return true,
@@ -34,8 +34,8 @@ impl Parser<'_> {
         }
     }
 
-    /// How many tokens stand before what is behind the `]` of the `[` that the token after `n`
-    /// others is, if the statement has one.
+    /// The number of tokens before the one after the `]` that closes a `[`. The `[` is the token
+    /// after `n` others. `None` if the statement has no such `]`.
     fn behind_brackets(&self, mut n: usize) -> Option<usize> {
         let mut open = 0;
         loop {
@@ -52,8 +52,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a statement within another. One that cannot be read is left out, and reading goes on
-    /// behind it.
+    /// Reads a statement within another. If it cannot be read, an empty statement takes its place,
+    /// and reading goes on after it.
     fn statement(&mut self) -> Result<StmtId> {
         let from = self.at;
         match self.nested(stmt) {
@@ -66,7 +66,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the statement that is the body of another, which a declaration is not (ERRATA WSL-B2).
+    /// Reads the body of another statement. A declaration cannot be one (ERRATA WSL-B2).
     fn body(&mut self) -> Result<StmtId> {
         if self.at_declaration() {
             let needs = "declarations of variables stand in blocks; as the body of a statement one needs `{` and `}` around it";
@@ -75,8 +75,8 @@ impl Parser<'_> {
         self.statement()
     }
 
-    /// Reads statements and declarations of variables up to a `}`, or to a `case` or `default` if
-    /// they end in one.
+    /// Reads statements and declarations of variables up to a `}`. If `cases`, a `case` or
+    /// `default` ends them too.
     fn statements(&mut self, cases: bool) -> Result<(Vec<StmtId>, Height)> {
         let (mut stmts, mut below) = (Vec::new(), Height::default());
         loop {
@@ -109,8 +109,8 @@ impl Parser<'_> {
         Err(failed)
     }
 
-    /// `"(" expr ")"` of a statement. If it cannot be read but closed, reading goes
-    /// on with the statement.
+    /// Reads `"(" expr ")"` of a statement. If it cannot be read but has its `)`, the condition is
+    /// `true`, and reading goes on with the statement.
     fn condition(&mut self, rule: Rule, whose: &str) -> Result<ExprId> {
         let from = self.at;
         let read = self.parenthesised(rule, whose);
@@ -207,7 +207,8 @@ fn terminator_stmt(p: &mut Parser<'_>) -> Result<(Stmt, Height)> {
     })
 }
 
-/// Both statements that begin with `if`; which it is, is seen behind the first branch.
+/// Reads both statements that begin with `if`. The token after the first branch decides which one
+/// it is.
 ///
 /// ```text
 /// ifStmt ::= "if" "(" expr ")" stmt        [wsl/g-if-stmt]
@@ -279,7 +280,7 @@ fn for_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
     p.push_stmt(Stmt::For(init, condition, iteration, body), p.since(start), below.max(p.stmt_height(body)))
 }
 
-/// What stands between the parentheses of a `for`, and them.
+/// The parentheses of a `for` and the parts between them.
 fn for_head(p: &mut Parser<'_>) -> Result<(ForInit, Option<ExprId>, Option<ExprId>, Height)> {
     let rule = Rule::WslGForStmt;
     p.expect(rule, T::LeftParen, "`for`")?;
@@ -338,7 +339,7 @@ fn switch_case(p: &mut Parser<'_>) -> Result<(Case, Height)> {
     let start = p.start();
     let label = case_label(p);
     if label.is_err() && !p.stopped {
-        // The statements behind a label that could not be read.
+        // The statements after a label are read even if the label could not be.
         while !matches!(p.peek(), T::Colon | T::Semicolon | T::LeftBrace | T::RightBrace | T::Case | T::Default | T::End)
             && !p.at_top_level()
         {

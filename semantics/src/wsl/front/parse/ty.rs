@@ -18,8 +18,8 @@ pub(super) fn ty(p: &mut Parser<'_>) -> Result<TypeExprId> {
     p.push_type(written, p.since(start))
 }
 
-/// A type, or the space and the type of variables: an address space that no pointer or array
-/// reference takes is the variables' (ERRATA WSL-B8).
+/// A type, or the address space and the type of variables. A leading address space is that of the
+/// variables if no pointer or array reference takes it (ERRATA WSL-B8).
 pub(super) fn variables_type(p: &mut Parser<'_>) -> Result<(Option<AddressSpace>, TypeExprId)> {
     let start = p.start();
     let mut written = written(p)?;
@@ -28,7 +28,7 @@ pub(super) fn variables_type(p: &mut Parser<'_>) -> Result<(Option<AddressSpace>
     Ok((space, p.push_type(written, p.since(start))?))
 }
 
-/// A type by [`ty`]'s production, but for the number of suffixes behind an address space.
+/// A type by the production of [`ty`], except for the number of suffixes after an address space.
 fn written(p: &mut Parser<'_>) -> Result<TypeExpr> {
     p.fire(Rule::WslGType);
     let prefix = if matches!(p.peek(), T::AddressSpace(_)) { Some(address_space(p, "a type")?) } else { None };

@@ -1,11 +1,12 @@
-//! Literals: the numbers as written, of any size.
+//! Literals: numbers as written, of any size.
 
 /// The absolute value of an integer literal.
 #[derive(Clone, Copy, Debug)]
 pub enum Magnitude {
-    /// Its value.
+    /// The value.
     Exact(u64),
-    /// It is 2^64 or more, so it can only be a float: the nearest one, perhaps infinite.
+    /// 2^64 or more, so the literal can only be a float. Holds the nearest float, which may
+    /// be infinite.
     Large(f32),
 }
 
@@ -46,18 +47,18 @@ impl IntLiteral {
         }
     }
 
-    /// The value as an `int`, if it is representable as one. The literal's own suffix
-    /// is not looked at.
+    /// The value as an `int`, if that type can represent it. The literal's own suffix does
+    /// not matter.
     pub fn as_int(&self) -> Option<i32> {
         self.value().and_then(|v| i32::try_from(v).ok())
     }
 
-    /// The value as a `uint`, if it is representable as one.
+    /// The value as a `uint`, if that type can represent it.
     pub fn as_uint(&self) -> Option<u32> {
         self.value().and_then(|v| u32::try_from(v).ok())
     }
 
-    /// The nearest float; an integer has no zero below zero.
+    /// The nearest float. It is never -0, since an integer has no negative zero.
     pub fn as_float(&self) -> f32 {
         let magnitude = match self.magnitude {
             Magnitude::Exact(0) => return 0.0,
@@ -75,7 +76,7 @@ pub enum Literal {
     Bool(bool),
     /// An integer.
     Int(IntLiteral),
-    /// A float: the nearest to what is written, with its sign.
+    /// A float: the nearest to the number as written, with its sign.
     Float(f32),
 }
 

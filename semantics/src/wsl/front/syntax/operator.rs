@@ -43,7 +43,8 @@ impl BinaryOp {
         BinaryOp::Remainder,
     ];
 
-    /// The function that it calls, as `operator+`; the sign is what follows `operator`.
+    /// The function that the operator calls, such as `operator+`. The sign is the part
+    /// after `operator`.
     pub fn function(self) -> &'static str {
         match self {
             BinaryOp::Or => "operator|",
@@ -98,7 +99,7 @@ impl UnaryOp {
     }
 }
 
-/// Whether one is added or taken away.
+/// Whether one is added or subtracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// `++`
@@ -117,7 +118,7 @@ impl Step {
     }
 }
 
-/// Whether a read-modify-write expression gives the value after or before the step.
+/// Whether an expression with `++` or `--` gives the value after the step or before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fix {
     /// `++e`: the value after.

@@ -1,4 +1,4 @@
-//! What can be assigned to, and the accessors that read and assign to parts: seed 004 "Assignment",
+//! Targets of assignments, and the accessors that read and assign to parts: seed 004 "Assignment",
 //! "Dot operator", "Arrays", "Generated functions".
 
 use super::place::Place;
@@ -13,13 +13,13 @@ use crate::wsl::types::{Type, TypeId};
 use crate::wsl::typing::program::{Access, Coercion, ExprId, Form};
 use smallvec::SmallVec;
 
-/// What an expression that can be assigned to is reduced to, once.
+/// The reduced form of an assignment's target. The target is reduced only once.
 #[derive(Clone, Debug)]
 pub(super) enum Target {
-    /// A left-value, or a part of one that the library names; then also the padding of the vectors
-    /// and matrices that it is part of, which are assigned to as wholes.
+    /// A left-value, or a part of one that the library names. With such a part comes the padding of
+    /// the vectors and matrices around it, because these are assigned to as wholes.
     Place(Place, TypeId, SmallVec<[Place; 1]>),
-    /// A part of another one, which a setter changes as a whole and a getter reads.
+    /// A part of another target. A setter changes the whole, and a getter reads the part.
     Part(Box<Part>),
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Part {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        // One inside the other they are as deep as the program says.
+        // Parts nest as deeply as in the program, so they are dropped in a loop.
         let none = || Target::Place(Place::Direct(0), TypeId::VOID, SmallVec::new());
         let mut rest = std::mem::replace(&mut self.whole, none());
         while let Target::Part(mut part) = rest {
@@ -45,7 +45,7 @@ impl Drop for Part {
 }
 
 impl Compiler<'_> {
-    /// Reduces to an abstract left-value: addresses and indices, from left to right.
+    /// Reduces an expression to an abstract left-value: addresses and indices, from left to right.
     pub(super) fn target(&mut self, id: ExprId) -> Done<Target> {
         deep(|| self.target_of(id))
     }
@@ -71,7 +71,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Parts that the library names of what has a place have places themselves.
+    /// The target of a part. If the library names the part and the whole has a place, the part has
+    /// a place.
     fn part(&mut self, whole: Target, e: ExprId, setter: Callee, getter: Callee, index: Option<Slot>, ty: TypeId) -> Done<Target> {
         let whole_ty = self.program.expr(e).ty.right();
         if let Target::Place(place, _, padding) = &whole
@@ -97,7 +98,7 @@ impl Compiler<'_> {
         Ok(Target::Part(Box::new(Part { whole, whole_ty, setter, getter, index, ty })))
     }
 
-    /// How many elements a vector has, or columns a matrix, and of how many words.
+    /// The number of elements of a vector or of columns of a matrix, and the words of each.
     pub(super) fn shape_of_parts(&self, ty: TypeId) -> Option<Shape> {
         match self.program.env.types.get(ty) {
             Type::Vector(_, n) => Some(Shape { count: n, words: 1 }),
@@ -115,8 +116,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The value of what can be assigned to: a load, or what the getter gives for the
-    /// value of the whole.
+    /// The value of a target: a load, or the result of the getter for the value of the whole.
     pub(super) fn read(&mut self, target: &Target, to: Option<Slot>, stable: bool) -> Done<Slot> {
         let (to, stable) = if self.plain { (None, true) } else { (to, stable) };
         deep(|| match target {
@@ -124,7 +124,7 @@ impl Compiler<'_> {
                 let n = self.words(*ty)?;
                 let value = self.load(*place, n, to, stable)?;
                 if !padding.is_empty() && self.is_padded(*ty) {
-                    // A column that the getter makes.
+                    // A getter makes this column, so its padding is zeros.
                     return self.gather(&[(value, *ty)], *ty, n, to);
                 }
                 self.sanitized(value, *ty, to)
@@ -136,7 +136,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Assigns: a store, or the assignment to the whole of what the setter gives.
+    /// Assigns to a target: a store, or an assignment of the setter's result to the whole.
     pub(super) fn assign(&mut self, target: &Target, value: Slot) -> Done {
         deep(|| match target {
             Target::Place(place, ty, padding) => {
@@ -156,7 +156,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// What the getter gives.
+    /// The result of the getter.
     #[allow(clippy::too_many_arguments, reason = "the parts of one call")]
     pub(super) fn get(
         &mut self,
@@ -200,7 +200,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The whole that the setter gives, which nothing but a use of it as a whole comes after.
+    /// The whole that the setter returns. Afterwards it is only used as a whole.
     fn set(&mut self, part: &Part, whole: Slot, value: Slot) -> Done<Slot> {
         let (n, whole_n) = (self.words(part.ty)?, self.words(part.whole_ty)?);
         match (part.setter, part.index) {
@@ -261,7 +261,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The parameter of an accessor that is generated of an address-taker.
+    /// The parameter of an accessor that is generated from an address-taker.
     fn generated_parameter(&mut self, generated: Generated, ty: TypeId) -> Done<Slot> {
         if let Some(&at) = self.generated.get(&generated) {
             return Ok(at);
@@ -283,7 +283,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The value, in words of its own and valid if it is of an enum.
+    /// The value itself, or for an enum a copy that is made valid.
     pub(super) fn sanitized(&mut self, value: Slot, ty: TypeId, to: Option<Slot>) -> Done<Slot> {
         let Type::Enum(id) = self.program.env.types.get(ty) else { return Ok(value) };
         let to = self.or_temporary(to, 1)?;

@@ -12,8 +12,8 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 impl Compiler<'_> {
-    /// Stores the values to the parameters in order and calls: the result's slot, which the next
-    /// call of the function changes unless it is to be stable.
+    /// Stores the values to the parameters in order, and calls the function. Returns the slot of
+    /// the result. The next call of the function changes it, unless `stable`.
     pub(super) fn call(&mut self, id: FunctionId, arguments: &[Slot], to: Option<Slot>, stable: bool) -> Done<Slot> {
         let callable = self.callable(id)?;
         for (parameter, from) in callable.parameters.iter().zip(arguments) {
@@ -29,7 +29,7 @@ impl Compiler<'_> {
         Ok(to)
     }
 
-    /// The loops around a call or barrier, if threads may wait there.
+    /// Records the loops around a call or barrier, if threads may wait there.
     pub(super) fn note_loops(&mut self, at: u32) {
         if let Some(innermost) = self.around.innermost {
             self.code.around.insert(at, innermost);
@@ -85,7 +85,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Barriers and atomic operations, which give nothing; false if it is none of them.
+    /// Calls a barrier or an atomic operation, which have no result. False for other functions.
     fn effectful(&mut self, f: LibraryFunction, operands: &[(Slot, TypeId)]) -> Done<bool> {
         let meaning = f.meaning();
         if super::is_barrier(meaning) {
@@ -121,7 +121,7 @@ impl Compiler<'_> {
         Ok(true)
     }
 
-    /// Stores through a pointer of that type.
+    /// Stores words through a pointer of that type.
     pub(super) fn store_through(&mut self, pointer: Slot, ty: TypeId, from: Slot) -> Done {
         let Type::Pointer(space, to) = self.program.env.types.get(ty) else { return self.unsupported("a store through this") };
         let n = self.words(to)?;

@@ -1,4 +1,4 @@
-//! Expressions that decide where execution goes on: seed 004 "Operations affecting control-flow".
+//! Expressions that decide where execution continues: seed 004 "Operations affecting control-flow".
 
 use super::library::test_of;
 use super::{Compiler, Done, Label};
@@ -9,12 +9,12 @@ use crate::wsl::machine::code::{Binary, Instruction, Slot, Test, Unary};
 use crate::wsl::typing::program::{Constant, ExprId, Form};
 
 impl Compiler<'_> {
-    /// Goes on at the label if the expression is true.
+    /// Jumps to the label if the expression is true.
     pub(super) fn jump_if(&mut self, id: ExprId, label: Label) -> Done {
         self.decide(id, true, label)
     }
 
-    /// Goes on at the label if the expression is false.
+    /// Jumps to the label if the expression is false.
     pub(super) fn jump_unless(&mut self, id: ExprId, label: Label) -> Done {
         self.decide(id, false, label)
     }
@@ -33,7 +33,7 @@ impl Compiler<'_> {
             Form::Parens(e) => self.decide(*e, when, label),
             Form::And(a, b) | Form::Or(a, b) => {
                 self.visit(id);
-                // The value of the first operand that is the whole's.
+                // The value of the first operand that decides the whole expression.
                 let decisive = matches!(expr.form, Form::Or(..));
                 if decisive == when {
                     self.decide(*a, when, label)?;
@@ -108,13 +108,13 @@ impl Compiler<'_> {
         Ok(to)
     }
 
-    /// The instruction of an operation on one word.
+    /// Emits an operation on one word.
     pub(super) fn unary(&mut self, op: Unary, to: Slot, a: Slot) -> Done {
         self.emit(Instruction::Unary { op, to, a })?;
         Ok(())
     }
 
-    /// The instruction of an operation on two words.
+    /// Emits an operation on two words.
     pub(super) fn binary(&mut self, op: Binary, to: Slot, a: Slot, b: Slot) -> Done {
         self.emit(match op {
             Binary::Add => Instruction::Add { to, a, b },

@@ -1,4 +1,4 @@
-//! What the evaluation of an expression may do to what was evaluated before.
+//! The effects of evaluating an expression on what was evaluated before.
 
 use crate::wsl::environment::access::Callee;
 use crate::wsl::library::Meaning;
@@ -7,7 +7,7 @@ use crate::wsl::types::{Scalar, Type, TypeId};
 use crate::wsl::typing::program::{Coercion, ExprId, Form, Program};
 use std::ops::BitOr;
 
-/// What may happen, whatever the operands are.
+/// Effects that may happen, for any values of the operands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Effects(u8);
 
@@ -19,17 +19,17 @@ impl Effects {
     /// An unspecified value may be chosen.
     const CHOOSES: Effects = Effects(4);
 
-    /// Whether values that stand in variables have to be copied before.
+    /// Whether earlier values that are still in variables have to be copied first.
     pub(super) fn writes(self) -> bool {
         self.0 & 1 != 0
     }
 
-    /// Whether it may read what is in the parameters of a function that is about to be called.
+    /// Whether it may read or change the parameters of a function that is about to be called.
     pub(super) fn reads_or_writes(self) -> bool {
         self.0 & 3 != 0
     }
 
-    /// Whether what is chosen before has to be chosen before, and what is read before to be read.
+    /// Whether earlier choices and loads have to be made first.
     pub(super) fn writes_or_chooses(self) -> bool {
         self.0 & 5 != 0
     }
@@ -43,7 +43,7 @@ impl BitOr for Effects {
     }
 }
 
-/// The effects of each expression: children stand before their parents.
+/// The effects of each expression. Children precede their parents.
 pub(super) fn effects(program: &Program) -> Vec<Effects> {
     let mut out: Vec<Effects> = Vec::with_capacity(program.exprs.len());
     for i in 0..program.exprs.len() as u32 {

@@ -11,8 +11,9 @@ use crate::wsl::types::{TypeId, ValueType};
 use crate::wsl::typing::program::{Access, Coercion, ExprId, Form, StoreId};
 
 impl Compiler<'_> {
-    /// The value, at a slot: perhaps at `to`, which is written to as the last step only. If it is
-    /// `stable`, nothing that this statement evaluates later changes it; then `to` is not named.
+    /// Evaluates an expression. Returns the slot of its value, which may be `to`. Only the last
+    /// step writes to `to`. If `stable`, nothing that this statement evaluates later changes the
+    /// value, and `to` is `None`.
     pub(super) fn value(&mut self, id: ExprId, to: Option<Slot>, stable: bool) -> Done<Slot> {
         debug_assert!(to.is_none() || !stable);
         if self.plain {
@@ -21,14 +22,14 @@ impl Compiler<'_> {
         deep(|| self.value_of(id, to, stable))
     }
 
-    /// The value, at that slot.
+    /// Evaluates an expression into that slot.
     pub(super) fn value_into(&mut self, id: ExprId, to: Slot) -> Done {
         let at = self.value(id, Some(to), false)?;
         let n = self.words(self.program.expr(id).ty.right())?;
         self.copy(to, at, n)
     }
 
-    /// Evaluates it for what it does.
+    /// Evaluates an expression for its effects.
     pub(super) fn effect(&mut self, id: ExprId) -> Done {
         deep(|| match &self.program.expr(id).form {
             Form::Parens(e) => self.effect(*e),
@@ -110,7 +111,7 @@ impl Compiler<'_> {
             }
             Form::ArrayLength(e, n) => {
                 match self.program.expr(*e).ty {
-                    // It is not loaded, but what leads to it is evaluated.
+                    // The array is not loaded, but the expressions that lead to it are evaluated.
                     ValueType::Left(..) => {
                         self.place(*e)?;
                     }
@@ -150,18 +151,18 @@ impl Compiler<'_> {
         }
     }
 
-    /// The words, in words that nothing changes.
+    /// Copies words to words that nothing else changes.
     fn stable(&mut self, at: Slot, n: u32) -> Done<Slot> {
         let to = self.temporary(n)?;
         self.copy(to, at, n)?;
         Ok(to)
     }
 
-    /// A left-value reduced to what it holds.
+    /// The value that a left-value holds.
     fn load_left(&mut self, e: ExprId, ty: TypeId, to: Option<Slot>, stable: bool) -> Done<Slot> {
         if let Form::Variable(store) = self.program.expr(e).form {
-            // Pointers and array references are never assigned, and a variable of an enum holds a
-            // value of it, unless it came from outside.
+            // Pointers and array references are never assigned to. A variable of an enum type holds
+            // a value of the enum, unless it came from outside.
             let fixed = self.program.env.types.is_reference(ty);
             let place = self.place(e)?;
             let n = self.words(ty)?;
@@ -207,8 +208,8 @@ impl Compiler<'_> {
         if stable { self.stable(value, n) } else { Ok(value) }
     }
 
-    /// `a[i] = e2` of a local array of single words, if it does not matter when
-    /// the index is checked.
+    /// `a[i] = e2` for a local array of single words, if it does not matter when the index
+    /// is checked.
     fn assign_element(&mut self, id: ExprId, e1: ExprId, e2: ExprId) -> Done<Option<Slot>> {
         let Form::Coerce(Coercion::LeftToAbstract, element) = self.program.expr(e1).form else { return Ok(None) };
         if self.effects_of(e2).writes_or_chooses() {
@@ -228,8 +229,8 @@ impl Compiler<'_> {
         Ok(Some(from))
     }
 
-    /// `e = operator++(e)`, the value that is assigned; before it, if there is a store for the old
-    /// value, that is stored there. `e` is reduced to an abstract left-value once, and read as
+    /// `e = operator++(e)`: the value that is assigned. If there is a store for the old value, the
+    /// old value is stored there first. `e` is reduced to an abstract left-value once, and read as
     /// often as the seed's text reads it.
     fn step(&mut self, id: ExprId, e: ExprId, operator: Callee, old: Option<StoreId>) -> Done<Slot> {
         let ty = self.program.expr(id).ty.right();
@@ -241,7 +242,7 @@ impl Compiler<'_> {
             let value = self.read(&target, Some(at), false)?;
             self.copy(at, value, n)?;
         } else if postfix {
-            // Its getters are called, though nobody asks for the old value.
+            // The getters are called, although the old value is unused.
             self.read(&target, None, false)?;
         }
         let value = self.read(&target, None, false)?;
@@ -262,7 +263,7 @@ impl Compiler<'_> {
         if stable { self.stable(value, n) } else { Ok(value) }
     }
 
-    /// Assigns what the operator gives.
+    /// Assigns the result of the operator.
     fn operate(&mut self, target: &Target, operator: Callee, operands: &[(Slot, TypeId)], ty: TypeId) -> Done<Slot> {
         let to = match target {
             Target::Place(Place::Direct(at), ..) if !self.plain => Some(*at),

@@ -1,7 +1,8 @@
 //! Built-in functions: seed 004 "Built-in Functions".
 //!
-//! Moves of words, and arithmetic and comparisons element by element, have instructions; everything
-//! else is one [`Instruction::Library`], which [`lanes`](crate::wsl::machine::lanes) evaluates.
+//! Moves of words have instructions, and so have arithmetic and comparisons element by element.
+//! Every other call is one [`Instruction::Library`], which
+//! [`lanes`](crate::wsl::machine::lanes) evaluates.
 
 use super::{Compiler, Done};
 use crate::wsl::library::{LibraryFunction, Meaning, Name};
@@ -13,8 +14,8 @@ use smallvec::SmallVec;
 /// The offsets of a value's scalars.
 type Offsets = SmallVec<[u32; 16]>;
 
-/// The comparison that the operator is on scalars of that type, and whether
-/// the operands change places.
+/// The test of a comparison operator on scalars of that type. The flag is true if the operands
+/// are swapped.
 pub(super) fn test_of(meaning: Meaning, of: Option<Scalar>) -> Option<(Test, bool)> {
     use Scalar::{Bool, Float, Int, Uint};
     let of = of?;
@@ -101,7 +102,7 @@ fn unary_of(meaning: Meaning, of: Scalar, to: Scalar) -> Option<Unary> {
 }
 
 impl Compiler<'_> {
-    /// The scalar that a value of the type is made of; of an enum, its base type.
+    /// The type of the scalars of a value of the type. For an enum, that of its base type.
     pub(super) fn scalar_of(&self, ty: TypeId) -> Option<Scalar> {
         match self.program.env.types.get(ty) {
             Type::Scalar(s) | Type::Vector(s, _) | Type::Matrix(s, ..) => Some(s),
@@ -115,7 +116,7 @@ impl Compiler<'_> {
         matches!(self.program.env.types.get(ty), Type::Scalar(_) | Type::Enum(_))
     }
 
-    /// Where the scalars of a value of the type are.
+    /// The offsets of the scalars of a value of the type.
     fn offsets(&self, ty: TypeId) -> Offsets {
         match self.program.env.types.get(ty) {
             Type::Vector(_, n) => (0..u32::from(n)).collect(),
@@ -127,7 +128,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// What a built-in function gives that neither waits nor is atomic.
+    /// Calls a built-in function that neither waits nor is atomic. Returns the slot of its result.
     pub(super) fn call_of_library(&mut self, f: LibraryFunction, operands: &[(Slot, TypeId)], ty: TypeId, to: Option<Slot>) -> Done<Slot> {
         let n = self.words(ty)?;
         match (f.meaning(), operands) {
@@ -137,7 +138,7 @@ impl Compiler<'_> {
                 return Ok(to);
             }
             (Meaning::Identity | Meaning::EnumValue, &[(a, _)]) => return Ok(a),
-            // What is no copy of the whole has zeros in its padding.
+            // The result is not a copy of the whole, so its padding has to be zeros.
             (Meaning::Plus | Meaning::Reinterpret, &[(a, _)]) => {
                 return if self.is_padded(ty) { self.gather(operands, ty, n, to) } else { Ok(a) };
             }
@@ -182,7 +183,7 @@ impl Compiler<'_> {
 
     fn swizzle(&mut self, f: LibraryFunction, a: Slot, n: u32, to: Option<Slot>) -> Done<Slot> {
         let letters = f.word();
-        // Elements in their own order are where they are, unless padding follows.
+        // Adjacent elements stay where they are, unless padding has to follow.
         if letters.windows(2).all(|w| w[1] == w[0] + 1) && letters.len() as u32 == n {
             return Ok(a + u32::from(letters[0]));
         }
@@ -194,13 +195,13 @@ impl Compiler<'_> {
         Ok(to)
     }
 
-    /// The named words if none of the operands is there, otherwise new ones.
+    /// The slot `to` if no operand overlaps it, or else new words.
     fn apart(&mut self, to: Option<Slot>, operands: &[Words], n: u32) -> Done<Slot> {
         let to = to.filter(|to| operands.iter().all(|o| o.at >= to + n || *to >= o.at + o.n));
         self.or_temporary(to, n)
     }
 
-    /// Zeros after the words that are used.
+    /// Writes zeros after the used words.
     fn pad(&mut self, to: Slot, used: u32, n: u32) -> Done {
         self.zero(to + used, n.saturating_sub(used))
     }
@@ -210,7 +211,7 @@ impl Compiler<'_> {
         matches!(self.program.env.types.get(ty), Type::Vector(_, 3) | Type::Matrix(_, _, 3))
     }
 
-    /// Zeros where a vector or matrix of the type has padding.
+    /// Writes zeros to the padding of a vector or matrix of the type.
     pub(super) fn padding(&mut self, to: Slot, ty: TypeId) -> Done {
         match self.program.env.types.get(ty) {
             Type::Vector(_, 3) => self.zero(to + 3, 1),
@@ -224,7 +225,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The vector or matrix of the operands' elements in order.
+    /// Makes a vector or matrix of the operands' elements in order.
     pub(super) fn gather(&mut self, operands: &[(Slot, TypeId)], ty: TypeId, n: u32, to: Option<Slot>) -> Done<Slot> {
         let mut from: SmallVec<[Slot; 16]> = SmallVec::new();
         let mut used: SmallVec<[Words; 16]> = SmallVec::new();
@@ -240,7 +241,7 @@ impl Compiler<'_> {
         Ok(to)
     }
 
-    /// An operation on each element; none if there is no instruction for it.
+    /// Performs an operation on each element. `None` if there is no instruction for it.
     fn elementwise(&mut self, meaning: Meaning, operands: &[(Slot, TypeId)], ty: TypeId, n: u32, to: Option<Slot>) -> Done<Option<Slot>> {
         let Some(of) = operands.first().and_then(|(_, ty)| self.scalar_of(*ty)) else { return Ok(None) };
         let Some(result) = self.scalar_of(ty) else { return Ok(None) };
@@ -265,7 +266,7 @@ impl Compiler<'_> {
             _ => {
                 let mut used: SmallVec<[Words; 2]> = SmallVec::new();
                 for &(slot, of) in operands {
-                    // Element by element in place is no harm.
+                    // An operation may replace an operand in place, element by element.
                     let words = self.words(of)?;
                     if Some(slot) != to || words != n {
                         used.push(Words { at: slot, n: words });
@@ -295,7 +296,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A function without instructions of its own, and the stores through its pointers.
+    /// Calls a function without instructions of its own, and stores through its pointers.
     fn general(&mut self, f: LibraryFunction, operands: &[(Slot, TypeId)], ty: TypeId, n: u32) -> Done<Slot> {
         let to = self.temporary(n)?;
         let (mut arguments, mut stored, mut pointers) = (Vec::new(), Vec::new(), Vec::new());
@@ -327,7 +328,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Between `int` and `uint`, and from a type to itself, the bits stay.
+/// Whether a conversion keeps the bits: between `int` and `uint`, and from either to itself.
 fn same_bits((of, to): (Scalar, Scalar)) -> bool {
     let integer = |s| matches!(s, Scalar::Int | Scalar::Uint);
     integer(of) && integer(to)

@@ -1,9 +1,9 @@
-//! From a typed program to code.
+//! Compilation from a typed program to code.
 //!
 //! Every function that the root may reach is compiled once. An expression becomes instructions that
-//! leave its value at a slot, and writes to a slot that somebody else named only as its last step;
-//! a variable that is read is its own slot, unless something that is evaluated later may write to
-//! it ([`effects`]).
+//! leave its value at a slot. If the caller names the slot, only the last of these instructions
+//! writes to it. The value of a variable that is read stays in the variable's own slot, unless
+//! something that is evaluated later may write to it ([`effects`]).
 
 mod access;
 mod call;
@@ -31,11 +31,11 @@ use effects::Effects;
 use rustc_hash::{FxHashMap, FxHashSet};
 use statement::Around;
 
-/// A place in the code that is not known yet.
+/// A place in the code that need not be known yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Label(u32);
 
-/// A function that is called.
+/// A function that calls refer to.
 #[derive(Clone, Debug)]
 struct Callable {
     parameters: Vec<Words>,
@@ -43,7 +43,7 @@ struct Callable {
     label: Label,
 }
 
-/// The words of intermediate values of one function: they are free again after each statement.
+/// The words of intermediate values of one function. They are free again after each statement.
 #[derive(Clone, Debug, Default)]
 struct Temporaries {
     chunks: Vec<Words>,
@@ -51,7 +51,7 @@ struct Temporaries {
     used: u32,
 }
 
-/// What is known while a program is compiled.
+/// The state of the compilation of a program.
 pub(super) struct Compiler<'a> {
     program: &'a Program,
     layouts: Layouts,
@@ -60,10 +60,10 @@ pub(super) struct Compiler<'a> {
     stores: FxHashMap<StoreId, Slot>,
     functions: FxHashMap<FunctionId, Callable>,
     todo: Vec<FunctionId>,
-    /// The parameter of each generated accessor that is made of a declared address-taker.
+    /// The parameter of each generated accessor that is made from a declared address-taker.
     generated: FxHashMap<Generated, Slot>,
     constants: FxHashMap<u32, Slot>,
-    /// What the slots of constants hold.
+    /// The contents of the slots of constants.
     known: FxHashMap<Slot, u32>,
     pairs: FxHashMap<(u32, u32), Slot>,
     enums: FxHashMap<EnumId, u32>,
@@ -72,27 +72,27 @@ pub(super) struct Compiler<'a> {
     around: Around,
     /// Whether the function that is compiled may wait at a barrier or for its quad.
     waits: bool,
-    /// The root's parameters, which hold what was given.
+    /// The root's parameters, whose values come from outside.
     outside: FxHashSet<StoreId>,
-    /// The functions that may.
+    /// By function, whether it may wait.
     waiting: Vec<bool>,
     result: Words,
     span: Span,
-    /// Whether every value is copied and every index checked where it is evaluated.
+    /// Whether to copy every value and check every index where it is evaluated.
     plain: bool,
-    /// Expressions that were evaluated since the last instruction.
+    /// The number of expressions evaluated since the last instruction.
     pending: u32,
 }
 
 type Done<T = ()> = Result<T, Refusal>;
 
-/// Compiles what the root may reach; if `plain` without shortcuts.
+/// Compiles everything that the root may reach. If `plain`, without shortcuts.
 pub(super) fn compile(program: &Program, root: FunctionId, plain: bool) -> Done<Code> {
     let effects = effects::effects(program);
     let mut c = Compiler {
         program,
         layouts: Layouts::default(),
-        // Word 0 is nobody's: before every second word of a pointer stands a first one.
+        // Word 0 is unused, so that there is always a first word before a pointer's second word.
         code: Code { words: 1, ..Code::default() },
         effects,
         stores: FxHashMap::default(),
@@ -134,7 +134,7 @@ pub(super) fn compile(program: &Program, root: FunctionId, plain: bool) -> Done<
     Ok(c.code)
 }
 
-/// The functions that may wait at a barrier or for their quad.
+/// By function, whether it may wait at a barrier or for its quad.
 fn waiting(program: &Program) -> Vec<bool> {
     let mut waiting = vec![false; program.bodies.len()];
     for &id in &program.order {
@@ -163,7 +163,8 @@ fn waits(meaning: Meaning) -> bool {
 }
 
 impl Compiler<'_> {
-    /// What in an argument from outside, so many words after its beginning, names something there.
+    /// Appends the references to outside objects in an argument of that type, which begins at
+    /// word `at`.
     fn references(&mut self, ty: TypeId, at: u32, out: &mut Vec<(u32, Reference)>) -> Done {
         match self.program.env.types.get(ty) {
             Type::ArrayReference(AddressSpace::Device | AddressSpace::Constant, of) => out.push((at, Reference::Elements(self.words(of)?))),
@@ -195,7 +196,7 @@ impl Compiler<'_> {
         Err(Refusal::limit(what, bound, self.span))
     }
 
-    /// How many words the type has.
+    /// The size of the type in words.
     fn words(&mut self, ty: TypeId) -> Done<u32> {
         let layout = self.layouts.of(&self.program.env, ty).and_then(words).filter(|n| *n <= MAX_WORDS);
         match layout {
@@ -204,7 +205,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// How many words come before the field.
+    /// The offset of the field in words.
     fn field_offset(&mut self, id: StructId, field: u32) -> Done<u32> {
         let offset = self.layouts.offsets(&self.program.env, id).and_then(|o| o.get(field as usize)).copied();
         match offset.and_then(|o| u32::try_from(o / 4).ok()) {
@@ -213,7 +214,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Words of the thread's memory that are nobody else's.
+    /// Allocates words of the thread's memory.
     fn allocate(&mut self, n: u32) -> Done<Slot> {
         let at = self.code.words;
         match at.checked_add(n).filter(|end| *end <= MAX_WORDS) {
@@ -248,7 +249,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The named words, or new ones.
+    /// The slot `to` if it is named, or else new words.
     fn or_temporary(&mut self, to: Option<Slot>, n: u32) -> Done<Slot> {
         match to {
             Some(to) => Ok(to),
@@ -268,7 +269,7 @@ impl Compiler<'_> {
         Ok(at)
     }
 
-    /// Two such words, one after the other.
+    /// Two adjacent words that always hold these bits.
     fn constant_pair(&mut self, first: u32, second: u32) -> Done<Slot> {
         if let Some(&at) = self.pairs.get(&(first, second)) {
             return Ok(at);
@@ -286,7 +287,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Where a variable is: in the thread's memory, or in the threadgroup's.
+    /// The place of a variable, in the thread's memory or in the threadgroup's.
     fn store(&mut self, id: StoreId) -> Done<Slot> {
         if let Some(&at) = self.stores.get(&id) {
             return Ok(at);
@@ -308,7 +309,7 @@ impl Compiler<'_> {
         Ok(at)
     }
 
-    /// The function, which is compiled in its turn.
+    /// The function for calls. It will be compiled in its turn.
     fn callable(&mut self, id: FunctionId) -> Done<Callable> {
         if let Some(callable) = self.functions.get(&id) {
             return Ok(callable.clone());
@@ -343,7 +344,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// The number of the enum among those whose values are checked.
+    /// The index of the enum among those whose values are checked.
     fn enumeration(&mut self, id: EnumId) -> u32 {
         let (program, code) = (self.program, &mut self.code);
         *self.enums.entry(id).or_insert_with(|| {
@@ -357,7 +358,7 @@ impl Compiler<'_> {
         Label(self.labels.len() as u32 - 1)
     }
 
-    /// The label is here.
+    /// Places the label here.
     fn bind(&mut self, label: Label) {
         if let Some(last) = self.code.nodes.last_mut() {
             *last = last.saturating_add(std::mem::take(&mut self.pending));
@@ -381,7 +382,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Puts the places of instructions for labels.
+    /// Replaces labels with the indices of instructions.
     fn resolve(&mut self) {
         for instruction in &mut self.code.instructions {
             match instruction {
@@ -402,7 +403,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Notes that this instruction belongs to an expression.
+    /// Records that the next instructions belong to an expression.
     fn visit(&mut self, id: ExprId) {
         let expr = self.program.expr(id);
         self.span = expr.span;

@@ -9,19 +9,19 @@ use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::{Type, TypeId, ValueType};
 use crate::wsl::typing::program::{Access, ExprId, Form};
 
-/// Where a left-value is.
+/// The place of a left-value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// At that word of the thread's memory.
+    /// At that slot of the thread's memory.
     Direct(Slot),
-    /// In the thread's memory at `base` plus what `offset` holds.
+    /// In the thread's memory, at `base` plus the contents of `offset`.
     At { base: u32, offset: Slot },
-    /// In the object that `object` holds, `plus` words after what `offset` holds.
+    /// In the object whose number `object` holds, `plus` words after the contents of `offset`.
     Far { object: Slot, offset: Slot, plus: u32 },
 }
 
 impl Place {
-    /// The place that many words later.
+    /// The place `words` words later.
     pub(super) fn after(self, words: u32) -> Place {
         match self {
             Place::Direct(at) => Place::Direct(at + words),
@@ -38,7 +38,7 @@ impl Compiler<'_> {
         Ok(Place::Far { object: pair, offset: pair + 1, plus: at })
     }
 
-    /// What a pointer into that address space points at.
+    /// The place that a pointer into that address space points to.
     pub(super) fn pointed(&self, pointer: Slot, space: AddressSpace) -> Place {
         match space {
             AddressSpace::Thread => Place::At { base: 0, offset: pointer + 1 },
@@ -46,11 +46,11 @@ impl Compiler<'_> {
         }
     }
 
-    /// A pointer to the place, at two slots.
+    /// A pointer to the place, in two slots.
     pub(super) fn pointer_to(&mut self, place: Place, to: Option<Slot>) -> Done<Slot> {
         match place {
             Place::Direct(at) => self.constant_pair(OWN, at),
-            // Where a pointer came from, it is.
+            // The place was made from a pointer, which still exists.
             Place::At { base: 0, offset } if to.is_none() => Ok(offset - 1),
             Place::At { base, offset } => {
                 let to = self.or_temporary(to, 2)?;
@@ -77,8 +77,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// The place that the left-value is reduced to. Nothing that is evaluated later changes what it
-    /// stands on.
+    /// The place that the left-value is reduced to. Nothing that is evaluated later changes the
+    /// slots that the place uses.
     pub(super) fn place(&mut self, id: ExprId) -> Done<Place> {
         deep(|| self.place_of(id))
     }
@@ -128,7 +128,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// `*operator&.f(&e)` or `*operator&[](&e, index)`, of a whole of that type in that space.
+    /// `*operator&.f(&e)` or `*operator&[](&e, index)`, for a whole of that type in that
+    /// address space.
     fn taken(&mut self, callee: Callee, whole: Place, ty: TypeId, index: Option<Slot>, space: AddressSpace) -> Done<Place> {
         match (callee, index) {
             (Callee::Generated(Generated::FieldAddress(s, field, _)), _) => Ok(whole.after(self.field_offset(s, field)?)),
@@ -143,7 +144,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// The place of an element of an array of that type; out of bounds an unspecified one.
+    /// The place of an element of an array of that type. If the index is out of bounds, the element
+    /// is unspecified.
     pub(super) fn element_of(&mut self, whole: Place, array: TypeId, index: Slot) -> Done<Place> {
         let Type::Array(of, count) = self.program.env.types.get(array) else { return self.unsupported("elements of this type") };
         let stride = self.words(of)?;
@@ -167,12 +169,12 @@ impl Compiler<'_> {
         }
     }
 
-    /// The bits that the slot always holds, if it is that of a constant.
+    /// The bits of a constant's slot. `None` for other slots.
     pub(super) fn known(&self, at: Slot) -> Option<u32> {
         self.known.get(&at).copied()
     }
 
-    /// What is at the place: a load.
+    /// Loads the value at the place.
     pub(super) fn load(&mut self, place: Place, n: u32, to: Option<Slot>, stable: bool) -> Done<Slot> {
         match place {
             Place::Direct(at) if !stable => Ok(at),
@@ -214,7 +216,7 @@ impl Compiler<'_> {
         Ok(to)
     }
 
-    /// Stores the words at the place.
+    /// Stores words to the place.
     pub(super) fn store_to(&mut self, place: Place, from: Slot, n: u32) -> Done {
         match (place, n) {
             (_, 0) => {}
@@ -230,8 +232,9 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// A local array, its elements' number and the index's slot, where the left-value is an element
-    /// of one word whose index may be checked when it is used.
+    /// The parts of a left-value that is a one-word element of a local array, and whose index may
+    /// be checked when it is used. The parts are the array's slot, its length, the array expression
+    /// and the index expression.
     pub(super) fn simple_element(&mut self, id: ExprId) -> Done<Option<(Slot, u32, ExprId, ExprId)>> {
         let expr = self.program.expr(id);
         let Form::Index(e1, e2, Access::AddressTaker(Callee::Generated(Generated::ElementAddress(array, AddressSpace::Thread)))) =

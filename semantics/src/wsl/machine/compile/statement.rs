@@ -7,7 +7,7 @@ use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::Type;
 use crate::wsl::typing::program::{Case, Constant, ExprId, StmtForm, StmtId, StoreId};
 
-/// Where terminators lead.
+/// The targets of terminators.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Around {
     breaks: Option<Label>,
@@ -66,7 +66,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The initialising value, or the default value, is stored whenever the declaration is reached.
+    /// A declaration stores its initial value, or the default value, whenever it is reached.
     fn declaration(&mut self, id: StoreId, initializer: Option<ExprId>) -> Done {
         let store = *self.program.store(id);
         let at = self.store(id)?;
@@ -98,7 +98,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// A loop's body, in which `break` and `continue` are the loop's.
+    /// The body of a loop. `break` and `continue` in it refer to the loop.
     fn body(&mut self, body: StmtId, breaks: Label, continues: Label) -> Done {
         let saved = (self.around.breaks.replace(breaks), self.around.continues.replace(continues), self.around.fallthrough.take());
         self.emit(match self.around.innermost {
@@ -155,7 +155,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// No intermediate value is needed any more.
+    /// Frees the words of all intermediate values.
     fn fresh(&mut self) {
         self.temporaries.chunk = 0;
         self.temporaries.used = 0;
@@ -183,7 +183,7 @@ impl Compiler<'_> {
             self.bind(labels[i]);
             self.around.fallthrough = labels.get(i + 1).copied();
             self.statement(case.body)?;
-            // A case whose end is reached ends the switch; validation asks for a terminator.
+            // A case whose end is reached ends the switch. Validation requires a terminator there.
             self.jump(end)?;
         }
         (self.around.breaks, self.around.fallthrough) = saved;

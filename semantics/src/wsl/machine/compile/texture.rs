@@ -1,8 +1,8 @@
 //! Functions of textures, and operations over quads: seed 004 "Sampler and texture operations",
 //! "Floating point arithmetic".
 //!
-//! Where a quad meets there are two instructions: one waits, and has the operands of all four
-//! threads beside each other when it goes on; the next one works on them.
+//! A meeting of a quad takes two instructions. The first waits. When it goes on, the operands of
+//! all four threads are next to each other. The second works on them.
 
 use super::{Compiler, Done};
 use crate::wsl::library::{LibraryFunction, Meaning};
@@ -13,7 +13,8 @@ use crate::wsl::texture::{elements_of, is_function};
 use crate::wsl::types::{Type, TypeId};
 
 impl Compiler<'_> {
-    /// What such a function gives; none if it is another one.
+    /// Calls a function of textures or quads. Returns the slot of its result. `None` for
+    /// other functions.
     pub(super) fn texture_or_quad(&mut self, f: LibraryFunction, operands: &[(Slot, TypeId)], ty: TypeId) -> Done<Option<Slot>> {
         if let (Some(_), &[(at, of)]) = (Derivative::of(f.meaning()), operands) {
             let n = self.words(of)?;
@@ -69,7 +70,7 @@ impl Compiler<'_> {
         Ok(result.at)
     }
 
-    /// Waits for the quad, with that operand.
+    /// Waits for the quad, with that operand. Returns the index of the meeting.
     fn meeting(&mut self, meaning: Meaning, operand: Words) -> Done<u32> {
         let gathered = self.temporary(4 * operand.n)?;
         let chosen = self.temporary(2)?;

@@ -32,7 +32,7 @@ impl Cx<'_, '_> {
         Expr { at: target.at, ty: target.ty, form: Form::Assign(Box::new([target, value])) }
     }
 
-    /// `f(e…)` giving a value of the type of `like`.
+    /// `f(e…)`, with a value of the type of `like`.
     fn operator(&self, callee: Callee, like: &Expr, arguments: Vec<Expr>) -> Expr {
         let call = Expr { at: like.at, ty: like.ty, form: Form::Call(callee, arguments) };
         Expr { ty: self.result(callee, &call), ..call }

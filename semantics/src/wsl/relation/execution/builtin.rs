@@ -23,11 +23,11 @@ pub(super) const RULES: &[Row] = &[
     (Rule::WslEBarrier, E(&[Shape::CallBarrier], e_barrier)),
 ];
 
-/// The arguments of a call, which are values.
+/// The types and words of a call's arguments, all of which are values.
 pub(super) type Values<'e> = SmallVec<[(TypeId, &'e Words); 4]>;
 
-/// The function of the library that is called, if it is of such a class and
-/// its arguments are values.
+/// The library function that is called and its arguments. `None` unless the class of the function
+/// fits and all arguments are values.
 pub(super) fn called(e: &Expr, is: impl FnOnce(Class) -> bool) -> Option<(LibraryFunction, Values<'_>)> {
     let Form::Call(Callee::Library(function), arguments) = &e.form else { return None };
     if !is(Class::of(function.meaning())) {
@@ -56,7 +56,7 @@ pub fn e_call_library(cx: &mut Cx, e: &Expr) -> Option<Next> {
     conclude(|| {
         let mut effects = Effects::new();
         let result = match (function.meaning(), first) {
-            // Of every type, those that the program declares too.
+            // The default exists for every type, also for types that the program declares.
             (Meaning::Default, _) => cx.default_value(e.ty)?,
             (Meaning::Identity, Some(first)) => Words::from_slice(first),
             (Meaning::EnumFrom, Some(first)) => cx.valid(e.ty, Words::from_slice(first)),
@@ -85,7 +85,7 @@ fn address(words: &Words) -> Option<Address> {
     }
 }
 
-/// An atomic's scalar.
+/// The scalar type of the atomic that a pointer points to.
 fn atomic(cx: &Cx, pointer: TypeId) -> Option<Scalar> {
     match cx.program().env.types.get(super::pointee(cx.program(), pointer)?) {
         Type::Atomic(scalar) => Some(scalar),
@@ -94,7 +94,8 @@ fn atomic(cx: &Cx, pointer: TypeId) -> Option<Scalar> {
 }
 
 impl Cx<'_, '_> {
-    /// What an atomic operation reads; unspecified if it races with a store that is not atomic.
+    /// The word that an atomic operation reads. It is unspecified if the read races with a store
+    /// that is not atomic.
     fn atomic_read(&mut self, at: Address) -> Result<Word, Stop> {
         self.turn(at, 1, true)?;
         if self.memory.races_with(self.opens, at, 1, ATOMIC).contains(&0) {
@@ -106,8 +107,8 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// An atomic operation of a helper thread: nothing is read or written, and an unspecified value
-    /// is stored through its last argument.
+    /// An atomic operation of a helper thread. It reads and writes nothing, and stores an
+    /// unspecified value through its last argument.
     fn read_by_helper(&mut self, e: &Expr, x: Address, z: Address) -> Next {
         let read = self.opens.leaf(None, Scalar::Uint, 0);
         Next::value(e, Words::new()).with(smallvec![Effect::Helped(x), stored(z, read)])
@@ -178,7 +179,7 @@ fn fences(barrier: Meaning) -> (bool, bool) {
     }
 }
 
-/// Likewise, of the barrier that an expression calls.
+/// Whether the fence of a called barrier is of threadgroup memory, and of device memory.
 pub fn fence(program: &Program, barrier: ExprId) -> (bool, bool) {
     match &program.expr(barrier).form {
         program::Form::Call(Callee::Library(function), _) => fences(function.meaning()),

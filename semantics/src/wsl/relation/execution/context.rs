@@ -1,4 +1,5 @@
-//! What a rule is given beside the term, and the three judgements that its premises are of.
+//! The context that a rule reads besides its term ([`Cx`]), and the three judgements that premises
+//! use: steps of right-values, reductions to left-values, and steps of statements.
 
 use super::next::{Judged, Next};
 use super::table::{Shape, StmtShape};
@@ -17,15 +18,15 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// What a rule is given beside the term. Nothing of it changes while a rule is asked, but that new
-/// terms over unspecified values may be added.
+/// The context that a rule reads besides its term. Rules change nothing in it, except that they may
+/// add terms over unspecified values.
 #[derive(Debug)]
 pub struct Cx<'a, 'p> {
     /// The program and its layout.
     pub shared: &'a Shared<'p>,
     /// Memory.
     pub memory: &'a Memory,
-    /// What is unspecified.
+    /// The terms over unspecified values.
     pub opens: &'a mut Opens,
     pub(super) own: ObjectId,
     pub(super) group: ObjectId,
@@ -34,39 +35,41 @@ pub struct Cx<'a, 'p> {
     pub(super) released: bool,
     pub(super) gate: Gate,
     pub(super) stage: Option<&'a InDraw>,
-    /// ρ; none is empty.
+    /// The environment ρ. `None` is the empty environment.
     pub(super) env: Option<Env>,
-    /// The expression that is being reduced, or that the statement being reduced stands in.
+    /// The source expression of the term being reduced, or, for a statement, of an expression in it
+    /// or around it.
     pub(super) at: ExprId,
-    /// How many levels of the term are being asked about.
+    /// The current nesting of judgements, in levels of the term.
     pub(super) depth: u32,
-    /// The innermost term that no rule applied to, and what it is.
+    /// The source expression and the name of the innermost term to which no rule applied.
     pub(super) stuck: Option<(ExprId, &'static str)>,
-    /// What applied where, if every rule is asked.
+    /// One record for each term, if every rule is tried. `None` in a normal step.
     pub(super) asked: Option<Vec<Asked>>,
 }
 
-/// What applied to a term when every rule was asked.
+/// The rules that applied to a term when every rule was tried.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// The rules that apply. A coercion's operand steps in place, without a rule of its own.
+    /// The rules that applied. `None` stands for a coercion whose operand steps in place, which has
+    /// no rule of its own.
     pub applied: SmallVec<[Option<Rule>; 2]>,
-    /// Whether all of them do so under assumptions about one unspecified value.
+    /// Whether each of them applies under an assumption about an unspecified value.
     pub alternatives: bool,
-    /// Whether those that are looked up by the term's form are the same.
+    /// Whether the lookup by the term's form finds all of them.
     pub indexed: bool,
-    /// Whether it is the whole program of the thread.
+    /// Whether the term is the whole program of the thread.
     pub whole: bool,
 }
 
-/// So many levels of an expression of the source are opened at once, so that what stands in one
-/// another need not be put in place level by level.
+/// The number of levels of a source expression that are opened at once. Nested expressions then
+/// need not be put in place level by level.
 const LEVELS: u32 = 8;
 
 /// Rules with their functions.
 type Rows<T> = [(Rule, fn(&mut Cx, &T) -> Option<Next>)];
 
-/// Whether a condition holds.
+/// The truth of a condition: known, or a term over unspecified values.
 enum Truth {
     Known(bool),
     Open(Word),
@@ -90,8 +93,8 @@ impl<'p> Cx<'_, 'p> {
         }
     }
 
-    /// ρ ⊢ e → e', e reduced to an abstract left-value: nothing if it is one already, or a value
-    /// (ERRATA WSL-D3, WSL-D4).
+    /// ρ ⊢ e → e', where e is reduced to an abstract left-value. `None` if e is a left-value or a
+    /// value already (ERRATA WSL-D3, WSL-D4).
     pub fn left(&mut self, e: &Expr) -> Option<Next> {
         match e.form {
             Form::Value(_) | Form::Left(_) if self.asked.is_none() => None,
@@ -104,7 +107,8 @@ impl<'p> Cx<'_, 'p> {
         self.below(|cx| cx.stmt_of(s))
     }
 
-    /// One level down in the term. Every few levels the stack is looked at.
+    /// Calls `f` one level further down in the term. Every 8 levels, `deep` makes sure that the
+    /// stack has room.
     #[inline]
     fn below<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
         self.depth += 1;
@@ -139,7 +143,8 @@ impl<'p> Cx<'_, 'p> {
         self.first(shared.rules.exprs.of(Shape::of(e) as usize), e).or_else(|| self.in_coercion(e))
     }
 
-    /// A coercion is no syntax of the specification: what stands in it steps there.
+    /// A coercion is not in the syntax of the specification. Its operand steps in place, without
+    /// a rule.
     fn in_coercion(&mut self, e: &Expr) -> Option<Next> {
         match &e.form {
             Form::Coerce(_, inner) => self.expr(inner)?.at_part(0),
@@ -189,7 +194,7 @@ impl<'p> Cx<'_, 'p> {
         Some(next?.judged(Judged::Step))
     }
 
-    /// The first of these rules that applies; of those that do under assumptions, all.
+    /// The result of the first rule that applies. Rules that apply under assumptions are joined.
     fn first<T>(&mut self, rules: &Rows<T>, term: &T) -> Option<Next> {
         let mut open: Option<Next> = None;
         for &(rule, function) in rules {
@@ -206,7 +211,8 @@ impl<'p> Cx<'_, 'p> {
         open
     }
 
-    /// Asks every rule of a judgement, and notes which apply.
+    /// Tries every rule of a judgement and records which apply. `beside` makes the step that has
+    /// no rule.
     fn every<T>(
         &mut self,
         rules: impl Fn(&super::Rules) -> (&Rows<T>, &Rows<T>),
@@ -240,7 +246,7 @@ impl<'p> Cx<'_, 'p> {
         answer
     }
 
-    /// In another environment.
+    /// Calls `f` in another environment.
     pub fn in_env<R>(&mut self, env: Env, f: impl FnOnce(&mut Self) -> R) -> R {
         let outer = self.env.replace(env);
         let result = f(self);
@@ -248,34 +254,35 @@ impl<'p> Cx<'_, 'p> {
         result
     }
 
-    /// What the premises of a rule that hold do not say: why the thread cannot go on.
+    /// Stops the thread as stuck: the premises of a rule hold, but the thread cannot go on.
     pub(super) fn stuck<T>(&self, why: impl Into<String>) -> Result<T, Stop> {
         Err(Stop::Stuck(why.into(), self.span()))
     }
 
-    /// Where a step is made; the call that a thread begins with may stand nowhere.
+    /// The place in the source of the term being reduced. The call that a thread begins with may
+    /// have none. It then has the default span.
     pub(super) fn span(&self) -> Span {
         span(self.program(), self.at)
     }
 
-    /// Where a store is, in this thread's or its group's memory.
+    /// The address of a store, in the memory of this thread or of its group.
     pub fn address(&self, store: StoreId) -> Address {
         let object = if self.program().store(store).space == AddressSpace::Threadgroup { self.group } else { self.own };
         Address::of(object, self.shared.offsets[store.0 as usize])
     }
 
-    /// That a thread goes on to an access, unless it waits for its turn there.
+    /// Checks that the thread may make an access now.
     ///
     /// # Errors
-    /// That it waits.
+    /// [`Stop::Turn`] if the thread has to wait for its turn.
     pub(super) fn turn(&self, at: Address, words: usize, atomic: bool) -> Result<(), Stop> {
         turn(self.gate, self.memory, at, words, atomic).map_or(Ok(()), |footprint| Err(Stop::Turn(footprint)))
     }
 
-    /// What a load of so many words gives; it is added to the effects.
+    /// Loads `words` words, and adds the load to the effects.
     ///
     /// # Errors
-    /// If its object does not hold that much there, or it is not the thread's turn.
+    /// If the object does not hold that many words there, or if it is not the thread's turn.
     pub fn load(&mut self, at: Address, words: u32, effects: &mut Effects) -> Result<Words, Stop> {
         self.turn(at, words as usize, false)?;
         match self.memory.loaded(self.opens, at, words) {
@@ -287,8 +294,8 @@ impl<'p> Cx<'_, 'p> {
         }
     }
 
-    /// Whether an access of what is there is none, because a thread that only helps
-    /// its quad makes it.
+    /// Whether an access at that address has no effect, because a helper thread makes it to
+    /// device memory.
     pub(super) fn helps(&self, at: Address) -> bool {
         self.stage.is_some_and(|stage| stage.helper) && self.memory.object(at.object).space == AddressSpace::Device
     }
@@ -301,8 +308,8 @@ impl<'p> Cx<'_, 'p> {
         }
     }
 
-    /// What follows if a value is true, perhaps under that assumption. In a buffer it may be true
-    /// and not 1.
+    /// The step `next` if a value is true, perhaps under the assumption that it is. A word of a
+    /// buffer may be true without being 1.
     pub(super) fn if_true(&self, e: &Expr, next: impl FnOnce() -> Next) -> Option<Next> {
         match self.truth(e)? {
             Truth::Known(true) => Some(next()),
@@ -311,7 +318,7 @@ impl<'p> Cx<'_, 'p> {
         }
     }
 
-    /// What follows if a value is false, perhaps under that assumption.
+    /// The step `next` if a value is false, perhaps under the assumption that it is.
     pub(super) fn if_false(&self, e: &Expr, next: impl FnOnce() -> Next) -> Option<Next> {
         match self.truth(e)? {
             Truth::Known(false) => Some(next()),
@@ -331,7 +338,7 @@ impl<'p> Cx<'_, 'p> {
         }
     }
 
-    /// The type that a function gives.
+    /// The result type of a function that `e` calls.
     pub(super) fn result(&self, callee: Callee, e: &Expr) -> TypeId {
         match callee {
             Callee::Declared(id) => self.program().env.function(id).result,
@@ -339,13 +346,12 @@ impl<'p> Cx<'_, 'p> {
         }
     }
 
-    /// An expression of the source that is not reached yet; a literal is a value.
+    /// A source expression that is not reached yet. A literal is a value at once.
     pub(super) fn source(&self, id: ExprId) -> Expr {
         super::source(self.program(), id)
     }
 
-    /// Levels of an expression of the source, which is the same expression. What is used as an
-    /// abstract left-value is one.
+    /// The expression with its top levels opened, if it is a source expression. `None` for others.
     fn opened(&self, e: &Expr) -> Option<Expr> {
         match e.form {
             Form::Source(id) => Some(self.open(id, LEVELS)),
@@ -353,8 +359,9 @@ impl<'p> Cx<'_, 'p> {
         }
     }
 
-    /// Opens so many levels, at least one, of an expression of the source. What may never be
-    /// reached, or is copied before it is, is left as it is.
+    /// Opens `levels` levels, at least one, of a source expression. Operands that may never be
+    /// reached, or that are copied before they are reached, stay closed. A coercion of a left-value
+    /// to an abstract left-value is dropped, since a left-value is one.
     fn open(&self, mut id: ExprId, levels: u32) -> Expr {
         let program = self.program();
         while let Typed::Coerce(Coercion::LeftToAbstract, inner) = program.expr(id).form {
@@ -388,15 +395,14 @@ impl<'p> Cx<'_, 'p> {
             Typed::ArrayLength(e, n) => Form::ArrayLength(one(*e), *n),
             Typed::ReferenceLength(e) => Form::ReferenceLength(one(*e)),
             Typed::Step(_, _, e, callee, store) => Form::Step(one(*e), *callee, *store),
-            // The second operand of the operator is the expression; its first
-            // is the target, loaded.
+            // The operator takes the loaded target and `b`.
             Typed::CompoundAssign(callee, a, b) => Form::CompoundAssign(*callee, Box::new([below(*a), later(*b)])),
             Typed::Call(callee, range) => Form::Call(*callee, program.arguments(range).iter().map(|&e| below(e)).collect()),
         };
         Expr { at: id, ty, form }
     }
 
-    /// A statement of the source, one level of it.
+    /// A statement of the source, opened by one level.
     pub(super) fn open_stmt(&self, id: StmtId) -> Stmt {
         let program = self.program();
         match &program.stmt(id).form {
@@ -414,20 +420,20 @@ impl<'p> Cx<'_, 'p> {
         }
     }
 
-    /// `{ρ: s…}` of the statements that rules made, the last of which comes first, and of the
-    /// source's after them.
+    /// The block `{ρ: s…}` of the statements that rules made, in reverse order, and of the source's
+    /// statements `rest` after them.
     pub(super) fn block(&self, env: Env, mut made: Vec<Stmt>, mut rest: Range<u32>) -> Block {
         let first = made.pop().or_else(|| rest.next().map(|at| self.open_stmt(self.program().blocks[at as usize])));
         Block { env: Some(env), first, rest, made }
     }
 }
 
-/// Where an expression stands.
+/// The place of an expression in the source.
 pub(super) fn span(program: &Program, at: ExprId) -> Span {
     program.exprs.get(at.0 as usize).map_or(Span::default(), |e| e.span)
 }
 
-/// What a thread waits to touch before an access, if it waits for its turn there.
+/// The footprint of an access for which a thread has to wait. `None` if it need not wait.
 pub(super) fn turn(gate: Gate, memory: &Memory, at: Address, words: usize, atomic: bool) -> Option<Footprint> {
     let waits = match gate {
         Gate::Open => false,
@@ -437,7 +443,8 @@ pub(super) fn turn(gate: Gate, memory: &Memory, at: Address, words: usize, atomi
     if !waits || !matches!(memory.object(at.object).space, AddressSpace::Device | AddressSpace::Threadgroup) {
         return None;
     }
-    // A step may go on to other words, and an open address to others of its object.
+    // With `Gate::Shared` the same step may access other words too. An open address may be any
+    // address of its object.
     Some(match (gate, at.open) {
         (Gate::Atomics, None) => Footprint::Memory { object: at.object.0, offset: at.bytes.into(), bytes: 4 * words as u64, writes: true },
         (Gate::Atomics, Some(_)) => Footprint::Memory { object: at.object.0, offset: 0, bytes: u64::MAX, writes: true },

@@ -16,12 +16,13 @@ use smallvec::smallvec;
 pub(super) const RULES: &[Row] = &[(Rule::WslEDerivative, E(&[Shape::CallDerivative], e_derivative))];
 
 impl Cx<'_, '_> {
-    /// What the four threads of the quad hold for operands at this operation, in the order of
-    /// lanes: x + 2·y. A thread that does not meet them has unspecified ones. Who asks for it takes
-    /// it ([`Effect::Exchanged`]).
+    /// The operands of the four threads of the quad at this operation, in the order of lanes: x +
+    /// 2·y. They are unspecified for a thread that does not meet the others. The caller adds
+    /// [`Effect::Exchanged`].
     ///
     /// # Errors
-    /// [`Stop::Quad`] until the quad goes on; [`Stop::Unsupported`] of a thread that is in no quad.
+    /// [`Stop::Quad`] until the quad goes on. [`Stop::Unsupported`] for a thread that is in
+    /// no quad.
     pub fn quad(&self, operand: &[Word]) -> Result<Exchange, Stop> {
         let Some(stage) = self.stage.filter(|stage| stage.lane.is_some()) else {
             return Err(Stop::Unsupported("an operation over a quad of threads, and no fragment is drawn here".into(), self.span()));
@@ -29,7 +30,7 @@ impl Cx<'_, '_> {
         stage.exchange.clone().ok_or_else(|| Stop::Quad(Words::from_slice(operand)))
     }
 
-    /// The thread's place in its quad, x + 2·y.
+    /// The thread's place in its quad, x + 2·y. `None` for a thread that is in no quad.
     pub fn lane(&self) -> Option<usize> {
         self.stage?.lane
     }

@@ -1,4 +1,4 @@
-//! The driver: asks the rules for a thread's next step, and does what they say.
+//! The driver: asks the rules for a thread's next step, and carries it out.
 
 use super::context::{Asked, Cx, span, turn};
 use super::next::{Change, Does, Focus, Node, Reduct, put, within};
@@ -17,7 +17,7 @@ use crate::wsl::typing::program::ExprId;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// What a thread has beside its program.
+/// The fields of a thread that a step uses besides its program and focus.
 struct Beside<'t> {
     number: u32,
     own: ObjectId,
@@ -27,15 +27,14 @@ struct Beside<'t> {
     stage: &'t mut Option<InDraw>,
 }
 
-/// What a thread has, its focus and its program, so that rules are asked about the program where it
-/// stands.
+/// Splits a thread into its other fields, its focus and its program. Rules can then borrow the
+/// program in place.
 fn apart(thread: &mut Thread) -> (Beside<'_>, &mut Focus, &mut Expr) {
     let Thread { number, program, own, group, generated, released, stage, focus, .. } = thread;
     (Beside { number: *number, own: *own, group: *group, generated, released, stage }, focus, program)
 }
 
-/// What rules are given that are asked about an expression there, or about the statement that it
-/// stands in.
+/// The context for rules about the expression `at`, or about a statement in that expression.
 fn context<'a, 'p>(
     shared: &'a Shared<'p>,
     memory: &'a Memory,
@@ -66,15 +65,15 @@ fn context<'a, 'p>(
     }
 }
 
-/// A thread's next transition. A thread whose program is a value makes
-/// none: ask [`Thread::value`] first.
+/// Makes a thread's next transition. A thread whose program is a value has none: ask
+/// [`Thread::value`] first.
 ///
 /// # Errors
-/// Why there is none; the thread is as it was, or ended.
+/// Why there is none. The thread is unchanged, or it has ended.
 pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mut Thread) -> Result<Step, (Stop, Instance)> {
     let gate = if std::mem::take(&mut thread.passes) { Gate::Open } else { thread.gate };
     let (mut beside, focus, program) = apart(thread);
-    // What a wrong rule leaves need not step where it was.
+    // After a planted rule, the term may not step in the same place.
     if shared.planted.rule.is_some() {
         focus.clear();
     }
@@ -86,7 +85,7 @@ pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mu
     done
 }
 
-/// The next transition of a thread and its program, found from the focus outwards.
+/// The next transition of a thread, searched from the focus outwards.
 fn stepped(
     shared: &Shared,
     memory: &mut Memory,
@@ -106,7 +105,7 @@ fn stepped(
             Some(next) if focus.is_whole() || next.changes_term() => {
                 return done(shared, memory, opens, thread, gate, (focus, part, whole), next);
             }
-            // Where a thread stops is said by all that is around it.
+            // The outer contexts record where a thread stops, so all of them are asked again.
             Some(_) => focus.clear(),
             None if focus.is_whole() => {
                 let (at, what) = cx.stuck.unwrap_or((whole, name));
@@ -117,8 +116,8 @@ fn stepped(
     }
 }
 
-/// What applies to each term that a thread's next transition rests on, the whole program last, if
-/// every rule is asked about each of them, without looking any up by forms. Nothing changes.
+/// Tries every rule on each term that a thread's next transition depends on, without lookup by
+/// form. The whole program is the last term of the result. Nothing changes.
 pub fn ask(shared: &Shared, memory: &Memory, opens: &Opens, thread: &Thread) -> Vec<Asked> {
     let (mut opens, mut thread) = (opens.clone(), thread.clone());
     let gate = if thread.passes { Gate::Open } else { thread.gate };
@@ -133,7 +132,8 @@ pub fn ask(shared: &Shared, memory: &Memory, opens: &Opens, thread: &Thread) -> 
     asked
 }
 
-/// Does what a rule says of the part in focus of a program, which is at `whole`.
+/// Carries out the result of a rule for the part in focus. `whole` is the source expression of
+/// the program.
 fn done(
     shared: &Shared,
     memory: &mut Memory,
@@ -193,8 +193,8 @@ fn chosen(opens: &mut Opens, word: Word, alternatives: Vec<(Option<u32>, Change)
     alternatives.into_iter().find(|a| a.0 == decided).map(|a| a.1)
 }
 
-/// Whether a store there is none, because a thread that only helps its quad makes it. That a thread
-/// is in doubt which stores is noted.
+/// Whether a store does nothing because a helper thread makes it to device memory. Records an
+/// access by a thread of which it is in doubt whether it is a helper.
 fn helps(memory: &mut Memory, thread: &Beside, at: Address) -> bool {
     let Some(stage) = &*thread.stage else { return false };
     if memory.object(at.object).space != AddressSpace::Device {
@@ -204,7 +204,7 @@ fn helps(memory: &mut Memory, thread: &Beside, at: Address) -> bool {
     stage.helper
 }
 
-/// Does what memory sees of a rule, and tells the events if all is told.
+/// Carries out the effects of a rule. Records the events with [`Shared::tells_all`].
 fn committed(
     shared: &Shared,
     memory: &mut Memory,

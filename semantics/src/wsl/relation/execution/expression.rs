@@ -67,7 +67,7 @@ pub fn e_load(cx: &mut Cx, e: &Expr) -> Option<Next> {
 }
 
 impl Cx<'_, '_> {
-    /// A value of that type: of an enum, one of its elements.
+    /// Makes words a valid value of a type. A value of an enum becomes one of its elements.
     pub(super) fn valid(&mut self, ty: TypeId, mut words: Words) -> Words {
         if let (Type::Enum(id), Some(&word)) = (self.program().env.types.get(ty), words.first()) {
             let elements: Vec<u32> = self.program().env.enumeration(id).elements.iter().map(|e| e.1).collect();
@@ -204,8 +204,8 @@ pub fn e_make_ref_reduce(cx: &mut Cx, e: &Expr) -> Option<Next> {
     cx.left(inner)?.inside(Rule::WslEMakeRefReduce, 0)
 }
 
-/// What a getter is called for: an access that has only a getter, or one that a setter may assign
-/// to, used as a right-value.
+/// The access for which a getter is called. It has only a getter, or it has a setter too and is
+/// used as a right-value.
 fn got(e: &Expr) -> Option<&Expr> {
     match &e.form {
         Form::Coerce(Coercion::AbstractToRight, inner) => match inner.form {
@@ -249,7 +249,7 @@ pub fn e_array_length(cx: &mut Cx, e: &Expr) -> Option<Next> {
     }
     let next = match reduced(cx.program(), inner) {
         false => cx.left(inner)?,
-        // What can only be assigned to is got: its getter may do more than that.
+        // An expression without a left-value is evaluated by its getter, which may have effects.
         true => {
             let value = cx.right(Expr::clone(inner));
             cx.expr(&value)?.plugged(value)

@@ -21,8 +21,9 @@ pub(super) const RULES: &[Row] = &[
     (Rule::WslEGeneratedSetter, E(&[Shape::CallAccessor], e_generated_setter)),
 ];
 
-/// The parameters of a generated getter or setter, of which `b` is the first: `b`, `b.f` or `b[i]`
-/// by the address-taker, the last one; and what stores the arguments to them, from left to right.
+/// The parameters of a generated getter or setter, whose first parameter is `b`. `whole` is `b`.
+/// `part` is `b.f` or `b[i]`, by the address-taker. `last` is the last parameter. `effects` store
+/// the arguments to the parameters, from left to right.
 struct Parameters {
     whole: Expr,
     part: Expr,
@@ -31,8 +32,8 @@ struct Parameters {
 }
 
 impl Cx<'_, '_> {
-    /// The address-taker that a generated getter or setter uses on its parameter in thread, the
-    /// type of the whole and of the part.
+    /// The address-taker that a generated getter or setter calls on its parameter in thread memory,
+    /// with the types of the whole and of the part.
     fn taker(&self, generated: Generated) -> Option<(Callee, TypeId, TypeId)> {
         let env = &self.program().env;
         let thread = AddressSpace::Thread;
@@ -91,7 +92,7 @@ impl Cx<'_, '_> {
         Some(Parameters { whole, part: Expr { at: e.at, ty: part, form }, last: stored.next(), effects })
     }
 
-    /// `Call({s…})` in the empty environment: every name is an address already.
+    /// `Call({s…})` in the empty environment. All names are replaced with addresses already.
     fn body(&self, e: &Expr, mut statements: Vec<Stmt>) -> Next {
         statements.reverse();
         let block = self.block(Rc::default(), statements, 0..0);

@@ -41,7 +41,7 @@ pub fn e_loop_break(_: &mut Cx, s: &Stmt) -> Option<Next> {
     matches!(parts[0], Stmt::Break).then(|| Next::stmt(Stmt::empty()))
 }
 
-/// Whether the body of an iteration is done, and the loop goes on.
+/// Whether the body of an iteration has ended and the loop goes on.
 fn ended(body: &Stmt) -> bool {
     body.is_empty() || matches!(body, Stmt::Continue)
 }
@@ -76,12 +76,12 @@ pub fn e_loop_reduce(cx: &mut Cx, s: &Stmt) -> Option<Next> {
     cx.stmt(&parts[0])?.around(iteration(&parts[2], *n)).inside(Rule::WslELoopReduce, 0)
 }
 
-/// An iteration, by what comes after it.
+/// The iteration of a loop, given the statement that comes after it.
 fn iteration(after: &Stmt, n: u32) -> Option<Around> {
     next(after).map(|id| Around::Iteration(id, n))
 }
 
-/// The loop of which a statement is what comes after an iteration.
+/// The loop, given the statement that comes after an iteration of it.
 fn next(after: &Stmt) -> Option<StmtId> {
     match after {
         Stmt::Iterate(id, _) => Some(*id),

@@ -57,8 +57,8 @@ pub(super) const RULES: &[Row] = &[
     ),
 ];
 
-/// Whether nothing reduces an expression further to an abstract left-value: it is one, or a value,
-/// or what a getter gives of one of them.
+/// Whether an expression cannot be reduced any further to an abstract left-value. It is a
+/// left-value, a value, or the result of a getter or setter access to one of these.
 pub(super) fn reduced(program: &Program, e: &Expr) -> bool {
     match &e.form {
         Form::Left(_) | Form::Value(_) => true,
@@ -69,7 +69,7 @@ pub(super) fn reduced(program: &Program, e: &Expr) -> bool {
     }
 }
 
-/// Likewise of an expression of the source that no step has reached: a literal is a value.
+/// [`reduced`] for a source expression that is not reached yet. A literal counts as a value.
 fn reduced_source(program: &Program, id: ExprId) -> bool {
     let literal = |id: ExprId| matches!(program.expr(id).form, Typed::Constant(_));
     match program.expr(id).form {
@@ -89,7 +89,7 @@ pub(super) fn is_abstract(program: &Program, e: &Expr) -> bool {
     }
 }
 
-/// An element of an array reference: the words of both parts.
+/// The words of the array reference and of the index in an element access, once both are values.
 fn element(e: &Expr) -> Option<(&Words, &Words)> {
     match &e.form {
         Form::Element(parts) => Some((parts[0].words()?, parts[1].words()?)),
@@ -98,7 +98,7 @@ fn element(e: &Expr) -> Option<(&Words, &Words)> {
 }
 
 impl Cx<'_, '_> {
-    /// Whether an index is surely in bounds.
+    /// Whether an index is certainly within bounds.
     fn is_below(&self, index: Word, length: Word) -> bool {
         let Word::Bits(length) = self.opens.read(length) else { return false };
         match self.opens.read(index) {
@@ -107,7 +107,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// `* f(&e, …)`: what an address-taker gives, dereferenced.
+    /// `* f(&e, …)`: the result of an address-taker, dereferenced.
     fn through(&self, e: &Expr, callee: Callee, whole: &Expr, index: Option<Expr>) -> Option<Next> {
         let space = self.memory.object(whole.left()?.object).space;
         let pointer_to = |e: &Expr| -> TypeId { self.program().env.types.find(Type::Pointer(space, e.ty)).unwrap_or(e.ty) };
@@ -158,7 +158,7 @@ pub fn e_array_ref_clamped(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let (reference, index) = element(e)?;
     let (Form::Element(parts), Word::Bits(length)) = (&e.form, cx.opens.read(*reference.get(1)?)) else { return None };
     let i = *index.first()?;
-    // No index is below nothing.
+    // If the length is 0, no index is in bounds.
     if length == 0 || cx.is_below(i, Word::Bits(length)) {
         return None;
     }

@@ -1,15 +1,17 @@
-//! WSL execution of one thread: seed 004 "Dynamic rules", a function a rule.
+//! WSL execution of one thread: seed 004 "Dynamic rules", one function for each rule.
 //!
-//! A [`Thread`] is a program being executed ([`term`]), and execution is a relation: a rule is a
-//! function from a term to what the term becomes ([`Next`]), or to nothing where the rule does not
-//! apply. It holds its whole premise; of a rule about a context that is that the part steps. Rules
-//! change nothing: what memory sees of one is data ([`Effect`]), and so is that the thread waits or
-//! ends; only terms over unspecified values may be added to [`Opens`](crate::wsl::open::Opens). The
-//! rules stand in one table (`table`), looked up by the form of the term. [`step`] asks for a
-//! reduct and does what it says; a condition that is unspecified has one for each outcome, and
-//! [`step`] has one of them decided. Of a valid program exactly one rule applies until the thread
-//! ends or waits, which is tested with [`ask`]. The file of a rule is the section that it is
-//! printed in.
+//! A [`Thread`] holds the program being executed ([`term`]). Execution is a relation. A rule is a
+//! function from a term to what the term becomes ([`Next`]), or to `None` if the rule does not
+//! apply. The function checks the whole premise. For a rule about a context, the premise is that
+//! the part steps. Rules change nothing, except that they may add terms over unspecified values to
+//! [`Opens`](crate::wsl::open::Opens). A rule returns its effects on memory as data ([`Effect`]),
+//! and also that the thread waits or ends.
+//!
+//! All rules are in one table (`table`), which is looked up by the form of the term. [`step`]
+//! asks for a reduct and carries it out. An unspecified condition has one reduct for each
+//! outcome, and [`step`] has one of them decided. In a valid program, exactly one rule applies
+//! until the thread ends or waits. Tests check that with [`ask`]. A rule's file is the section
+//! that it is printed in.
 //!
 //! | module | section |
 //! |---|---|
@@ -20,14 +22,14 @@
 //! | `call` | "Calls" |
 //! | `generated` | "Generated functions" |
 //! | `builtin`, `texture` | "Standard library": calls of its functions |
-//! | `derivative` | "Floating point arithmetic": what the threads of a quad compute together |
-//! | `context`, `next` | what rules are given, and what they give |
+//! | `derivative` | "Floating point arithmetic": operations of the threads of a quad together |
+//! | `context`, `next` | the arguments of rules, and their results |
 //! | `table`, `drive` | the table of rules, and the driver |
 //!
-//! `check` says whether a term is well typed, which every step preserves.
+//! `check` checks that a term is well typed. Every step preserves that.
 //!
-//! The typed program says of every expression as what kind of value it is used, so a load is a rule
-//! of its own, and "can be reduced to an abstract left-value" is a function that may fail (ERRATA
+//! The typed program says of every expression as what kind of value it is used. So a load is a rule
+//! of its own. "Can be reduced to an abstract left-value" is a function that may fail (ERRATA
 //! WSL-D3, WSL-D4).
 
 pub mod assign;
@@ -76,8 +78,8 @@ use term::{Expr, Form, Value};
 
 /// The most bytes that the stores of a thread or a group take.
 pub const MAX_STORES: u64 = 64 << 20;
-/// The most expressions in one another that the relation executes: each step begins at the top. The
-/// machine executes all that is read.
+/// The greatest nesting of expressions that the relation executes, since each of its steps begins
+/// at the top. The machine executes every program that can be read.
 pub const MAX_DEPTH: u32 = 1 << 14;
 
 /// A memory event: seed 004 "Memory events and program order".
@@ -89,7 +91,7 @@ pub enum Event {
     Store(Address, Words),
     /// An atomic load.
     AtomicLoad(Address, Word),
-    /// A read-modify-write: what was read and what was written.
+    /// A read-modify-write: the word that was read, and the word that was written.
     ReadModifyWrite(Address, Word, Word),
     /// The fence of a barrier: of threadgroup memory, of device memory.
     Fence {
@@ -105,8 +107,8 @@ pub enum Event {
 pub enum Stop {
     /// It stands at a barrier, and its group does not go on yet.
     Barrier,
-    /// It stands before an access whose place in the order of all threads' accesses is not its own
-    /// to choose: what it touches.
+    /// It stands before an access, and waits for its turn in the order of all threads' accesses.
+    /// The footprint is what the access touches.
     Turn(Footprint),
     /// It stands at an operation over its quad with this operand, and its quad does not go on yet.
     Quad(Words),
@@ -114,32 +116,34 @@ pub enum Stop {
     Discarded(Box<Step>),
     /// No rule applies: why, and where.
     Stuck(String, Span),
-    /// A limit was passed.
+    /// A limit was exceeded.
     Limit(Limit),
-    /// What is not modeled.
+    /// The program uses something that is not modeled: what, and where.
     Unsupported(String, Span),
 }
 
-/// What memory sees of a rule: it is done in this order once the rule is taken.
+/// An effect of a rule. The effects are carried out in order once the rule is taken.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// A load, which gave these words.
+    /// A load, with the words that it returned.
     Load(Address, Words),
-    /// A load of what never changes.
+    /// A load of memory that never changes.
     Read(Address, Words),
-    /// A store. A helper thread's store in device memory is none.
+    /// A store. It does nothing if a helper thread makes it to device memory.
     Store(Address, Words),
-    /// An atomic load, which gave this word.
+    /// An atomic load, with the word that it returned.
     AtomicLoad(Address, Word),
-    /// A read-modify-write: what was read and what is written.
+    /// A read-modify-write: the word that was read, and the word to be written.
     ReadModifyWrite(Address, Word, Word),
-    /// An access that a helper thread does not make.
+    /// An access to device memory that a thread skips because it is a helper.
     Helped(Address),
-    /// The fence of a barrier, which the thread passes: of threadgroup memory, of device memory.
+    /// The fence of a barrier that the thread passes: whether it orders threadgroup memory, and
+    /// whether it orders device memory.
     Fence(bool, bool),
-    /// Memory for a generated function's parameters, of so many words: the next object.
+    /// The allocation of memory for the parameters of a generated function, with its size in words.
+    /// The memory is the next object.
     Allocate(Generated, u32),
-    /// What the quad gave is taken.
+    /// The thread takes the [`Exchange`] of its quad.
     Exchanged,
 }
 
@@ -151,49 +155,49 @@ pub type Effects = SmallVec<[Effect; 1]>;
 pub struct Step {
     /// The rule.
     pub rule: Rule,
-    /// The rules of the contexts that it is applied in, outermost first; without
-    /// [`Shared::tells_all`], of those alone that the thread was not in before.
+    /// The rules of the contexts that it is applied in, outermost first. Without
+    /// [`Shared::tells_all`], only the contexts that the thread was not in before.
     pub within: SmallVec<[Rule; 8]>,
-    /// What it was applied to.
+    /// The place of the redex in the source.
     pub at: Span,
-    /// What memory saw, in program order; nothing without [`Shared::tells_all`].
+    /// The memory events, in program order. Empty without [`Shared::tells_all`].
     pub events: Vec<Event>,
-    /// The expression that became a value, and the value; none where the step made no value, and
+    /// The expression that became a value, and the value. `None` if the step made no value, and
     /// without [`Shared::tells_all`].
     pub value: Option<Box<(ExprId, Value)>>,
 }
 
-/// A rule's function that a planted bug replaces.
+/// A planted function that replaces that of a rule.
 #[derive(Clone, Copy, Debug)]
 pub enum Replacement {
-    /// Of a rule for expressions.
+    /// For a rule for expressions.
     Expr(ExprRule),
-    /// Of a rule for statements.
+    /// For a rule for statements.
     Stmt(StmtRule),
 }
 
-/// Before which accesses a thread waits for its turn ([`Stop::Turn`]).
+/// The accesses before which a thread waits for its turn ([`Stop::Turn`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Gate {
-    /// Before none.
+    /// None.
     #[default]
     Open,
-    /// Before atomic ones.
+    /// Atomic accesses.
     Atomics,
-    /// Before all of memory that threads share.
+    /// All accesses to memory that threads share.
     Shared,
 }
 
-/// Bugs that stand beside the rules.
+/// The planted bugs of a run: deliberate errors beside the rules.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Planted {
-    /// The rule that does something else.
+    /// A rule, and the function that replaces it.
     pub rule: Option<(Rule, Replacement)>,
-    /// The rule of groups that does something else.
+    /// What replaces a rule of groups.
     pub group: Option<crate::wsl::group::Replacement>,
-    /// What the library gives instead.
+    /// What replaces results of the library.
     pub scalar: Option<crate::wsl::meaning::Replacement>,
-    /// What gives the bounds of integers over unspecified values instead.
+    /// What replaces the bounds of integers over unspecified values.
     pub bound: Option<crate::wsl::open::BoundReplacement>,
     /// What changes the table that draws go by.
     pub draw: Option<fn(&mut crate::wsl::draw::Rules)>,
@@ -206,38 +210,35 @@ impl Planted {
     }
 }
 
-/// What all threads share that no step changes.
+/// The data that all threads share and no step changes.
 #[derive(Debug)]
 pub struct Shared<'p> {
     /// The program.
     pub program: &'p Program,
     /// The offset of each store in its thread's or group's memory, in bytes.
     pub offsets: Vec<u32>,
-    /// How many words a thread's stores take.
+    /// The size of a thread's stores in words.
     pub thread_words: usize,
-    /// How many words a group's stores take.
+    /// The size of a group's stores in words.
     pub group_words: usize,
-    /// The size of each type in words, and the offsets of each structure's fields in bytes; by type
-    /// and structure.
+    /// By type, its size in words. By structure, the offsets of its fields in bytes.
     sizes: Vec<Option<u32>>,
     fields: Vec<Vec<u32>>,
-    /// Whether threads may come to an operation over their quad.
+    /// Whether a thread can reach an operation over its quad.
     pub meets_quads: bool,
     /// The rules.
     rules: Cow<'static, Rules>,
     /// Planted bugs.
     pub planted: Planted,
-    /// Whether each step tells all contexts that it is made in, what memory saw, and what value it
-    /// made.
+    /// Whether each step lists all of its contexts, its memory events, and the value that it made.
     pub tells_all: bool,
 }
 
 impl<'p> Shared<'p> {
-    /// What the threads share that the relation executes from a function on.
+    /// The shared data for executing a function with the relation.
     ///
     /// # Errors
-    /// As [`Shared::laid_out`]; and if expressions stand more than [`MAX_DEPTH`]
-    /// deep in one another.
+    /// The errors of [`Shared::laid_out`]. Or expressions nest deeper than [`MAX_DEPTH`].
     pub fn new(program: &'p Program, root: FunctionId, planted: Planted) -> Result<Shared<'p>, Limit> {
         let reachable = Reachable::from(program, root);
         if reachable.functions.iter().any(|&f| depth(program, f) > MAX_DEPTH) {
@@ -246,7 +247,8 @@ impl<'p> Shared<'p> {
         Shared::of(program, &reachable, planted)
     }
 
-    /// Lays the stores of a function and of all that it calls out.
+    /// The shared data, with an offset for each store of a function and of all functions that
+    /// it calls.
     ///
     /// # Errors
     /// If a thread's or a group's stores take more than [`MAX_STORES`].
@@ -299,53 +301,53 @@ impl<'p> Shared<'p> {
     }
 }
 
-/// A thread.
+/// A thread being executed.
 #[derive(Clone, Debug)]
 pub struct Thread {
     /// Its number in the dispatch.
     pub number: u32,
-    /// What is left to be executed: an expression, the call that it began with.
+    /// The rest of its program. At first this is a call.
     pub program: Expr,
-    /// Its own memory.
+    /// The object of its own memory.
     pub own: ObjectId,
-    /// Its group's memory.
+    /// The object of its group's memory.
     pub group: ObjectId,
-    /// Where the parameters of generated functions are stored.
+    /// The objects that hold the parameters of generated functions.
     generated: FxHashMap<Generated, ObjectId>,
-    /// Whether the barrier that it stands at lets it go on.
+    /// Whether its group has released it from the barrier at which it stands.
     pub released: bool,
-    /// Where it waits for its turn.
+    /// The accesses before which it waits for its turn.
     pub gate: Gate,
-    /// Whether it has its turn: the next step goes through the gate.
+    /// Whether it has its turn, so that its next step waits for nothing.
     pub passes: bool,
-    /// What it is to a draw, if it is of one.
+    /// Its part in a draw, if it belongs to one.
     pub stage: Option<InDraw>,
-    /// Where it made its last step.
+    /// The place of its last step.
     focus: next::Focus,
 }
 
-/// A thread of a draw.
+/// The part of a thread in a draw.
 #[derive(Clone, Debug)]
 pub struct InDraw {
-    /// Its place in its quad, x + 2·y; a vertex has none.
+    /// Its place in its quad, x + 2·y. `None` for a vertex.
     pub lane: Option<usize>,
-    /// Whether it helps its quad to compute derivatives and nothing more: what it stores in device
-    /// memory is not there (ERRATA WSL-D29).
+    /// Whether it is a helper. A helper only computes derivatives for its quad, and its stores to
+    /// device memory do nothing (ERRATA WSL-D29).
     pub helper: bool,
-    /// Whether a device may have it for a fragment where here it is a helper, or
-    /// the other way round.
+    /// Whether a device may disagree on `helper`: a helper may be a fragment there, or a fragment
+    /// a helper.
     pub doubtful: bool,
-    /// What the operation over the quad that it stands at gives it, once the quad goes on.
+    /// The exchange at the quad operation where it stands, once the quad goes on.
     pub exchange: Option<Exchange>,
 }
 
-/// What the threads of a quad are given where they meet.
+/// What the threads of a quad exchange when they meet at an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exchange {
     /// The operand of each thread, in the order of lanes.
     pub operands: [Words; 4],
-    /// What the operation leaves open is chosen for all four alike: which of the possibilities that
-    /// it lists.
+    /// The choices that the operation leaves open, one for each of its axes. All four threads have
+    /// the same. A choice is an index into the possibilities that the operation lists.
     pub chosen: SmallVec<[Word; 2]>,
 }
 
@@ -380,17 +382,17 @@ impl Thread {
     }
 }
 
-/// Where a thread stands: the barrier, or the operation over its quad, that it waits at, by the
-/// calls and iterations around it.
+/// The place where a thread stopped: the barrier or quad operation at which it waits, and the calls
+/// and iterations around it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Instance {
-    /// The call of the barrier or of the operation.
+    /// The call of the barrier or of the operation. `None` if the thread does not wait there.
     pub barrier: Option<ExprId>,
-    /// What is around it, outermost first.
+    /// The calls and iterations around it, outermost first.
     pub around: Vec<Around>,
 }
 
-/// What a thread stands in.
+/// A call or an iteration around a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Around {
     /// The execution of a call.
@@ -399,11 +401,11 @@ pub enum Around {
     Iteration(StmtId, u32),
 }
 
-/// A function and all that it calls, directly or not.
+/// A function and all functions that it calls, directly or indirectly.
 struct Reachable {
-    /// In the order of the program.
+    /// Their ids, in the order of the program.
     functions: Vec<FunctionId>,
-    /// Whether one of them has an operation over a quad.
+    /// Whether one of them contains an operation over a quad.
     meets_quads: bool,
 }
 
@@ -431,12 +433,12 @@ impl Reachable {
     }
 }
 
-/// How many expressions of a function stand in one another at most.
+/// The greatest nesting of expressions in a function.
 fn depth(program: &Program, f: FunctionId) -> u32 {
     let exprs = program.body(f).exprs.clone();
     let mut depths: Vec<u32> = Vec::with_capacity(exprs.len());
     for e in exprs.clone() {
-        // Children stand before their parents.
+        // Children precede their parents.
         let below = program.children(ExprId(e)).into_iter().map(|child| depths[(child.0 - exprs.start) as usize]).max();
         depths.push(below.unwrap_or(0) + 1);
     }
@@ -456,7 +458,7 @@ fn constant(program: &Program, constant: Constant, ty: TypeId) -> u32 {
     }
 }
 
-/// An expression of the source that is not reached yet; a literal is a value.
+/// A source expression that is not reached yet. A literal is a value at once.
 pub fn source(program: &Program, id: ExprId) -> Expr {
     let typed = program.expr(id);
     let ty = typed.ty.right();
@@ -467,7 +469,7 @@ pub fn source(program: &Program, id: ExprId) -> Expr {
     Expr { at: id, ty, form }
 }
 
-/// The type that a pointer or an array reference is to.
+/// The pointee type of a pointer or an array reference. `None` for other types.
 fn pointee(program: &Program, ty: TypeId) -> Option<TypeId> {
     match program.env.types.get(ty) {
         Type::Pointer(_, to) | Type::ArrayReference(_, to) => Some(to),
@@ -475,16 +477,16 @@ fn pointee(program: &Program, ty: TypeId) -> Option<TypeId> {
     }
 }
 
-/// The call of a function with values, as an expression to be executed.
+/// The expression that calls a function with these values.
 pub fn call_of(program: &Program, function: FunctionId, arguments: Vec<Value>) -> Expr {
-    // A function without expressions is called from nowhere.
+    // The call needs a source expression. A function without expressions has none.
     let exprs = &program.body(function).exprs;
     let at = ExprId(if exprs.is_empty() { u32::MAX } else { exprs.start });
     let arguments = arguments.into_iter().map(|v| Expr::value(at, v)).collect();
     Expr { at, ty: program.env.function(function).result, form: Form::Call(Callee::Declared(function), arguments) }
 }
 
-/// The call of one of the library's functions with values.
+/// The expression that calls a library function with these values.
 pub fn call_of_library(at: ExprId, function: LibraryFunction, result: TypeId, arguments: Vec<Value>) -> Expr {
     let arguments = arguments.into_iter().map(|v| Expr::value(at, v)).collect();
     Expr { at, ty: result, form: Form::Call(Callee::Library(function), arguments) }

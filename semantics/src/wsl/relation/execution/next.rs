@@ -1,8 +1,8 @@
-//! What a rule makes of a configuration: a reduct, and where in the term it happens.
+//! The result of a rule: a reduct, and its place in the term.
 //!
-//! A rule changes nothing. It says what the redex becomes ([`Becomes`]) and what memory sees of it
-//! ([`Effect`](super::Effect)), or that the thread waits or ends; a rule of a context adds the part
-//! of the term that it applies in. The driver of the parent module does what is said.
+//! A rule changes nothing. It returns what the redex becomes ([`Becomes`]) with its effects
+//! ([`Effect`](super::Effect)), or that the thread waits or ends. A rule of a context adds the part
+//! of the term that it applies in. The driver of the parent module carries out the result.
 
 use super::term::{Block, Env, Expr, Form, Stmt, Value};
 use super::{Around, Cx, Effects, Shared, Stop};
@@ -28,7 +28,7 @@ pub enum Becomes {
 }
 
 impl Becomes {
-    /// Whether it surely steps no more by itself.
+    /// Whether it certainly cannot step any further by itself.
     pub(super) fn is_final(&self) -> bool {
         match self {
             Becomes::Expr(e) => matches!(e.form, Form::Value(_) | Form::Left(_)),
@@ -38,71 +38,72 @@ impl Becomes {
     }
 }
 
-/// What is to be done.
+/// A change of the term, with its effects.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// The rule.
+    /// The rule. `None` until [`Next::by`] sets it.
     pub rule: Option<Rule>,
     /// What the redex becomes.
     pub becomes: Becomes,
-    /// What memory sees.
+    /// The effects on memory and on the thread, in order.
     pub effects: Effects,
 }
 
-/// The one thing that a configuration does, or several under assumptions.
+/// What a configuration does next: one thing, or one of several under assumptions.
 #[derive(Clone, Debug)]
 pub enum Does {
     /// A change.
     Becomes(Change),
-    /// A change for each value that an unspecified word is assumed to have; without a value, for
-    /// those that no other change is for.
+    /// One change for each value that an unspecified word is assumed to have. The change without a
+    /// value is for all values that have no change of their own.
     Either(Word, Vec<(Option<u32>, Change)>),
-    /// The thread is discarded.
+    /// The thread is discarded, by that rule.
     Discards(Option<Rule>),
     /// The thread waits or cannot go on.
     Stops(Stop),
 }
 
-/// A context: its rule, if it has one, and the part of the term; without a part, the term itself.
+/// A context: its rule, if it has one, and the number of the part of the term. The part is `HERE`
+/// if the context is about the term itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Context {
     rule: Option<Rule>,
     part: u32,
-    /// By which judgement the part steps, if that is how the rule has it whenever it applies.
+    /// The judgement by which the part steps, if the context applies whenever the part steps so.
+    /// Otherwise `None`, and the focus does not enter the context.
     judged: Option<Judged>,
 }
 
-/// No part of a term.
+/// The part number of a context that is about the term itself.
 const HERE: u32 = u32::MAX;
 
 /// The judgement that an expression steps by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Judged {
-    /// As any expression, or a statement.
+    /// A step of an expression or of a statement.
     Step,
-    /// To an abstract left-value.
+    /// A reduction of an expression to an abstract left-value.
     Left,
 }
 
 type Contexts = SmallVec<[Context; 8]>;
 
-/// A reduct, and where it is.
+/// A reduct, and its place.
 #[derive(Clone, Debug)]
 pub(super) struct Reduct {
     pub(super) does: Does,
-    /// What it was applied to; nothing before the rule's row is known.
+    /// The redex. `None` until [`Next::by`] sets it.
     pub(super) at: Option<ExprId>,
-    /// Where that stands, if it is no expression.
+    /// The place in the source, if it is not that of the redex.
     pub(super) place: Option<Span>,
-    /// The contexts that it is applied in, innermost first: the rule, if it has one, and the part
-    /// of the term.
+    /// The contexts that it is applied in, innermost first.
     pub(super) contexts: Contexts,
     judged: Option<Judged>,
     /// The calls and iterations around a thread that stops, innermost first.
     pub(super) around: Vec<Around>,
 }
 
-/// What a configuration becomes.
+/// The result of a rule for a configuration.
 #[derive(Clone, Debug)]
 pub struct Next(pub(super) Box<Reduct>);
 
@@ -118,13 +119,14 @@ impl From<Stop> for Next {
     }
 }
 
-/// What a rule concludes whose premises hold, though the thread may have to stop instead.
+/// The result of a rule whose premises hold: its conclusion, or the reason why the thread
+/// stops instead.
 pub(super) fn conclude(conclusion: impl FnOnce() -> Result<Next, Stop>) -> Option<Next> {
     Some(conclusion().unwrap_or_else(Next::from))
 }
 
 thread_local! {
-    /// The last reduct that was done: the next one takes its memory, for each step has one.
+    /// The last finished reduct. The next reduct reuses its memory, since every step needs one.
     static DONE: Cell<Option<Box<Reduct>>> = const { Cell::new(None) };
 }
 
@@ -140,7 +142,7 @@ impl Next {
         }
     }
 
-    /// It is done.
+    /// Keeps the memory of a finished reduct for the next one.
     pub(super) fn end(mut self) {
         let Reduct { does, at, place, contexts, judged, around } = &mut *self.0;
         *does = Does::Discards(None);
@@ -161,7 +163,7 @@ impl Next {
         Next::becomes(Becomes::Expr(e))
     }
 
-    /// Likewise, of the redex's type.
+    /// The redex becomes an expression of this form, with the type of the redex.
     #[inline]
     pub fn form(e: &Expr, form: Form) -> Next {
         Next::expr(Expr { at: e.at, ty: e.ty, form })
@@ -179,7 +181,7 @@ impl Next {
         Next::becomes(Becomes::Stmt(s))
     }
 
-    /// The redex, a block, becomes this one.
+    /// The redex, which is a block, becomes this block.
     #[inline]
     pub fn block(block: Block) -> Next {
         Next::becomes(Becomes::Block(block))
@@ -196,7 +198,7 @@ impl Next {
         Next::new(Does::Discards(None))
     }
 
-    /// With these effects.
+    /// Adds these effects to a change.
     #[inline]
     pub fn with(mut self, added: Effects) -> Next {
         if let Does::Becomes(change) = &mut self.0.does {
@@ -208,13 +210,14 @@ impl Next {
         self
     }
 
-    /// At a place of its own.
+    /// Sets a place in the source that is not that of the redex.
     pub fn placed(mut self, place: Span) -> Next {
         self.0.place = Some(place);
         self
     }
 
-    /// Under the assumption that an unspecified word is one of these.
+    /// Makes the change depend on an assumption: an unspecified word is one of these values
+    /// ([`Does::Either`]).
     pub fn under(mut self, word: Word, assumed: &[Option<u32>]) -> Next {
         self.0.does = match self.0.does {
             Does::Becomes(change) => Does::Either(word, assumed.iter().map(|&a| (a, change.clone())).collect()),
@@ -223,7 +226,7 @@ impl Next {
         self
     }
 
-    /// Either this or another, under assumptions about the same word.
+    /// Joins two results under assumptions about the same word.
     pub(super) fn or(mut self, other: Next) -> Next {
         if let (Does::Either(word, all), Does::Either(same, more)) = (&mut self.0.does, other.0.does)
             && *word == same
@@ -233,34 +236,34 @@ impl Next {
         self
     }
 
-    /// In the context of a rule, as that part of the term.
+    /// Adds the context of a rule. The redex is in that part of the term.
     #[inline]
     pub fn inside(mut self, rule: Rule, part: u32) -> Option<Next> {
         self.0.contexts.push(Context { rule: Some(rule), part, judged: self.0.judged });
         Some(self)
     }
 
-    /// In the context of a rule that is about the term itself.
+    /// Adds the context of a rule that is about the term itself.
     #[inline]
     pub fn within(mut self, rule: Rule) -> Option<Next> {
         self.0.contexts.push(Context { rule: Some(rule), part: HERE, judged: self.0.judged });
         Some(self)
     }
 
-    /// As that part of the term.
+    /// Adds a context without a rule. The redex is in that part of the term.
     #[inline]
     pub fn at_part(mut self, part: u32) -> Option<Next> {
         self.0.contexts.push(Context { rule: None, part, judged: self.0.judged });
         Some(self)
     }
 
-    /// As a step by that judgement.
+    /// Records the judgement by which the term steps.
     pub(super) fn judged(mut self, judged: Judged) -> Next {
         self.0.judged = Some(judged);
         self
     }
 
-    /// In a call or an iteration.
+    /// Adds a call or an iteration around a thread that stops.
     pub(super) fn around(mut self, around: Option<Around>) -> Next {
         if let Does::Stops(_) = self.0.does {
             self.0.around.extend(around);
@@ -268,7 +271,7 @@ impl Next {
         self
     }
 
-    /// By a rule, if it is not known yet by which, applied to that.
+    /// Sets the rule and the redex, unless they are set already.
     #[inline]
     pub fn by(mut self, rule: Rule, at: ExprId) -> Next {
         match &mut self.0.does {
@@ -280,12 +283,12 @@ impl Next {
         self
     }
 
-    /// What is done.
+    /// What the configuration does next.
     pub fn does(&self) -> &Does {
         &self.0.does
     }
 
-    /// Each change that it may be.
+    /// The change, or all changes under assumptions.
     pub fn changes(&mut self) -> impl Iterator<Item = &mut Change> {
         let (one, several) = match &mut self.0.does {
             Does::Becomes(change) => (Some(change), None),
@@ -295,22 +298,23 @@ impl Next {
         one.into_iter().chain(several.into_iter().flatten().map(|(_, change)| change))
     }
 
-    /// Whether the thread goes on.
+    /// Whether the term changes, so that the thread goes on.
     pub(super) fn changes_term(&self) -> bool {
         matches!(self.0.does, Does::Becomes(_) | Does::Either(..))
     }
 
-    /// Whether it depends on an unspecified word.
+    /// Whether the result depends on an unspecified word.
     pub fn is_open(&self) -> bool {
         matches!(self.0.does, Does::Either(..))
     }
 
-    /// Whether it is the term itself that is reduced, not a part of it.
+    /// Whether the redex is the term itself, not a part of it.
     pub fn is_here(&self) -> bool {
         self.0.contexts.iter().all(|context| context.part == HERE)
     }
 
-    /// The same, of a term that is not in place yet: the whole term is what it becomes.
+    /// Turns a change in a part of `e` into a change of the whole term. The redex then becomes `e`
+    /// with the changed part, because `e` is not in place yet.
     pub fn plugged(mut self, e: Expr) -> Next {
         let Reduct { does, contexts, .. } = &mut *self.0;
         match does {
@@ -321,7 +325,7 @@ impl Next {
         self.stays()
     }
 
-    /// The same, of a statement.
+    /// [`Next::plugged`] for a statement.
     pub fn plugged_stmt(mut self, s: &Stmt) -> Next {
         let contexts = std::mem::take(&mut self.0.contexts);
         for change in self.changes() {
@@ -333,7 +337,7 @@ impl Next {
         self.stays()
     }
 
-    /// The contexts apply still, but the term is one.
+    /// Keeps the rules of the contexts, now as contexts about the term itself.
     fn stays(mut self) -> Next {
         self.0.judged = None;
         self.0.contexts.retain(|context| {
@@ -349,7 +353,7 @@ impl Change {
         std::mem::replace(&mut self.becomes, Becomes::Part(0))
     }
 
-    /// The expression that it makes a value of, and the value.
+    /// The expression that becomes a value, and the value. `None` if no expression does.
     pub(super) fn value(&self) -> Option<Box<(ExprId, Value)>> {
         match &self.becomes {
             Becomes::Expr(Expr { at, ty, form: Form::Value(words) }) => Some(Box::new((*at, Value { ty: *ty, words: words.clone() }))),
@@ -363,10 +367,11 @@ impl Change {
     }
 }
 
-/// Where a thread made its last step: contexts, outermost first.
+/// The contexts of a thread's last step, outermost first.
 ///
-/// A context applies as long as its part steps, so the next step is made there as well, or in as
-/// many of the contexts as have a part that steps. So it is asked for from the inside.
+/// A context applies as long as its part steps. So the next step is in the same place, or in the
+/// innermost of these contexts whose part still steps. The driver therefore searches from the
+/// inside outwards.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Focus(Vec<Context>);
 
@@ -379,21 +384,22 @@ impl Focus {
         self.0.clear();
     }
 
-    /// The focus is where a step was made within it.
+    /// Moves the focus to the place of a step that was made within it.
     pub(super) fn enter(&mut self, contexts: &[Context]) {
         self.0.extend(contexts.iter().rev().take_while(|context| context.judged.is_some()));
         self.end();
     }
 
-    /// A rule about the term itself may not be about what it becomes.
+    /// Drops innermost contexts about the term itself. Their rules may not apply to what the
+    /// term becomes.
     fn end(&mut self) {
         while self.0.last().is_some_and(|context| context.part == HERE) {
             self.0.pop();
         }
     }
 
-    /// The part of a program in focus, and the expression and the environment that it stands in;
-    /// nothing if the program has no such part.
+    /// The part of a program in focus, with the enclosing expression and environment. `None` if the
+    /// program has no such part.
     pub(super) fn part<'t>(&self, program: &'t mut Expr) -> Option<(Node<'t>, ExprId, Option<Env>)> {
         let (mut at, mut env) = (program.at, None);
         let mut node = Node::Expr(program);
@@ -413,7 +419,7 @@ impl Focus {
         Some((node, at, env.cloned()))
     }
 
-    /// What the part in focus does, which was got by [`Focus::part`].
+    /// The next result for the part in focus, which [`Focus::part`] returned.
     pub(super) fn next(&self, cx: &mut Cx, part: &Node) -> Option<Next> {
         match (part, self.0.last().and_then(|context| context.judged)) {
             (Node::Stmt(s), _) => cx.stmt(s),
@@ -422,14 +428,15 @@ impl Focus {
         }
     }
 
-    /// The focus is what is around the part in focus.
+    /// Moves the focus to the next context outside the part in focus.
     pub(super) fn leave(&mut self) {
         self.0.pop();
         self.end();
     }
 }
 
-/// The rules of contexts, outermost first; if not all are told, those that are not in focus yet.
+/// The rules of the contexts, outermost first. Without [`Shared::tells_all`], only the contexts
+/// that are not in focus yet.
 #[inline]
 pub(super) fn within(shared: &Shared, focus: &Focus, contexts: &[Context]) -> SmallVec<[Rule; 8]> {
     let mut within = SmallVec::new();
@@ -487,8 +494,8 @@ impl<'t> Node<'t> {
     }
 }
 
-/// Puts what a redex becomes in its place. None if the term has no such place, or nothing of that
-/// sort there.
+/// Puts what a redex becomes in its place. `None` if the term has no such part, or a part of
+/// another kind.
 pub(super) fn put(mut node: Node, contexts: &[Context], becomes: Becomes) -> Option<()> {
     for context in contexts.iter().rev() {
         if context.part != HERE {

@@ -29,7 +29,7 @@ pub(super) const RULES: &[Row] = &[
     (Rule::WslEReturnReduce, S(&[StmtShape::Return], e_return_reduce)),
 ];
 
-/// A block that has an environment, its environment, and its first statement.
+/// A block with an environment, with its environment and its first statement.
 fn entered(s: &Stmt) -> Option<(&Block, &Env, &Stmt)> {
     let Stmt::Block(block) = s else { return None };
     Some((block, block.env.as_ref()?, block.first.as_ref()?))
@@ -89,7 +89,7 @@ pub fn e_block_vdecl(cx: &mut Cx, s: &Stmt) -> Option<Next> {
     conclude(|| {
         let declared = cx.program().store(*id);
         let mut effects = Effects::new();
-        // A group begins with its variables.
+        // Variables of a group are initialized when the group begins.
         if declared.space != AddressSpace::Threadgroup {
             effects.push(Effect::Store(cx.address(*id), cx.default_value(declared.ty)?));
         }
@@ -141,7 +141,7 @@ pub fn e_return_reduce(cx: &mut Cx, s: &Stmt) -> Option<Next> {
 }
 
 impl Cx<'_, '_> {
-    /// The default value of a type, whatever it is.
+    /// The default value of a type.
     pub(super) fn default_value(&self, ty: crate::wsl::types::TypeId) -> Result<Words, super::Stop> {
         // Zero is the default of every scalar, and an element of every enum has the value 0.
         Ok(Words::from_elem(Word::Bits(0), self.shared.words(ty)? as usize))

@@ -31,14 +31,14 @@ impl<'p> Cx<'_, 'p> {
         case.value.map(|v| super::constant(self.program(), v, e.ty))
     }
 
-    /// The cases from one on, if there is such a one.
+    /// Enters the switch at a case. `None` if there is no such case.
     fn enter(&self, id: StmtId, first: usize) -> Option<Next> {
         let body = self.case_list(id).get(first)?.body;
         Some(Next::stmt(Stmt::Cases(Box::new(self.open_stmt(body)), id, first as u32 + 1)))
     }
 }
 
-/// The word that is switched on, once it is a value.
+/// The word that a switch depends on, once it is a value.
 fn switched(cx: &Cx, e: &Expr) -> Option<Word> {
     Some(cx.opens.read(*e.words()?.first()?))
 }

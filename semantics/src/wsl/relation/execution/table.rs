@@ -1,8 +1,8 @@
-//! The rules as a table: each with the forms of terms that it is looked up by.
+//! The table of rules. Each rule has the forms of terms that it is looked up by.
 //!
-//! A form is read off the term and says nothing of whether a rule applies: every rule answers for
-//! any term, and one that is looked up by a form is only asked sooner. That the rules of a form are
-//! all that ever apply to it is tested.
+//! A form is read off the term. It does not say whether a rule applies. Every rule gives an
+//! answer for any term, and the lookup only saves time. Tests check that no rule of another form
+//! ever applies.
 
 use super::next::Next;
 use super::term::{Expr, Form, Stmt};
@@ -14,7 +14,8 @@ use crate::wsl::meaning::Derivative;
 use crate::wsl::typing::program::Coercion;
 use std::sync::LazyLock;
 
-/// A rule for expressions: what the expression becomes, or nothing if the rule does not apply.
+/// A rule for expressions: returns what the expression becomes, or `None` if the rule does
+/// not apply.
 pub type ExprRule = fn(&mut Cx, &Expr) -> Option<Next>;
 /// A rule for statements.
 pub type StmtRule = fn(&mut Cx, &Stmt) -> Option<Next>;
@@ -26,11 +27,11 @@ pub(super) enum Shape {
     Value,
     Left,
     Variable,
-    /// A left-value as what it holds.
+    /// A left-value, used as the value that it holds.
     Load,
-    /// What a setter assigns to as what its getter gives.
+    /// An access with a setter, used as the value that its getter returns.
     Got,
-    /// A left-value as something to assign to.
+    /// A left-value, used as the target of an assignment.
     Assigned,
     Parens,
     Comma,
@@ -105,7 +106,7 @@ impl Shape {
     }
 }
 
-/// Which rule the functions of the library have.
+/// The groups of library functions that share rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Element,
@@ -119,7 +120,7 @@ pub(super) enum Class {
     Load,
     Store,
     Dimensions,
-    /// Those that only give a value.
+    /// All other functions, which compute values.
     Value,
 }
 
@@ -190,7 +191,7 @@ impl StmtShape {
     }
 }
 
-/// What a rule is about.
+/// The function of a rule: what it reduces, and the forms that it is looked up by.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Function {
     /// Steps of expressions of these forms.
@@ -204,7 +205,8 @@ pub(super) enum Function {
 /// A rule of the table.
 pub(super) type Row = (Rule, Function);
 
-/// The rules of a judgement, each by every form that it is looked up by.
+/// The rules of a judgement. In `by_form` a rule is listed under every form that it is looked
+/// up by.
 #[derive(Clone, Debug)]
 pub(super) struct Indexed<F> {
     all: Vec<(Rule, F)>,
@@ -226,7 +228,7 @@ impl<F: Copy> Indexed<F> {
         rows.filter(|row| row.0 == rule).for_each(|row| row.1 = function);
     }
 
-    /// The rules that are looked up by a form.
+    /// The rules of a form.
     pub(super) fn of(&self, form: usize) -> &[(Rule, F)] {
         &self.by_form[form]
     }
@@ -245,7 +247,7 @@ pub struct Rules {
     pub(super) stmts: Indexed<StmtRule>,
 }
 
-/// The rules as they are.
+/// The table of all rules, without planted bugs.
 pub(super) static STANDARD: LazyLock<Rules> = LazyLock::new(|| {
     let sections: [&[Row]; 11] = [
         statement::RULES,
@@ -281,8 +283,8 @@ impl Rules {
         rules
     }
 
-    /// The table with one rule's function replaced; the replacement may call the one that it
-    /// replaces. A rule that the table does not have is not put in.
+    /// The table with the function of one rule replaced. The replacement may call the original
+    /// function. A rule that the table does not contain is not added.
     #[must_use]
     pub fn replace(mut self, rule: Rule, by: Replacement) -> Rules {
         match by {

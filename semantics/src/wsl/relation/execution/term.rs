@@ -1,8 +1,8 @@
 //! Programs being executed: seed 004 "Execution of statements", "Execution of expressions".
 //!
-//! What no program can write has types of its own here: blocks that know their environment,
-//! `Cases`, `Loop`, `Call`, values and left-values. A part of the source that was not reached yet
-//! is its number in the typed program; the rules open it some levels at a time.
+//! Terms that no program can contain have types of their own here: blocks with an environment,
+//! `Cases`, `Loop`, `Call`, values and left-values. A part of the source that is not reached yet is
+//! represented by its id in the typed program. The rules open it some levels at a time.
 
 use crate::text::Symbol;
 use crate::wsl::environment::access::Callee;
@@ -21,15 +21,15 @@ pub struct Value {
     pub words: Words,
 }
 
-/// What names are bound to: the innermost binding last.
+/// An environment: the stores that names are bound to, the innermost binding last.
 pub type Env = Rc<Vec<(Symbol, StoreId)>>;
 
 /// An expression being executed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
-    /// The expression of the source that it is, or that made it.
+    /// The source expression that it is, or that it was made from.
     pub at: ExprId,
-    /// The type of its value; of a left-value, of what it holds.
+    /// The type of its value. For a left-value, the type of the stored value.
     pub ty: TypeId,
     /// Its form.
     pub form: Form,
@@ -39,13 +39,13 @@ pub struct Expr {
 /// which they are evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Form {
-    /// The source's, not reached yet.
+    /// A source expression that is not reached yet.
     Source(ExprId),
     /// A value.
     Value(Words),
     /// A left-value.
     Left(Address),
-    /// A name.
+    /// A variable.
     Variable(StoreId),
     /// The expression, used as another kind of value.
     Coerce(Coercion, Box<Expr>),
@@ -65,7 +65,7 @@ pub enum Form {
     AddressOf(Box<Expr>),
     /// `*e`
     Dereference(Box<Expr>),
-    /// `@e`, with that many elements.
+    /// `@e`, with the number of elements of the reference.
     MakeReference(Box<Expr>, u32),
     /// `e.f`
     Dot(Box<Expr>, Access),
@@ -73,13 +73,13 @@ pub enum Form {
     Index(Box<[Expr; 2]>, Access),
     /// `e1[e2]` of an array reference.
     Element(Box<[Expr; 2]>),
-    /// `e.length` of an array of so many elements.
+    /// `e.length` of an array, with the number of its elements.
     ArrayLength(Box<Expr>, u32),
     /// `e.length` of an array reference.
     ReferenceLength(Box<Expr>),
-    /// `++e` or `e++`, by that operator; a postfix one has a store.
+    /// `++e` or `e++`, with its operator. Only a postfix expression has a store.
     Step(Box<Expr>, Callee, Option<StoreId>),
-    /// `e1 += e2`, by that operator.
+    /// `e1 += e2`, with its operator.
     CompoundAssign(Callee, Box<[Expr; 2]>),
     /// `f(e1, …)`
     Call(Callee, Vec<Expr>),
@@ -96,13 +96,14 @@ pub enum Stmt {
     Declaration(Symbol, StoreId, Option<Expr>),
     /// `if (e) s else s'`
     If(Box<(Expr, Stmt, Stmt)>),
-    /// `do s while (e);` or `for (; e; e') s`, entered so many times before by its own iterations.
+    /// `do s while (e);` or `for (; e; e') s`, and the number of iterations before it.
     Iterate(StmtId, u32),
     /// `switch (e) { … }`
     Switch(Expr, StmtId),
-    /// `Cases(s, …)`: the first argument, and from which case of the switch the others are.
+    /// `Cases(s, …)`: the first argument, the switch, and the number of the case with which the
+    /// other arguments begin.
     Cases(Box<Stmt>, StmtId, u32),
-    /// `Loop(s, s', s'')`, and its iteration, counted from 0.
+    /// `Loop(s, s', s'')`, and the number of its iteration, counted from 0.
     Loop(Box<[Stmt; 3]>, u32),
     /// `break;`
     Break,
@@ -121,13 +122,13 @@ pub enum Stmt {
 /// A block.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Block {
-    /// The environment that annotates it, if any.
+    /// Its environment, if it is annotated with one.
     pub env: Option<Env>,
-    /// Its first statement, if that is reached.
+    /// Its first statement, if execution has reached it.
     pub first: Option<Stmt>,
-    /// The statements after it, in the typed program's blocks.
+    /// The source statements after it, as indices into the blocks of the typed program.
     pub rest: Range<u32>,
-    /// Statements that a rule made, before those; the last comes first.
+    /// Statements that a rule made, in reverse order. They come before `rest`.
     pub made: Vec<Stmt>,
 }
 
@@ -161,7 +162,7 @@ impl Expr {
 }
 
 impl Form {
-    /// What it is, for people.
+    /// Its description in messages.
     pub fn name(&self) -> &'static str {
         match self {
             Form::Source(_) => "an expression of the source",
@@ -191,7 +192,7 @@ impl Form {
 }
 
 impl Stmt {
-    /// What it is, for people.
+    /// Its description in messages.
     pub fn name(&self) -> &'static str {
         match self {
             Stmt::Block(_) => "a block",
@@ -216,8 +217,8 @@ impl Stmt {
         matches!(self, Stmt::Block(block) if block.first.is_none() && block.rest.is_empty() && block.made.is_empty())
     }
 
-    /// Whether it is a terminator that cannot be reduced: a `return` of nothing or of a value
-    /// (ERRATA WSL-D1), `discard` too (WSL-C5).
+    /// Whether it is a terminator that cannot be reduced. This includes a `return` without a value
+    /// or with a value (ERRATA WSL-D1), and `discard` (WSL-C5).
     pub fn is_terminator(&self) -> bool {
         match self {
             Stmt::Break | Stmt::Continue | Stmt::Fallthrough | Stmt::Discard | Stmt::Return(None) => true,

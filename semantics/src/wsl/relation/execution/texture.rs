@@ -1,11 +1,11 @@
 //! Calls of the functions of textures and samplers: seed 004 "Sampler and texture operations", as
 //! `LIBRARY.md` completes it.
 //!
-//! What they give is computed by [`sampling`](crate::wsl::texture::sampling) and [`texel`].
+//! [`sampling`](crate::wsl::texture::sampling) and [`texel`] compute their results.
 //!
-//! Texels of textures that can be written are words of device memory: their loads and stores race
-//! as others do. A texel of another texture is a load of its constant memory; sampling reads it
-//! without an event, for it never changes.
+//! The texels of a writable texture are words of device memory. Their loads and stores can race. A
+//! texel load of another texture is a load of its constant memory. Sampling reads that memory
+//! without an event, since it never changes.
 
 use super::builtin::{Values, called};
 use super::next::conclude;
@@ -34,7 +34,7 @@ pub(super) const RULES: &[Row] = &[
     (Rule::WslETextureDimensions, E(&[Shape::CallTexture], e_texture_dimensions)),
 ];
 
-/// What a call of a function of textures has for arguments.
+/// A call of a texture function, with its arguments.
 struct Called<'e> {
     function: LibraryFunction,
     all: Values<'e>,
@@ -42,7 +42,7 @@ struct Called<'e> {
     texture: &'e Texture,
 }
 
-/// The object that an argument stands for.
+/// The object that a texture or sampler argument stands for.
 fn object(all: &Values, at: usize) -> Option<ObjectId> {
     match all.get(at)?.1.first()? {
         Word::Address(at) => Some(at.object),
@@ -64,13 +64,13 @@ impl<'e> Called<'e> {
         cx.memory.opaques.sampler(object(&self.all, 1)?).copied()
     }
 
-    /// The scalars and vectors after the first so many arguments.
+    /// The scalars and vectors after the first `n` arguments.
     fn after(&self, cx: &Cx, n: usize) -> Arguments<'_, Word> {
         Arguments::new(&cx.program().env.types, self.all.iter().skip(n).map(|(ty, words)| (*ty, &words[..])))
     }
 }
 
-/// The value of a call that filters a texture, by what it means.
+/// The step of a call that filters a texture.
 fn filter(cx: &mut Cx, e: &Expr, class: Class) -> Option<Next> {
     let call = Called::of(cx, e, class)?;
     let (sampler, meaning, arguments) = (call.sampler(cx)?, call.function.meaning(), call.after(cx, 2));
@@ -149,17 +149,17 @@ pub fn e_texture_load(cx: &mut Cx, e: &Expr) -> Option<Next> {
     })
 }
 
-/// The loads of one call, and how many texels it may name.
+/// The effects of one call's loads, and the number of texels that it has named so far.
 struct Loads {
     effects: Effects,
     texels: usize,
 }
 
-/// The most texels that open coordinates may name.
+/// The most texels that unspecified coordinates may name.
 const MAX_NAMED: usize = 4096;
 
 impl Cx<'_, '_> {
-    /// Loads so many components of the texel that is named; nothing if there is none.
+    /// Loads `held` components of a texel. Empty if there is no such texel.
     fn load_texel(&mut self, call: &Called, named: Option<(i64, [i64; 3])>, held: usize, loads: &mut Loads) -> Result<Words, Stop> {
         let (object, texture) = (call.object, call.texture);
         let place = named.and_then(|(level, at)| {
@@ -183,8 +183,9 @@ impl Cx<'_, '_> {
         Ok(elements)
     }
 
-    /// Loads each texel that open coordinates may name: the value beside the one that they have,
-    /// and `otherwise` where there is no texel or component.
+    /// Loads every texel that unspecified coordinates may name. Each component of the result
+    /// selects, by the coordinates, the value of the named texel. It is that of `otherwise` where
+    /// there is no texel or component.
     fn load_somewhere(
         &mut self,
         call: &Called,
@@ -210,7 +211,8 @@ impl Cx<'_, '_> {
         if listed.is_none() && !is_writable(call.texture.kind) {
             return Ok(otherwise.clone());
         }
-        // Of too many values those are tried that name texels: their loads may race.
+        // If there are too many values to list, all values that name texels are tried, because
+        // their loads may race.
         let sides = call.texture.sides(0);
         let most = sides.into_iter().max().unwrap_or(0).max(call.texture.image.levels());
         let values = listed.clone().unwrap_or_else(|| (0..most).collect());
@@ -240,14 +242,14 @@ pub fn e_texture_store(cx: &mut Cx, e: &Expr) -> Option<Next> {
         if let Some(None) = named {
             return Ok(nothing);
         }
-        // Nothing is made of the value before the thread has its turn.
+        // No term is made from the value before the thread has its turn.
         let first = Address::of(object, named.flatten().unwrap_or(0));
         cx.turn(first, texture.channels(), false)?;
         let mut held = Words::new();
         for c in 0..texture.channels() {
             held.push(match value.get(c) {
                 Some(&word) => texture.stored(cx.opens, c, word),
-                // What the type does not give.
+                // The stored value has no such component, so the code is unspecified.
                 None => texture.any_code(cx.opens, c),
             });
         }
@@ -259,13 +261,13 @@ pub fn e_texture_store(cx: &mut Cx, e: &Expr) -> Option<Next> {
 }
 
 impl Cx<'_, '_> {
-    /// A store to a texel of open coordinates: each that they may name holds what is stored if they
-    /// name it, and what it held otherwise.
+    /// A store to a texel with unspecified coordinates. Each texel that they may name is stored to.
+    /// It gets the new value if the coordinates name it, and keeps its old value otherwise.
     fn store_somewhere(&mut self, object: ObjectId, texture: &Texture, words: &[Word], held: &[Word]) -> Result<Effects, Stop> {
         let mut effects = Effects::new();
         let sides = texture.sides(0);
         let dimensions = usize::from(dimensions_of(texture.kind));
-        // In the order of the coordinates: dimensions, then the layer.
+        // The order of the coordinates is the dimensions, then the layer.
         let axis = |k: usize| if k < dimensions { k } else { 2 };
         let listed: Vec<Option<Vec<u32>>> = words.iter().map(|&word| self.opens.values(word)).collect();
         let mut may: [Vec<u32>; 3] = [vec![0], vec![0], vec![0]];
@@ -310,7 +312,7 @@ impl Cx<'_, '_> {
         Ok(effects)
     }
 
-    /// One of two words; it is not known by what.
+    /// A word that is one of two. Nothing decides which.
     fn either(&mut self, old: Word, new: Word, scalar: Scalar) -> Word {
         let first = self.opens.read(old).definite().unwrap_or(0);
         match self.opens.possible(old).or(self.opens.possible(new)) {
@@ -334,7 +336,7 @@ pub fn e_texture_dimensions(cx: &mut Cx, e: &Expr) -> Option<Next> {
         numbers.push(match level.definite() {
             Some(level) => Possible::Values(vec![texture.sides(level)[axis]]),
             None => {
-                // Those of every level that it may be, or of none.
+                // The sizes of every level that it may be, or of no level.
                 let levels = cx.opens.values(level).unwrap_or_else(|| (0..=levels).collect());
                 levels
                     .into_iter()

@@ -1,4 +1,4 @@
-//! What a compute entry point takes: built-in variables and resources (seed 004 "Built-in
+//! The arguments of a compute entry point: built-in variables and resources (seed 004 "Built-in
 //! Variables", "Arguments and Return Types").
 
 use super::Dispatch;
@@ -17,34 +17,34 @@ use crate::wsl::types::{StructId, TextureKind, Type, TypeId};
 use crate::wsl::typing::program::Program;
 use rustc_hash::FxHashMap;
 
-/// What an array reference among the resources refers to.
+/// The buffer that an array reference among the resources refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Buffer {
     /// Its address space.
     pub space: AddressSpace,
     /// The type of its elements.
     pub element: TypeId,
-    /// How many words an element takes.
+    /// The size of an element in words.
     pub stride: u32,
-    /// What it holds.
+    /// Its contents.
     pub words: Vec<u32>,
-    /// What other array references by the same register have for elements, and how
-    /// many words each takes.
+    /// The element types of other array references with the same register, and the size of each
+    /// in words.
     pub others: Vec<(TypeId, u32)>,
 }
 
-/// What a texture among the resources is.
+/// A texture among the resources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Textured {
     /// Its kind.
     pub kind: TextureKind,
     /// The type of its texels.
     pub texel: TypeId,
-    /// Its texels.
+    /// Its texels, if they are bound.
     pub texture: Option<Texture>,
 }
 
-/// What is bound to a resource, or is to be.
+/// The contents of a resource, or their type if nothing is bound yet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Held {
     /// The elements of an array reference.
@@ -62,14 +62,14 @@ pub struct Resource {
     pub name: String,
     /// Its register, as `u0` or `u0, space1`.
     pub register: String,
-    /// What is bound.
+    /// Its contents.
     pub held: Held,
-    /// The names of other arguments by the same register.
+    /// The names of other arguments with the same register.
     pub others: Vec<String>,
 }
 
 impl Held {
-    /// What it is, for people: `device of float4`, `Texture2D of float`, `a sampler`.
+    /// Its type in messages: `device of float4`, `Texture2D of float`, `a sampler`.
     pub fn type_text(&self, program: &Program) -> String {
         match self {
             Held::Buffer(buffer) => format!("{} of {}", buffer.space.keyword(), program.env.type_name(buffer.element)),
@@ -80,11 +80,11 @@ impl Held {
 }
 
 impl Resource {
-    /// The resources that an entry point takes, empty, in the order of its arguments; a register
-    /// that several arguments name is one resource, with the elements that the first of them has.
+    /// The resources of an entry point, empty, in the order of its arguments. A register that
+    /// several arguments name is one resource, with the elements of the first of them.
     ///
     /// # Errors
-    /// If it takes elements without a size, or by one register resources that cannot be one.
+    /// If elements have no size, or a register names resources that cannot be one.
     pub fn of(program: &Program, entry: &EntryPoint) -> Result<Vec<Resource>, InvalidInput> {
         let mut layouts = Layouts::default();
         let mut resources: Vec<Resource> = Vec::new();
@@ -121,8 +121,8 @@ impl Resource {
         Ok(resources)
     }
 
-    /// Takes what another argument by the same register says of the resource. The elements of array
-    /// references may be of different types: each has as many as there is room for.
+    /// Adds another argument with the same register to the resource. Array references may have
+    /// elements of different types. Each then has as many elements as there is room for.
     ///
     /// # Errors
     /// If the two cannot be one resource.
@@ -155,7 +155,7 @@ impl Resource {
         Ok(())
     }
 
-    /// The elements, of an array reference.
+    /// The buffer of an array reference. `None` for other resources.
     pub fn buffer(&self) -> Option<&Buffer> {
         match &self.held {
             Held::Buffer(buffer) => Some(buffer),
@@ -163,7 +163,7 @@ impl Resource {
         }
     }
 
-    /// Whether threads may store in it.
+    /// Whether threads can store to it.
     pub fn is_writable(&self) -> bool {
         match &self.held {
             Held::Buffer(buffer) => buffer.space == AddressSpace::Device,
@@ -180,19 +180,19 @@ impl Resource {
         }
     }
 
-    /// Whether a program calls it so.
+    /// Whether a program uses this name for it.
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.others.iter().any(|other| other == name)
     }
 
-    /// Gives an array reference these words.
+    /// Sets the words of an array reference.
     pub fn fill(&mut self, words: &[u32]) {
         if let Held::Buffer(buffer) = &mut self.held {
             buffer.words = words.to_vec();
         }
     }
 
-    /// The object that stands for it.
+    /// The object that stands for the resource.
     fn object(&self, opens: &mut Opens) -> Object {
         let (space, words) = match &self.held {
             Held::Buffer(buffer) => (buffer.space, buffer.words.iter().map(|&w| Word::Bits(w)).collect()),
@@ -204,7 +204,7 @@ impl Resource {
         Object { space, name: self.name.clone(), words }
     }
 
-    /// What it is, if its object alone does not say.
+    /// The texture or sampler that its object stands for. `None` for buffers.
     pub(super) fn opaque(&self) -> Option<Opaque> {
         match &self.held {
             Held::Buffer(_) => None,
@@ -214,9 +214,9 @@ impl Resource {
     }
 }
 
-/// Makes objects of resources, the first of memory, in their order.
+/// Adds an object for each resource, in order. They are the first objects of memory.
 pub(in crate::wsl) fn push(resources: &[Resource], memory: &mut Memory, opens: &mut Opens) {
-    // What is undefined before the first step is chosen by no thread.
+    // Choices for undefined contents before the first step belong to no thread.
     opens.thread = u32::MAX;
     let mut opaques = FxHashMap::default();
     for resource in resources {
@@ -234,7 +234,8 @@ fn register_text(program: &Program, register: crate::text::Symbol, space: Option
     }
 }
 
-/// Whether a text is [`register_text`]: asked for each thread, so nothing is written.
+/// Whether a text is that of [`register_text`]. This is asked for each thread, so it
+/// allocates nothing.
 fn is_register_text(program: &Program, text: &str, register: crate::text::Symbol, space: Option<crate::text::Symbol>) -> bool {
     let Some(rest) = text.strip_prefix(program.env.names.name(register)) else { return false };
     match space {
@@ -244,7 +245,7 @@ fn is_register_text(program: &Program, text: &str, register: crate::text::Symbol
 }
 
 impl Dispatch<'_> {
-    /// The arguments of one thread: its group, its place in it, and its index there.
+    /// The arguments of one thread, from its group, its place in the group, and its index there.
     pub(in crate::wsl) fn arguments(&self, shared: &Shared, group: [u32; 3], inside: [u32; 3], index: u32) -> Vec<Value> {
         let size = self.size();
         let builtin = |semantic| -> Vec<u32> {
@@ -282,8 +283,8 @@ impl Dispatch<'_> {
     }
 }
 
-/// The resource that an item is, where resource k is object k; none if it is none,
-/// or not among them.
+/// The words of the resource of an item, where resource k is object k. `None` if the item is no
+/// resource, or is not among these.
 pub(in crate::wsl) fn bound(program: &Program, resources: &[Resource], item: &Item) -> Option<Words> {
     let Some((Semantic::Register(register, space), _)) = item.semantic else { return None };
     let k = resources.iter().position(|r| is_register_text(program, &r.register, register, space))?;
@@ -300,7 +301,7 @@ pub(in crate::wsl) fn bound(program: &Program, resources: &[Resource], item: &It
     })
 }
 
-/// Where an item is in its parameter or in what its entry point returns, in bytes.
+/// The offset of an item in its parameter or in the result of its entry point, in bytes.
 pub(in crate::wsl) fn offset(program: &Program, shared: &Shared, item: &Item, mut ty: TypeId) -> u32 {
     let mut at = 0;
     for &field in &item.path {

@@ -1,4 +1,4 @@
-//! A dispatch on the fast engine, which shows definite values and looks for no races.
+//! A dispatch on the fast engine, which shows definite values and does not look for races.
 
 use super::arguments::push;
 use super::{Dispatch, Resource};
@@ -11,16 +11,16 @@ use crate::wsl::memory::Memory as Objects;
 use crate::wsl::open::{Opens, Possible, Ways, Word};
 use crate::wsl::texture::Opaque;
 
-/// What a dispatch shows on the fast engine.
+/// The results of a dispatch on the fast engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fast {
-    /// How it ended.
+    /// Its ending.
     pub ended: Dispatched,
-    /// What each buffer holds then, and each texture that can be written, in words.
+    /// The final words of each buffer and of each writable texture.
     pub buffers: Vec<Vec<u32>>,
-    /// Which of these have no value (see [`Memory::undefined`]).
+    /// The words among these that have no value (see [`Memory::undefined`]).
     pub undefined: Vec<Vec<bool>>,
-    /// What it took.
+    /// Its cost.
     pub stats: Stats,
 }
 
@@ -28,7 +28,7 @@ impl Dispatch<'_> {
     /// Runs the dispatch on the fast engine. `compiled` is its entry point.
     ///
     /// # Errors
-    /// If there are too many threads, or what is bound is not what the entry point takes.
+    /// If there are too many threads, or the resources do not fit the entry point.
     pub fn run_fast(&self, compiled: &Compiled, settings: &Settings) -> Result<Fast, InvalidInput> {
         let size = self.size();
         let count = |n: [u32; 3]| n.iter().try_fold(1u32, |all, &n| all.checked_mul(n));
@@ -38,7 +38,7 @@ impl Dispatch<'_> {
         let shared = Shared::laid_out(self.program, self.entry.function, Planted::default())?;
         let at = |n: u32, of: [u32; 3]| [n % of[0], n / of[0] % of[1], n / of[0] / of[1]];
         let mut arguments = |group: u32, thread: u32, words: &mut Vec<u32>| {
-            // What a thread of a compute entry point is given is definite.
+            // The arguments of a thread of a compute entry point are definite.
             let _ = flat_words(&self.resources, &self.arguments(&shared, at(group, self.groups), at(thread, size), thread), words);
         };
         let Outside { mut buffers, opaques, undefined, chosen } = Outside::of(&self.resources, settings.strategy);
@@ -50,21 +50,22 @@ impl Dispatch<'_> {
     }
 }
 
-/// What is bound to resources, for the fast engine.
+/// The contents of resources, for the fast engine.
 #[derive(Clone, Debug)]
 pub(in crate::wsl) struct Outside {
-    /// The words of each, none of what is never written and is no buffer.
+    /// The words of each resource. Samplers and textures that are not writable have none.
     pub(in crate::wsl) buffers: Vec<Vec<u32>>,
     /// The textures and samplers.
     pub(in crate::wsl) opaques: Vec<Option<Opaque>>,
-    /// Which words have no value (see [`Memory::undefined`]).
+    /// The words that have no value (see [`Memory::undefined`]).
     pub(in crate::wsl) undefined: Vec<Vec<bool>>,
-    /// Whether something had no value, and was given one.
+    /// Whether something without a value was given one.
     pub(in crate::wsl) chosen: bool,
 }
 
 impl Outside {
-    /// What is bound to these; what has no value is chosen, if the strategy chooses.
+    /// The contents of these resources. Undefined contents get values, if the strategy
+    /// chooses them.
     pub(in crate::wsl) fn of(resources: &[Resource], strategy: Strategy) -> Outside {
         let (mut memory, mut opens) = (Objects::default(), Opens::new(strategy, Ways::default()));
         push(resources, &mut memory, &mut opens);
@@ -78,7 +79,7 @@ impl Outside {
     }
 }
 
-/// What words may be, where some have no value.
+/// The possible values of words, some of which have no value.
 pub(in crate::wsl) fn possible(buffers: &[Vec<u32>], undefined: &[Vec<bool>]) -> Vec<Vec<Possible>> {
     let none: &[bool] = &[];
     let words = |(k, words): (usize, &Vec<u32>)| -> Vec<Possible> {
@@ -90,14 +91,14 @@ pub(in crate::wsl) fn possible(buffers: &[Vec<u32>], undefined: &[Vec<bool>]) ->
 }
 
 impl Fast {
-    /// What each word of each resource may be.
+    /// The possible values of each word of each resource.
     pub fn possible(&self) -> Vec<Vec<Possible>> {
         possible(&self.buffers, &self.undefined)
     }
 }
 
-/// Appends the words of arguments as the fast engine takes them; none if one is open. Resource k is
-/// the one of that number.
+/// Appends the words of arguments in the form that the fast engine takes. `None` if a word is open.
+/// Object k is resource k.
 pub(in crate::wsl) fn flat_words(resources: &[Resource], values: &[Value], out: &mut Vec<u32>) -> Option<()> {
     for value in values {
         let mut words = value.words.iter();
@@ -107,8 +108,8 @@ pub(in crate::wsl) fn flat_words(resources: &[Resource], values: &[Value], out: 
                 Word::Open(_) => return None,
                 Word::Address(address) => {
                     out.push(address.object.0);
-                    // An array reference begins at its buffer's first word; its length stands one
-                    // word later than beside an address.
+                    // An array reference begins at its buffer's first word. In the engine's form
+                    // there is a word between the object and the length.
                     if resources.get(address.object.0 as usize).is_some_and(|r| r.buffer().is_some()) {
                         let length = words.next().and_then(|length| length.definite())?;
                         out.extend([0, length, 0]);

@@ -1,9 +1,9 @@
 //! Compute entry points over a grid: threads in groups, barriers by instance, schedules, races
 //! (seed 004 "Barriers and discard", "Fences and atomic operations", "Built-in Variables").
 //!
-//! Memory is sequentially consistent: threads take turns as a [`Schedule`] says, and each load sees
-//! the last store. What races is unspecified ([`crate::wsl::race`]), so for a program without
-//! atomics every schedule shows the same.
+//! Memory is sequentially consistent. Threads take turns as a [`Schedule`] says, and each load
+//! returns the last store. Results of races are unspecified ([`crate::wsl::race`]). So a program
+//! without atomics shows the same under every schedule.
 
 mod arguments;
 mod fast;
@@ -33,30 +33,30 @@ use std::ops::ControlFlow;
 
 /// The most threads of a dispatch that the relation runs.
 pub const MAX_THREADS: u64 = 1 << 16;
-/// How often a dispatch is run again because more stores are known to race.
+/// The most runs of a dispatch. It runs again when more stores are found to race.
 const MAX_PASSES: usize = 64;
 
 /// What a dispatch shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shown {
-    /// What each word of each resource may hold at the end, over all ways; of textures that are not
-    /// written, and of samplers, none.
+    /// The possible values of each word of each resource at the end, over all ways. Samplers and
+    /// textures that are not written have none.
     pub buffers: Vec<Vec<Possible>>,
     /// The races.
     pub races: Vec<Race>,
-    /// Whether something unspecified was met.
+    /// Whether the dispatch met an unspecified value.
     pub unspecified: bool,
     /// Whether every way was followed.
     pub complete: bool,
-    /// How many ways there were.
+    /// The number of ways.
     pub ways: usize,
-    /// How many steps all of them took.
+    /// The number of steps on all ways.
     pub steps: u64,
-    /// The rules that were applied, those of threads too.
+    /// The rules that were applied, including those of threads.
     pub fired: Vec<Rule>,
 }
 
-/// Threads of a group that do not meet at a barrier: where one waits, and where another is.
+/// Two threads of a group that do not meet at a barrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
     /// The thread that waits.
@@ -65,7 +65,8 @@ pub struct Divergence {
     pub barrier: Span,
     /// Another thread of its group.
     pub other: u32,
-    /// The barrier that that one waits at, another one or another instance; none if it has ended.
+    /// The barrier at which the other thread waits: another barrier, or another instance. `None` if
+    /// it has ended.
     pub at: Option<Span>,
 }
 
@@ -84,14 +85,14 @@ pub struct Dispatch<'p> {
     pub text: &'p str,
     /// The entry point.
     pub entry: &'p EntryPoint,
-    /// How many groups there are in each direction.
+    /// The number of groups in each direction.
     pub groups: [u32; 3],
-    /// What is bound to the entry point's resources, in the order of its resources.
+    /// The contents of the entry point's resources, in the order of its resources.
     pub resources: Vec<Resource>,
 }
 
 impl Dispatch<'_> {
-    /// Runs the dispatch along every way.
+    /// Runs the dispatch on every way.
     pub fn run(&self, settings: &Settings) -> Ending {
         let (mut shared, topology) = match self.shared(settings) {
             Ok(shared) => shared,
@@ -121,8 +122,9 @@ impl Dispatch<'_> {
         Ending::Other(Outcome::Limit(Limit { what: "runs to find the stores that race", bound: MAX_PASSES as u64 }))
     }
 
-    /// Runs the dispatch along the first way, in one order; of every order, the first. `on` is told
-    /// of each step. Loads see the last store: a race is noted once it has happened.
+    /// Runs the dispatch on the first way, in one order. If every order is to be tried, it is the
+    /// first. `on` is called for each step. Loads return the last store. A race is recorded once it
+    /// has happened.
     pub fn trace(&self, settings: &Settings, on: OnStep) -> Ending {
         let (shared, topology) = match self.shared(settings) {
             Ok(shared) => shared,
@@ -134,13 +136,13 @@ impl Dispatch<'_> {
         run.on = Some(on);
         run.finish();
         pass.add(&run);
-        // Where something unspecified was met there may be other ways.
+        // If it met an unspecified value, there may be other ways.
         pass.shown.complete = !pass.shown.unspecified;
         pass.halted.unwrap_or(Ending::Shown(Box::new(pass.shown)))
     }
 
-    /// The program's layout and how its threads are divided, if these and their variables are few
-    /// enough.
+    /// The shared data and the topology of the threads, if there are not too many threads
+    /// or variables.
     fn shared(&self, settings: &Settings) -> Result<(Shared<'_>, Topology), Limit> {
         let threads = self.threads();
         if threads > MAX_THREADS {
@@ -162,7 +164,7 @@ impl Dispatch<'_> {
         }
     }
 
-    /// How many threads a group has.
+    /// The number of threads of a group.
     pub fn group_size(&self) -> u32 {
         self.size().iter().fold(1, |n, &side| n.saturating_mul(side))
     }
@@ -181,16 +183,16 @@ impl Dispatch<'_> {
     }
 }
 
-/// All ways of a dispatch, with what is known of its races from those before.
+/// All ways of a dispatch, with the races that earlier passes found.
 struct Pass<'k> {
     shown: Shown,
     known: &'k Known,
     learnt: Known,
-    /// Of each rule, by its number: whether it was applied.
+    /// By rule number, whether the rule was applied.
     fired: Vec<bool>,
     every_order: bool,
     halted: Option<Ending>,
-    /// What is left of the fuel, and whether ways were left out for want of it.
+    /// The fuel that is left, and whether ways were left out because it ran out.
     fuel: u64,
     spent: bool,
 }
@@ -201,7 +203,7 @@ impl<'k> Pass<'k> {
         Pass { shown: Shown::default(), known, learnt, fired, every_order: true, halted: None, fuel, spent: false }
     }
 
-    /// Whether no time is left, which ends it.
+    /// Whether the time limit has passed. This ends the pass.
     fn passed(&mut self, settings: &Settings) -> bool {
         let limit = TimeLimit::passed(settings.time);
         if let Some(limit) = limit {
@@ -210,12 +212,13 @@ impl<'k> Pass<'k> {
         limit.is_some()
     }
 
-    /// Whether a race has ended it.
+    /// Whether a race has ended the pass.
     fn raced(&self, settings: &Settings) -> bool {
         settings.until_race && !self.shown.races.is_empty()
     }
 
-    /// A way, in the order of the schedule or in every order: the ways that these are.
+    /// Follows a way, in the order of the schedule or in every order. Returns the ways that
+    /// were followed.
     fn way(&mut self, dispatch: &Dispatch, (shared, topology): (&Shared, Topology), settings: &Settings, ways: Ways) -> Vec<Ways> {
         if self.passed(settings) {
             return Vec::new();
@@ -239,7 +242,7 @@ impl<'k> Pass<'k> {
         gone
     }
 
-    /// Adds what a run shows that has ended.
+    /// Adds the results of a finished run.
     fn add(&mut self, run: &Run) {
         let given = self.fuel;
         let left = || given.saturating_sub(run.steps + run.world.opens.steps_of_work());

@@ -8,7 +8,7 @@ use crate::wsl::memory::Memory;
 use crate::wsl::open::Opens;
 use crate::wsl::typing::program::Program;
 
-/// What a thread is doing.
+/// The state of a thread.
 #[derive(Clone, Debug, PartialEq)]
 pub enum State {
     /// It can step.
@@ -22,32 +22,33 @@ pub enum State {
 /// The threads of a group.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// Each with what it is doing.
+    /// Each thread with its state.
     pub threads: Vec<(Thread, State)>,
-    /// The barriers passed whose fence is of threadgroup memory, and of device memory.
+    /// How many barriers the group has passed: with a fence of threadgroup memory, and with a fence
+    /// of device memory.
     pub epochs: (u32, u32),
 }
 
-/// What threads step in.
+/// The environment that threads step in.
 #[derive(Debug)]
 pub struct World<'a, 'p> {
     /// The program and its layout.
     pub shared: &'a Shared<'p>,
     /// Memory.
     pub memory: Memory,
-    /// What is unspecified.
+    /// The terms over unspecified values.
     pub opens: Opens,
 }
 
-/// A thread's step, or why and where there is none.
+/// A thread's step. Or else why and where there is none.
 pub type Stepped = Result<Step, (Stop, Instance)>;
 
-/// A rule's function that a planted bug replaces.
+/// A planted function that replaces that of a rule.
 #[derive(Clone, Copy, Debug)]
 pub enum Replacement {
-    /// Of [`g_thread`].
+    /// For [`g_thread`].
     Thread(fn(&mut World, &mut Group, usize) -> Stepped),
-    /// Of [`g_barrier`].
+    /// For [`g_barrier`].
     Barrier(fn(&Program, &mut Group) -> Result<(), Divergence>),
 }
 
@@ -62,10 +63,10 @@ pub fn g_thread(world: &mut World, group: &mut Group, t: usize) -> Stepped {
 /// All threads of a group at the same instance of the same barrier go on [wsl/g-barrier, 004
 /// Barriers and discard; WSL-D12]
 ///
-/// None of them runs, and one waits at least.
+/// None of the threads is running, and at least one waits.
 ///
 /// # Errors
-/// If they do not all wait, or not at the same instance.
+/// If the threads do not all wait at the same instance.
 pub fn g_barrier(program: &Program, group: &mut Group) -> Result<(), Divergence> {
     let waits: Vec<Wait<&Instance>> = group.threads.iter().map(|(_, state)| wait(state)).collect();
     let barrier = match arrival(&waits) {

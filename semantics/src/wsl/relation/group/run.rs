@@ -1,4 +1,4 @@
-//! A dispatch being run, one way and in one order.
+//! A run of a dispatch on one way and in one order.
 
 use super::rules::{Group, Replacement, State, World, g_barrier, g_thread};
 use super::{Dispatch, Ending, OnStep, Schedule, push};
@@ -15,38 +15,39 @@ use crate::wsl::race::{Known, Races};
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::{At, Settings};
 
-/// All threads.
+/// A run with all of its threads.
 pub(super) struct Run<'a, 'p> {
     pub(super) world: World<'a, 'p>,
     groups: Vec<Group>,
     topology: Topology,
     turns: Turns,
-    /// Whether every order is tried: threads wait for their turns where others may tell.
+    /// Whether every order is tried. Threads then wait for their turn before accesses whose order
+    /// others may observe.
     gated: bool,
     dispatch: &'a Dispatch<'p>,
     settings: &'a Settings,
-    /// Of each thread by its number: what it touches next, where every order is tried.
+    /// By thread number, the footprint of its next access, if every order is tried.
     next: Vec<Footprint>,
-    /// Of each thread by its number: where its last step was.
+    /// By thread number, the place of its last step.
     last: Vec<Span>,
-    /// The most steps that it may take.
+    /// The most steps of the run.
     fuel: u64,
     pub(super) steps: u64,
-    /// Of each rule, by its number: whether it was applied.
+    /// By rule number, whether the rule was applied.
     pub(super) fired: Vec<bool>,
-    /// How it ended, if not by all threads.
+    /// The ending, if it is not that all threads have ended.
     pub(super) halted: Option<Ending>,
-    /// Is told of each step.
+    /// The function to call for each step.
     pub(super) on: Option<OnStep<'a>>,
 }
 
-/// The places of a box, x fastest.
+/// The points of a box, with x fastest.
 fn places(size: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
     (0..size[2]).flat_map(move |z| (0..size[1]).flat_map(move |y| (0..size[0]).map(move |x| [x, y, z])))
 }
 
 impl<'a, 'p> Run<'a, 'p> {
-    /// Before the first step.
+    /// A run before its first step.
     pub(super) fn new(
         dispatch: &'a Dispatch<'p>,
         shared: &'a Shared<'p>,
@@ -98,14 +99,14 @@ impl<'a, 'p> Run<'a, 'p> {
         }
     }
 
-    /// What the words of the resources may be.
+    /// The possible values of the resources' words.
     pub(super) fn buffers(&self) -> Vec<Vec<Possible>> {
         let object = |k: usize| self.world.memory.object(ObjectId(k as u32));
         let words = |k: usize| object(k).words.iter().map(|&w| self.world.opens.possible(w)).collect();
         (0..self.dispatch.resources.len()).map(words).collect()
     }
 
-    /// Steps until every thread has ended, as the schedule says, or they are halted.
+    /// Steps in the order of the schedule until every thread has ended, or the run is halted.
     pub(super) fn finish(&mut self) {
         let schedule = self.settings.schedule.clone().unwrap_or(Schedule::InOrder);
         if let Err(invalid) = turns::run(self, &schedule, &mut ()) {
@@ -113,7 +114,8 @@ impl<'a, 'p> Run<'a, 'p> {
         }
     }
 
-    /// Before the first thing that others may see the order of.
+    /// Prepares the run to try every order. Each thread advances to its first access whose order
+    /// others may observe.
     pub(super) fn gated(mut self) -> Self {
         self.gated = true;
         let gate = if self.settings.races { Gate::Atomics } else { Gate::Shared };
@@ -122,7 +124,8 @@ impl<'a, 'p> Run<'a, 'p> {
         self
     }
 
-    /// A step of a thread that runs. What it touches next, if it waits for its turn to do that.
+    /// Makes a step of a running thread. Returns the footprint of an access, if the thread waits
+    /// for its turn before it.
     fn step_once(&mut self, g: usize, t: usize) -> Option<Footprint> {
         let group = &mut self.groups[g];
         let (thread, state) = &mut group.threads[t];
@@ -187,12 +190,12 @@ impl<'a, 'p> Run<'a, 'p> {
         }
     }
 
-    /// Whether it ends because of a race.
+    /// Whether the run ends because of a race.
     fn raced(&self) -> bool {
         self.settings.until_race && self.world.memory.races.as_ref().is_some_and(|races| !races.found.is_empty())
     }
 
-    /// Takes a thread up to the next thing that others may see the order of.
+    /// Advances a thread to its next access whose order others may observe.
     fn up_to_next(&mut self, g: usize, t: usize) {
         while !self.is_over() && self.groups[g].threads[t].1 == State::Running {
             if let Some(footprint) = self.step_once(g, t) {
@@ -218,10 +221,10 @@ impl<'a, 'p> Run<'a, 'p> {
     }
 }
 
-/// A turn is a step. Where every order is tried, it is one thing that others may see the order of,
-/// with all that the thread does up to the next one: an atomic operation, for other accesses that
-/// are not ordered race, and are unspecified in every order. Without looking for races, it is every
-/// access of shared memory.
+/// A turn is a step. If every order is tried, a turn is one access whose order others may observe,
+/// and all that the thread does up to the next. Such an access is an atomic operation, because
+/// other unordered accesses race and are unspecified in every order. If races are not looked for,
+/// it is every access of shared memory.
 impl Threads for Run<'_, '_> {
     fn turns(&mut self) -> &mut Turns {
         &mut self.turns

@@ -1,5 +1,5 @@
-//! The four buckets of arguments and results: seed 004 "Arguments and
-//! Return Types", "Built-in Variables".
+//! The four buckets of arguments and results: seed 004 "Arguments and Return Types",
+//! "Built-in Variables".
 
 use super::flatten::ep_bucket;
 use super::{Direction, Item, Stage};
@@ -30,7 +30,7 @@ pub fn check(b: &mut Builder, item: &Item, stage: Stage, direction: Direction) {
             }
         }
         Semantic::Specialized => ep_specialized(b, item),
-        // It is in no bucket.
+        // `ep_bucket` has reported it.
         Semantic::OutOfRange => {}
     }
 }
@@ -75,7 +75,7 @@ pub fn ep_stage_buckets(b: &mut Builder, item: &Item, semantic: Semantic, stage:
     })
 }
 
-/// The type of a built-in variable where a stage has it.
+/// The type of a built-in variable. `None` if the stage does not have it as argument or result.
 fn builtin_type(semantic: Semantic, stage: Stage, direction: Direction) -> Option<TypeId> {
     use BuiltinSemantic as S;
     let uint3 = TypeId::vector(Scalar::Uint, 3);
@@ -126,7 +126,7 @@ pub fn ep_resource_type(b: &mut Builder, item: &Item) -> bool {
 /// a resource is in the device or constant address space
 ///                                [wsl/ep-resource-space, 004 Arguments and Return Types, bucket 2]
 ///
-/// Samplers and textures are there by themselves.
+/// Samplers and textures count as resources in `constant`.
 pub fn ep_resource_space(b: &mut Builder, item: &Item) -> bool {
     let space = match b.env.types.get(item.ty) {
         Type::ArrayReference(space, _) => space,

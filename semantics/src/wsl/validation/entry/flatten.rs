@@ -9,17 +9,16 @@ use crate::wsl::error::Error;
 use crate::wsl::types::{Type, TypeId};
 use rustc_hash::FxHashMap;
 
-/// What arguments or results flatten to.
+/// The flattened form of arguments or results.
 #[derive(Default)]
 pub struct Flat {
     /// The items.
     pub items: Vec<Item>,
-    /// What is no item, but has a semantic all the same: structures, and the result of a function
-    /// that returns nothing.
+    /// Structures with a semantic, and a `void` result with one. They are no items.
     pub marked: Vec<Item>,
 }
 
-/// The flattened arguments.
+/// Flattens the arguments of a function.
 pub fn arguments(b: &mut Builder, f: &Function) -> Flat {
     let mut out = Flat::default();
     for (i, p) in f.parameters.iter().enumerate() {
@@ -37,7 +36,7 @@ pub fn arguments(b: &mut Builder, f: &Function) -> Flat {
     out
 }
 
-/// The flattened results.
+/// Flattens the results of a function.
 pub fn results(b: &mut Builder, f: &Function) -> Flat {
     let mut out = Flat::default();
     let item = Item {

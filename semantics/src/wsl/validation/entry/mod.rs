@@ -1,5 +1,5 @@
-//! Entry points: what a stage takes and gives (seed 004 "Entry Points", "Arguments and Return
-//! Types", "Built-in Variables").
+//! Entry points: the arguments and results of a stage (seed 004 "Entry Points", "Arguments and
+//! Return Types", "Built-in Variables").
 
 pub mod bucket;
 pub mod flatten;
@@ -31,7 +31,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// The keyword.
+    /// The keyword of the stage.
     pub fn keyword(self) -> &'static str {
         match self {
             Stage::Vertex => "vertex",
@@ -41,7 +41,7 @@ impl Stage {
     }
 }
 
-/// Whether an item is taken or given.
+/// Whether an item is an argument or a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// An argument.
@@ -50,14 +50,14 @@ pub enum Direction {
     Out,
 }
 
-/// An argument or result that is no structure, or a member of one.
+/// A flattened argument or result. It is no structure, but may be a member of one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// The parameter that it is, or is in; a result has none.
+    /// The index of the parameter that it is or belongs to. `None` for a result.
     pub parameter: Option<u32>,
-    /// The fields that lead to it.
+    /// The indices of the fields that lead to it. Empty if it is no member.
     pub path: SmallVec<[u32; 4]>,
-    /// Its name; a result that is no structure has none.
+    /// Its name. `None` for a result that is no member.
     pub name: Option<Symbol>,
     /// Its type.
     pub ty: TypeId,
@@ -69,7 +69,7 @@ pub struct Item {
     pub span: Span,
 }
 
-/// An entry point and what it is connected to.
+/// An entry point, with its arguments and results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntryPoint {
     /// The function.
@@ -82,7 +82,7 @@ pub struct EntryPoint {
     pub outputs: Vec<Item>,
 }
 
-/// The entry points of an environment, each checked.
+/// Checks the entry points of an environment. Returns all of them.
 pub fn entry_points(b: &mut Builder) -> Vec<EntryPoint> {
     let mut out = Vec::new();
     let mut items = 0;
@@ -106,8 +106,8 @@ pub fn entry_points(b: &mut Builder) -> Vec<EntryPoint> {
         items += inputs.items.len() + outputs.items.len();
         for (side, direction) in [(&inputs, Direction::In), (&outputs, Direction::Out)] {
             flatten::ep_same_name(b, &side.items);
-            // A semantic asks for its type wherever it is written, and no semantic has a structure
-            // or void.
+            // A semantic requires its type wherever it is written. No semantic has the type of a
+            // structure or `void`, so these are errors.
             for item in side.items.iter().chain(&side.marked) {
                 bucket::check(b, item, stage, direction);
             }
@@ -118,11 +118,11 @@ pub fn entry_points(b: &mut Builder) -> Vec<EntryPoint> {
     out
 }
 
-/// The entry point of that stage and name, or without a name the only one of that stage. Of compute
-/// entry points the numbers of threads are not looked at.
+/// The entry point of that stage and name. Without a name, the only one of that stage. The thread
+/// counts of a compute stage do not matter.
 ///
 /// # Errors
-/// There is none, or several of that name, or several and no name.
+/// If there is none, if several have that name, or if there are several and no name is given.
 pub fn entry_of<'p>(program: &'p Program, stage: Stage, name: Option<&str>) -> Result<&'p EntryPoint, InvalidInput> {
     let named = |e: &EntryPoint| program.env.names.name(program.env.function(e.function).name.name);
     let word = stage.keyword();

@@ -1,8 +1,9 @@
-//! Which accessors there are: declared, generated, and the library's.
+//! Accessors: declared, generated, and the library's.
 //!
-//! The generated ones (seed 004 "Building the global typing environment" 3.4, "Checking the
-//! coherence of operators and functions", "Generated functions") are not listed in the environment:
-//! they are found from the structure, the array type or the address-taker that they come from.
+//! Generated accessors (seed 004 "Building the global typing environment" 3.4, "Checking the
+//! coherence of operators and functions", "Generated functions") are not listed in the
+//! environment. They are found from the structure, the array type or the address-taker that they
+//! are generated for.
 
 use super::{Accessors, Environment, FunctionId};
 use crate::rule::Rule;
@@ -12,19 +13,19 @@ use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::{StructId, Type, TypeId};
 use smallvec::{SmallVec, smallvec};
 
-/// What a call, an operator or an access calls.
+/// The function that a call, an operator or an access calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Callee {
     /// A function that the program declares.
     Declared(FunctionId),
-    /// One of the library's.
+    /// A function of the library.
     Library(LibraryFunction),
-    /// One that the specification generates.
+    /// A function that the specification generates.
     Generated(Generated),
 }
 
 impl Callee {
-    /// The rules that the function is there by, if the program does not declare it.
+    /// The rules by which the function exists. Empty if the program declares it.
     pub fn rules(self, env: &Environment) -> SmallVec<[Rule; 2]> {
         use Generated as G;
         match self {
@@ -63,13 +64,13 @@ pub enum Generated {
     Setter(FunctionId),
 }
 
-/// An accessor that was found, and the type that it gives: what is pointed at, what is assigned,
-/// what is got.
+/// An accessor that was found, with the type of the accessed part: the type that an address-taker's
+/// result points to, that a setter assigns, or that a getter returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The function.
     pub callee: Callee,
-    /// The type.
+    /// The type of the accessed part.
     pub ty: TypeId,
 }
 
@@ -79,7 +80,7 @@ impl Found {
     }
 }
 
-/// Which part of a value is accessed.
+/// The part of a value that is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// `.f`
@@ -146,7 +147,7 @@ impl Environment {
         self.generated_getter(ty, part).or_else(|| self.built_in_accessor(ty, part, false))
     }
 
-    /// The generated getter.
+    /// The generated getter of the part, if there is one.
     pub fn generated_getter(&self, ty: TypeId, part: Part) -> Option<Found> {
         if let Some((s, index, of)) = self.field(ty, part) {
             return Some(Found::generated(Generated::FieldGetter(s, index), of));
@@ -157,7 +158,7 @@ impl Environment {
         self.generated_from_taker(ty, part, Generated::Getter)
     }
 
-    /// The generated setter.
+    /// The generated setter of the part, if there is one.
     pub fn generated_setter(&self, ty: TypeId, part: Part) -> Option<Found> {
         if let Some((s, index, of)) = self.field(ty, part) {
             return Some(Found::generated(Generated::FieldSetter(s, index), of));
@@ -175,7 +176,8 @@ impl Environment {
         }
     }
 
-    /// The library's accessor: what it is set to is of the type that it gets.
+    /// The library's accessor of the part. If `set`, the setter that takes the type of the
+    /// getter's result.
     pub fn built_in_accessor(&mut self, ty: TypeId, part: Part, set: bool) -> Option<Found> {
         if matches!(self.types.get(ty), Type::Struct(_) | Type::Array(..) | Type::Pointer(..) | Type::ArrayReference(..)) {
             return None;
@@ -224,7 +226,7 @@ pub fn v_generated_indexers(env: &Environment, ty: TypeId, part: Part, generated
 }
 
 impl Environment {
-    /// A generated function as its declaration would read.
+    /// A generated function as its declaration would be written.
     pub fn generated_name(&self, generated: Generated) -> String {
         let field = |s: StructId, i: u32| {
             let (structure, field) = (self.structure(s), &self.structure(s).fields[i as usize]);

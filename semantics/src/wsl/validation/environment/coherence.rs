@@ -1,5 +1,5 @@
-//! Functions compared with each other: seed 004 "Checking the coherence
-//! of operators and functions".
+//! Comparison of functions with each other: seed 004 "Checking the coherence of operators
+//! and functions".
 
 use super::access::Part;
 use super::operators::Role;
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 impl Builder<'_> {
-    /// All checks of the section.
+    /// Makes all checks of the section.
     pub(super) fn check_coherence(&mut self) {
         let fields: Vec<Symbol> = self.env.accessors.keys().copied().collect();
         for field in fields {
@@ -78,8 +78,8 @@ pub fn v_index_setter_getter(b: &mut Builder, id: FunctionId) {
 /// library's included
 ///                [wsl/v-function-duplicate, 004 Checking the coherence of operators and functions]
 ///
-/// `first` is the first declared function of that name and those types. Generated functions and the
-/// library's are declarations too.
+/// `first` is the first declared function of that name and those types. The functions of the
+/// library and the generated functions count as declarations too.
 pub fn v_function_duplicate(b: &mut Builder, id: FunctionId, first: FunctionId) {
     let other = if first != id { Some(Other::Declared(first)) } else { elsewhere(b, id) };
     b.require(Rule::WslVFunctionDuplicate, other.is_none(), |env| {
@@ -103,8 +103,8 @@ enum Other {
     Library(String),
 }
 
-/// Whether a function that no program text declares has the name and types, or one that is
-/// generated for this one.
+/// The clash of a declared function with a function of the library, or with a generated function.
+/// `None` if there is none.
 fn elsewhere(b: &mut Builder, id: FunctionId) -> Option<Other> {
     let f = b.env.function(id).clone();
     let types = f.types();
@@ -147,8 +147,8 @@ fn elsewhere(b: &mut Builder, id: FunctionId) -> Option<Other> {
     Some(Other::Generated(span, "it".into()))
 }
 
-/// What an address-taker clashes with: a field's own, or accessors of the library like those that
-/// are generated for it.
+/// The clash of an address-taker. A field has the same address-taker, or the accessors that are
+/// generated for this address-taker are in the library.
 fn taker(b: &mut Builder, f: &super::Function, part: Part, name: &str) -> Option<Other> {
     let Type::Pointer(space, of) = b.env.types.get(f.parameters[0].ty) else { return None };
     if let Some(span) = field_span(b, of, part) {

@@ -1,4 +1,4 @@
-//! Type declarations: steps 2 to 4 of "Building the global typing environment".
+//! Type declarations: seed 004 "Building the global typing environment", steps 2 to 4.
 
 use super::resolve::Place;
 use super::{Builder, Enum, Struct, TypeDefinition, Typedef};
@@ -41,14 +41,14 @@ impl Builder<'_> {
         }
     }
 
-    /// Gives each enum its base type and its elements their values.
+    /// Sets the base type of each enum and the values of its elements.
     pub(super) fn declare_enums(&mut self) {
         let core = self.core;
         let mut done: FxHashSet<EnumId> = FxHashSet::default();
         for decl in &core.decls {
             let Decl::Enum(written) = decl else { continue };
             let Some(TypeDefinition::Enum(id)) = self.env.type_names.get(&written.name.name).copied() else { continue };
-            // A second enum of the name was reported; its elements are not the first one's.
+            // A second enum of the name has been reported. Its elements do not belong to the first.
             if !done.insert(id) {
                 continue;
             }
@@ -156,10 +156,10 @@ pub fn env_enum_default_base(b: &mut Builder) -> TypeId {
     TypeId::INT
 }
 
-/// The elements with their values, those that have one.
+/// The elements with their values. An element whose value is wrong is left out.
 fn values(b: &mut Builder, written: &core::Enum, base: TypeId) -> Vec<(Ident, i64)> {
     let mut elements: Vec<(Ident, i64)> = Vec::new();
-    // What the next element without a value follows: nothing after an element whose value is wrong.
+    // The value of the element before. `None` after an element whose value is not known.
     let mut preceding = None;
     for (i, (ident, value)) in written.elements.iter().enumerate() {
         let value = match (value, preceding) {
@@ -189,7 +189,8 @@ pub fn env_enum_value_explicit(b: &mut Builder, written: core::ExprId) -> Option
     let holds = b.require(Rule::WslEnvEnumValueExplicit, literal.is_some(), |_| {
         Error::new(Rule::WslEnvEnumValueExplicit, span, "the value of an enum's element is no integer literal; the rule needs one")
     });
-    // Larger ones are out of every base type's range, and stay so.
+    // A clamped literal is outside the range of every base type, and stays outside when it
+    // is increased.
     holds.then(|| literal.and_then(|n| n.value()).map_or(i64::MAX / 2, |v| v.clamp(i64::MIN as i128 / 2, i64::MAX as i128 / 2) as i64))
 }
 
@@ -211,7 +212,7 @@ pub fn env_enum_value_next(b: &mut Builder, preceding: i64) -> i64 {
 ///                              [wsl/env-enum-zero, 004 Building the global typing environment 4.5]
 pub fn env_enum_zero(b: &mut Builder, written: &core::Enum, elements: &[(Ident, i64)]) {
     let name = written.name;
-    // Where an element's value is wrong already, it may have been meant for this.
+    // If an element's value is wrong, 0 may have been meant.
     let holds = elements.iter().any(|(_, v)| *v == 0) || elements.len() < written.elements.len();
     b.require(Rule::WslEnvEnumZero, holds, |env| {
         let text = env.names.name(name.name);

@@ -1,9 +1,9 @@
-//! What depends on what: seed 004 "Resolving typedefs".
+//! Dependencies between types: seed 004 "Resolving typedefs".
 //!
-//! A typedef depends on the types that its definition names, a structure on those that its fields'
-//! types name, through pointers, arrays and typedefs (WSL-C14). The walk keeps its own stack, so a
-//! chain of any length costs memory only; typedefs are resolved in the order in which the walk
-//! leaves them.
+//! A typedef depends on the types that its definition names. A structure depends on the types that
+//! the types of its fields name. Names under pointers, arrays and typedefs count too (WSL-C14). The
+//! walk keeps its own stack, so a long chain costs only memory. Typedefs are resolved in the order
+//! in which the walk leaves them.
 
 use super::resolve::Place;
 use super::{Builder, TypeDefinition};
@@ -22,7 +22,7 @@ enum Color {
 
 struct Node {
     name: Ident,
-    /// What its definition names, and where.
+    /// The type names in its definition, and where they are written.
     names: Vec<(Symbol, Span)>,
     color: Color,
 }
@@ -49,7 +49,7 @@ impl Builder<'_> {
             if nodes[root].color != Color::White {
                 continue;
             }
-            // Each frame: a node and how many of its names have been followed.
+            // Each frame is a node and the number of its names that have been followed.
             let mut path: Vec<(usize, usize)> = vec![(root, 0)];
             nodes[root].color = Color::Grey;
             while let Some(&mut (at, ref mut next)) = path.last_mut() {
@@ -78,7 +78,7 @@ impl Builder<'_> {
         self.fired.note(Rule::WslVDependsCycle);
     }
 
-    /// Everything that `name` depends on is known.
+    /// Resolves `name` if it is a typedef. All types that it depends on are known.
     fn leave(&mut self, name: Ident) {
         if let Some(TypeDefinition::Typedef(i)) = self.env.type_names.get(&name.name).copied() {
             let written = self.env.typedefs[i as usize].written;
@@ -104,7 +104,7 @@ fn mentioned(core: &core::Program, ty: core::TypeExprId, out: &mut Vec<(Symbol, 
 /// no typedef or structure depends on itself
 ///                                           [wsl/v-depends-cycle, 004 Resolving typedefs; WSL-C14]
 ///
-/// The types of a cycle are left out of the environment's definitions, so that nothing else is said
+/// The definitions of the types in a cycle are marked as wrong, so that nothing else is reported
 /// of them.
 pub fn v_depends_cycle(b: &mut Builder, cycle: &[Ident], span: Span) {
     let names: Vec<&str> = cycle.iter().chain(cycle.first()).map(|n| b.env.names.name(n.name)).collect();

@@ -1,11 +1,11 @@
 //! The global environment: seed 004 "Building the global typing environment"
 //! and "Other validation steps".
 //!
-//! Types are gathered first (`declare`), then what depends on what is followed (`depends`), every
-//! type as written is resolved (`resolve`), and functions are declared (`operators`) and compared
-//! with each other (`coherence`). Accessors that the specification generates are not declared one
-//! by one: `access` says which there are. Nothing is lost by an error: what is wrong is left out,
-//! so that the rest can be checked.
+//! Type names are gathered first (`declare`). Then the dependencies between types are followed
+//! (`depends`), and every type as written is resolved (`resolve`). Functions are declared
+//! (`operators`) and compared with each other (`coherence`). Generated accessors are not declared
+//! one by one: `access` finds them. A declaration with an error is left out, and the rest is
+//! checked all the same.
 
 pub mod access;
 pub mod coherence;
@@ -24,11 +24,12 @@ use crate::wsl::types::{EnumId, StructId, Type, TypeId, Types};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// The number of a function that the program declares.
+/// The number of a function that the program declares: its index in [`Environment::functions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FunctionId(pub u32);
 
-/// The name of a function: that of a cast is its type, and so is every name of a type.
+/// The name by which a function is found. A cast is found by its type. A function whose name is the
+/// name of a type is found by that type too (WSL-B12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     /// A name or operator name.
@@ -46,27 +47,27 @@ pub struct Struct {
     pub span: Span,
     /// Its fields in order.
     pub fields: Vec<Field>,
-    /// Where in `fields` each name is.
+    /// The index in `fields` of each name.
     pub index: FxHashMap<Symbol, u32>,
 }
 
-/// A field of a structure, a parameter of a function, or what a function returns: what a semantic
-/// can be given to.
+/// A field of a structure, a parameter of a function, or a function's result. Each can have
+/// a semantic.
 #[derive(Clone, Debug)]
 pub struct Field {
     /// Its name.
     pub name: Symbol,
     /// Where it is declared.
     pub span: Span,
-    /// Its type. An error leaves [`TypeId::VOID`], which no valid field has.
+    /// Its type. After an error it is [`TypeId::VOID`], which no valid field has.
     pub ty: TypeId,
-    /// Its interpolation qualifiers, without repetition, in the order of [`Qualifier`].
+    /// Its interpolation qualifiers, each once, in the order of [`Qualifier`].
     pub qualifiers: SmallVec<[Qualifier; 2]>,
-    /// Its semantic, and where it stands.
+    /// Its semantic, and where it is written.
     pub semantic: Option<(Semantic, Span)>,
 }
 
-/// What a semantic says.
+/// A semantic, with its numbers resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Semantic {
     /// A built-in without a number.
@@ -95,7 +96,7 @@ pub struct Enum {
     pub base: TypeId,
     /// Its elements with their values, as bits of the base type.
     pub elements: Vec<(Symbol, u32)>,
-    /// Where in `elements` each name is.
+    /// The index in `elements` of each name.
     pub index: FxHashMap<Symbol, u32>,
 }
 
@@ -104,17 +105,17 @@ pub struct Enum {
 pub struct Function {
     /// Its name.
     pub key: Key,
-    /// Its name as written; of a cast, the symbol `operator`.
+    /// Its name as written. For a cast, the symbol `operator`.
     pub name: core::Ident,
     /// What kind of function it is.
     pub kind: FunctionKind,
     /// Its parameters.
     pub parameters: Vec<Field>,
-    /// The type that it returns.
+    /// The type of its result.
     pub result: TypeId,
-    /// The semantic of what it returns.
+    /// The semantic of its result.
     pub semantic: Option<(Semantic, Span)>,
-    /// Where the type that it returns is written.
+    /// Where the type of its result is written.
     pub result_span: Span,
     /// Its body.
     pub body: core::StmtId,
@@ -129,16 +130,16 @@ impl Function {
     }
 }
 
-/// What a type name that the program declares stands for.
+/// The definition of a type name that the program declares.
 #[derive(Clone, Copy, Debug)]
 pub enum TypeDefinition {
-    /// A typedef, by its place among them.
+    /// A typedef, by its index in [`Environment::typedefs`].
     Typedef(u32),
     /// A structure.
     Struct(StructId),
     /// An enum.
     Enum(EnumId),
-    /// A definition that was wrong.
+    /// A wrong definition, whose error has been reported.
     Wrong,
 }
 
@@ -149,7 +150,7 @@ pub struct Typedef {
     pub name: core::Ident,
     /// Its definition as written.
     pub written: core::TypeExprId,
-    /// Its definition, once it is resolved and if it is right.
+    /// The type that it stands for. `None` until it is resolved, and if it is wrong.
     pub ty: Option<TypeId>,
 }
 
@@ -163,22 +164,22 @@ pub struct Accessors {
     pub setters: Vec<FunctionId>,
     /// `operator&.f`
     pub address_takers: Vec<FunctionId>,
-    /// The first getter of each type of the first parameter; of `operator[]` those whose index is a
-    /// `uint` (WSL-C7), likewise below.
+    /// The first getter for each type of the first parameter. For `operator[]`, only getters whose
+    /// index is a `uint` count (WSL-C7). The same holds for the two maps below.
     pub getter_of: FxHashMap<TypeId, FunctionId>,
-    /// The first setter.
+    /// The first setter for each type of the first parameter.
     pub setter_of: FxHashMap<TypeId, FunctionId>,
-    /// The first address-taker.
+    /// The first address-taker for each type of the first parameter.
     pub address_taker_of: FxHashMap<TypeId, FunctionId>,
 }
 
-/// A bug that stands beside the rules: what validation does wrong, to see it caught.
+/// A bug planted in the validation, to test that it is detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Planted {
-    /// Nothing.
+    /// No bug.
     #[default]
     None,
-    /// What breaks the rule is not reported.
+    /// Errors of that rule are not reported.
     Unchecked(Rule),
     /// The rule never holds.
     Refused(Rule),
@@ -187,7 +188,9 @@ pub enum Planted {
 /// Which rules fired.
 #[derive(Clone, Debug)]
 pub struct Fired {
+    /// By rule: whether it fired.
     fired: Vec<bool>,
+    /// The rule that is planted never to hold.
     refused: Option<Rule>,
 }
 
@@ -198,12 +201,12 @@ impl Default for Fired {
 }
 
 impl Fired {
-    /// Notes that a rule fired.
+    /// Records that a rule fired.
     pub fn note(&mut self, rule: Rule) {
         self.fired[rule as usize] = true;
     }
 
-    /// The planted rule that never holds, if it was to hold.
+    /// The rule that is planted never to hold, if it fired.
     pub fn refusal(&self) -> Option<Rule> {
         self.refused.filter(|r| self.fired[*r as usize])
     }
@@ -214,28 +217,31 @@ impl Fired {
     }
 }
 
-/// The errors found so far, bounded, each place and rule once.
+/// The errors found so far. Their number is limited, and each message is reported once for
+/// each place.
 #[derive(Clone, Debug, Default)]
 pub struct Errors {
-    /// In the order in which they were found.
+    /// The errors, in the order in which they were found.
     pub list: Vec<Error>,
-    /// How many notes they have.
+    /// The number of notes of these errors.
     notes: usize,
+    /// The places and messages of the errors so far.
     seen: FxHashSet<(Span, String)>,
+    /// The rule whose errors are not reported, a planted bug.
     unchecked: Option<Rule>,
 }
 
 impl Errors {
-    /// Whether no more are reported.
+    /// Whether the limit is reached, so that no more errors are recorded.
     pub fn full(&self) -> bool {
         self.list.len() >= MAX_ERRORS
     }
 
-    /// Adds an error, unless there are [`MAX_ERRORS`] or the same is said of the place already (the
-    /// condition of a while is checked twice).
+    /// Adds an error, unless there are [`MAX_ERRORS`] or the same message has been reported for the
+    /// same place. (The condition of a while loop is checked twice.)
     ///
-    /// An error whose notes would be more than [`MAX_NOTES`] with those before says
-    /// how many they are.
+    /// If several notes would raise the number of all notes above [`MAX_NOTES`], one note replaces
+    /// them and says how many there were.
     pub fn push(&mut self, mut error: Error) {
         if self.unchecked == Some(error.rule) {
             return;
@@ -268,30 +274,30 @@ pub struct Environment {
     pub enums: Vec<Enum>,
     /// The functions.
     pub functions: Vec<Function>,
-    /// The functions of each name.
+    /// The functions of each key, in the order of their declarations.
     pub by_key: FxHashMap<Key, SmallVec<[FunctionId; 2]>>,
-    /// The first function of each name and types of parameters.
+    /// The first function for each key and parameter types.
     pub by_types: FxHashMap<(Key, SmallVec<[TypeId; 4]>), FunctionId>,
     /// The accessors of each field name.
     pub accessors: FxHashMap<Symbol, Accessors>,
     /// `operator[]`, `operator[]=` and `operator&[]`.
     pub indexers: Accessors,
-    /// The names of functions whose declarations were wrong: nothing is said of calls of them.
+    /// The names of functions with wrong declarations. Errors of their calls are not reported.
     pub wrong_names: FxHashSet<Symbol>,
 }
 
 impl Environment {
-    /// The function.
+    /// The function of that number.
     pub fn function(&self, id: FunctionId) -> &Function {
         &self.functions[id.0 as usize]
     }
 
-    /// The structure.
+    /// The structure of that number.
     pub fn structure(&self, id: StructId) -> &Struct {
         &self.structs[id.0 as usize]
     }
 
-    /// The enum.
+    /// The enum of that number.
     pub fn enumeration(&self, id: EnumId) -> &Enum {
         &self.enums[id.0 as usize]
     }
@@ -337,24 +343,27 @@ impl library::UserNames for Environment {
 pub struct Builder<'a> {
     /// The program.
     pub core: &'a core::Program,
-    /// What stands so far.
+    /// The environment so far.
     pub env: Environment,
-    /// What is wrong.
+    /// The errors so far.
     pub errors: Errors,
     /// Which rules fired.
     pub fired: Fired,
-    /// The types as written that were resolved already: wrong ones to nothing.
+    /// The types as written that have been resolved. A wrong type is `Some(None)`.
     resolved: Vec<Option<Option<TypeId>>>,
-    /// Arrays whose elements may turn out to contain samplers, until the fields
-    /// of structures are known.
+    /// Arrays whose elements may turn out to contain samplers or textures, and where they are
+    /// written. They wait until the fields of structures are known.
     arrays: Vec<(TypeId, Span)>,
+    /// Whether the fields of all structures are resolved.
     fields_known: bool,
+    /// The known results of [`Builder::contains_opaque`].
     opaque: FxHashMap<TypeId, bool>,
+    /// The known results of [`Builder::no_slice_element`].
     slices: FxHashMap<TypeId, Option<TypeId>>,
 }
 
 impl<'a> Builder<'a> {
-    /// A builder whose environment is the standard library's.
+    /// A builder whose environment contains only the standard library.
     pub fn new(core: &'a core::Program) -> Builder<'a> {
         Builder {
             core,
@@ -369,7 +378,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The builder with a bug.
+    /// Plants a bug in the builder.
     pub fn planted(mut self, planted: Planted) -> Self {
         match planted {
             Planted::None => {}
@@ -379,7 +388,7 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// All steps in order.
+    /// Takes all steps in order.
     pub fn build(&mut self) {
         self.declare_types();
         self.follow_dependencies();
@@ -389,7 +398,8 @@ impl<'a> Builder<'a> {
         self.check_coherence();
     }
 
-    /// Notes that a rule holds somewhere, or the error if it does not.
+    /// Records that a rule fired if it holds, or else the error. Returns whether to go on as if the
+    /// rule holds.
     pub fn require(&mut self, rule: Rule, holds: bool, error: impl FnOnce(&Environment) -> Error) -> bool {
         if holds {
             self.fired.note(rule);
@@ -397,11 +407,11 @@ impl<'a> Builder<'a> {
             let error = error(&self.env);
             self.errors.push(error);
         }
-        // A planted bug does not see it.
+        // A rule that is planted as unchecked counts as holding.
         holds || self.errors.unchecked == Some(rule)
     }
 
-    /// A semantic as written.
+    /// Resolves the numbers of a semantic as written.
     fn semantic(&self, semantic: Option<core::Semantic>) -> Option<(Semantic, Span)> {
         let semantic = semantic?;
         let numbered = |n: IntLiteral, of: fn(u32) -> Semantic| n.as_uint().map_or(Semantic::OutOfRange, of);

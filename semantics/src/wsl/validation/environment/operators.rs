@@ -9,7 +9,7 @@ use crate::wsl::error::Error;
 use crate::wsl::library;
 use crate::wsl::types::{Type, TypeId};
 
-/// What a function's name makes it.
+/// The role that a name gives to a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role<'a> {
     /// `operator.f`
@@ -28,7 +28,7 @@ pub enum Role<'a> {
     Step,
     /// `operator+`, `operator-`
     PlusMinus,
-    /// An operator of two operands only.
+    /// An operator that always has two operands.
     Binary,
     /// `operator~`, `operator!`
     Complement,
@@ -54,7 +54,7 @@ impl Role<'_> {
                 }
                 match rest.strip_prefix('.') {
                     Some(field) => field.strip_suffix('=').map_or(Role::Getter(field), Role::Setter),
-                    // An identifier that begins with the keyword's letters.
+                    // An identifier that begins with the letters of the keyword.
                     None => Role::Plain,
                 }
             }
@@ -63,7 +63,7 @@ impl Role<'_> {
 }
 
 impl Builder<'_> {
-    /// Gathers every function whose types are right.
+    /// Declares every function whose types are right.
     pub(super) fn declare_functions(&mut self) {
         let core = self.core;
         for decl in &core.decls {
@@ -126,7 +126,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The name under which a function is called: a type's if it is a type's name.
+    /// The key of a name. If the name is that of a type, the key is the cast to that type.
     pub fn key_of(&mut self, name: Symbol) -> Key {
         let ty = match self.env.type_names.get(&name).copied() {
             Some(TypeDefinition::Struct(id)) => Some(self.env.types.intern(Type::Struct(id))),
@@ -151,7 +151,7 @@ impl Builder<'_> {
         })
     }
 
-    /// The first parameter is no pointer, array reference or array.
+    /// Requires that the first parameter is no pointer, array reference or array.
     fn plain_first(&mut self, rule: Rule, f: &Function) -> bool {
         let first = &f.parameters[0];
         let plain = !matches!(self.env.types.get(first.ty), Type::Pointer(..) | Type::ArrayReference(..) | Type::Array(..));
@@ -165,7 +165,7 @@ impl Builder<'_> {
         })
     }
 
-    /// The second parameter is `uint` or `int`.
+    /// Requires that the second parameter is `uint` or `int`.
     fn integer_second(&mut self, rule: Rule, f: &Function) -> bool {
         let second = &f.parameters[1];
         self.require(rule, second.ty == TypeId::UINT || second.ty == TypeId::INT, |env| {
@@ -174,7 +174,7 @@ impl Builder<'_> {
         })
     }
 
-    /// The function returns its first parameter's type.
+    /// Requires that the function returns the type of its first parameter.
     fn returns_first(&mut self, rule: Rule, f: &Function) -> bool {
         self.require(rule, f.result == f.parameters[0].ty, |env| {
             let (name, found, needed) = (env.names.name(f.name.name), env.type_name(f.result), env.type_name(f.parameters[0].ty));
@@ -182,8 +182,8 @@ impl Builder<'_> {
         })
     }
 
-    /// Parameter and result are pointers in the same address space; the type that the parameter
-    /// points at.
+    /// Requires that the first parameter and the result are pointers in the same address space.
+    /// Returns the type that the parameter points to.
     fn pointers(&mut self, rule: Rule, f: &Function) -> Option<TypeId> {
         let name = |env: &super::Environment| env.names.name(f.name.name).to_string();
         let parameter = match self.env.types.get(f.parameters[0].ty) {

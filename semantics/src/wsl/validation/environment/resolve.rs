@@ -1,5 +1,5 @@
-//! Types as written, resolved: seed 004 "Void type", "Validating types", "Resolving typedefs", "No
-//! pointers or array references in structs and arrays".
+//! Resolution of types as written: seed 004 "Void type", "Validating types", "Resolving typedefs",
+//! "No pointers or array references in structs and arrays".
 
 use super::{Builder, TypeDefinition};
 use crate::rule::Rule;
@@ -51,7 +51,7 @@ impl Builder<'_> {
         let mut done = FxHashSet::default();
         for decl in &core.decls {
             let Decl::Struct(name, fields) = decl else { continue };
-            // Of a cycle's structures the fields are still resolved, for their other errors.
+            // The fields of structures in a cycle are resolved too, for their other errors.
             let id = match self.env.type_names.get(&name.name) {
                 Some(TypeDefinition::Struct(id)) if done.insert(*id) => Some(*id),
                 _ => None,
@@ -74,7 +74,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The type that is written, if it is right; what is wrong is reported once.
+    /// The type that is written, if it is right. Each error is reported once.
     pub fn resolve(&mut self, written: core::TypeExprId, place: Place) -> Option<TypeId> {
         let span = self.core.ty_span(written);
         let ty = match self.resolved[written.0 as usize] {
@@ -114,8 +114,8 @@ impl Builder<'_> {
         Some(ty)
     }
 
-    /// What a resource of such elements may not hold, if there is something: the first type in it
-    /// that is no scalar, vector, matrix or structure of them.
+    /// The first type within `ty` that the elements of a resource may not contain. They may contain
+    /// scalars, atomics, vectors, matrices and structures of them. `None` if all is allowed.
     pub fn no_slice_element(&mut self, ty: TypeId) -> Option<TypeId> {
         if let Some(&known) = self.slices.get(&ty) {
             return known;
@@ -132,7 +132,7 @@ impl Builder<'_> {
         wrong
     }
 
-    /// Whether the type is, or has in it, a sampler or a texture.
+    /// Whether the type is a sampler or a texture, or contains one.
     pub fn contains_opaque(&mut self, ty: TypeId) -> bool {
         if let Some(&known) = self.opaque.get(&ty) {
             return known;
@@ -141,8 +141,9 @@ impl Builder<'_> {
             Type::Sampler | Type::Texture(..) => true,
             Type::Array(of, _) => deep(|| self.contains_opaque(of)),
             Type::Struct(id) => {
-                // Cyclic ones are not in the environment; still, a structure is taken to be clear
-                // while it is looked at.
+                // Structures of a cycle are not in the environment. Even so, a structure counts as
+                // free of samplers and textures while its fields are examined, so that the
+                // recursion ends.
                 self.opaque.insert(ty, false);
                 let fields: Vec<TypeId> = self.env.structure(id).fields.iter().map(|f| f.ty).collect();
                 fields.into_iter().any(|f| deep(|| self.contains_opaque(f)))
@@ -160,7 +161,7 @@ pub fn v_type_defined(b: &mut Builder, expr: &core::TypeExpr, span: Span) -> Opt
     let name = expr.name;
     let definition = b.env.type_names.get(&name.name).copied();
     let found = match definition {
-        // A wrong definition was reported where it stands.
+        // A wrong definition has been reported where it is written.
         Some(TypeDefinition::Wrong) => return None,
         Some(_) if expr.arguments.as_ref().is_some_and(|a| !a.is_empty()) => {
             Err(format!("the type `{}` takes no arguments", b.env.names.name(name.name)))
@@ -177,7 +178,8 @@ pub fn v_type_defined(b: &mut Builder, expr: &core::TypeExpr, span: Span) -> Opt
     found.ok()
 }
 
-/// A type of the standard library; nothing if one of its arguments is wrong already.
+/// A type of the standard library, or a message that says why it is none. `None` if one of its
+/// arguments is wrong, which has been reported.
 fn built_in(b: &mut Builder, expr: &core::TypeExpr) -> Option<Result<TypeId, String>> {
     let text = b.env.names.name(expr.name.name).to_string();
     let mut values = Vec::new();

@@ -68,7 +68,7 @@ pub(super) const fn interlocked() -> &'static [Row] {
 /// InterlockedCompareExchange : (atomic_T* device or threadgroup, T, T, T* not constant) → void for
 /// T int or uint                       [wsl/lib-compare-exchange, 004 Fences and atomic operations]
 ///
-/// One atomic read, and a write if it finds what it expects.
+/// One atomic read, and a write if the value read is the expected one.
 pub(super) const fn compare_exchange() -> &'static [Row] {
     const ROWS: &[Row] = &[row(
         "InterlockedCompareExchange",
@@ -83,7 +83,7 @@ pub(super) const fn compare_exchange() -> &'static [Row] {
 /// Device-, Group- and AllMemoryBarrierWithGroupSync : () → void, in compute shaders
 ///                                              [wsl/lib-barrier, 004 Fences and atomic operations]
 ///
-/// Waits for the threadgroup.
+/// Waits for the other threads of the threadgroup.
 pub(super) const fn barrier() -> &'static [Row] {
     const WAIT: &[Signature] = &[plain(&[], VOID)];
     const ROWS: &[Row] = &[

@@ -31,7 +31,7 @@ pub(super) const fn bitwise() -> &'static [Row] {
 
 /// operator~ : (T) → T for T bool, int or uint           [wsl/lib-complement, 004 Bit manipulation]
 ///
-/// Every bit turned round.
+/// Inverts every bit.
 pub(super) const fn complement() -> &'static [Row] {
     const ROWS: &[Row] =
         &[row("operator~", &[over(LOGICAL, &[T], T)], Meaning::Complement, "Every bit turned round; of a truth value, the other one.")];
@@ -40,7 +40,7 @@ pub(super) const fn complement() -> &'static [Row] {
 
 /// operator! : (bool) → bool                            [wsl/lib-not, 004 Bit manipulation; WSL-A9]
 ///
-/// The other truth value.
+/// Negates a truth value.
 pub(super) const fn not() -> &'static [Row] {
     const BOOL: &[Signature] = &[plain(&[Fixed(TypeId::BOOL)], Fixed(TypeId::BOOL))];
     const ROWS: &[Row] = &[row("operator!", BOOL, Meaning::Not, "The other truth value.")];
@@ -50,7 +50,7 @@ pub(super) const fn not() -> &'static [Row] {
 /// operator<< and operator>> : (T, uint) → T for T int or uint
 ///                                                            [wsl/lib-shift, 004 Bit manipulation]
 ///
-/// Shifts by an unsigned number.
+/// Shifts by an unsigned number of bits.
 pub(super) const fn shift() -> &'static [Row] {
     const BY: &[Signature] = &[over(Range::of(INTEGERS), &[T, Fixed(TypeId::UINT)], T)];
     const ROWS: &[Row] = &[
@@ -68,7 +68,7 @@ pub(super) const fn shift() -> &'static [Row] {
 /// all and any : (T) → bool for each scalar, vector and matrix T
 ///                                                  [wsl/lib-all-any, 004 Bit manipulation; WSL-E7]
 ///
-/// Whether all or some are not zero.
+/// Whether all elements, or at least one, are not zero.
 pub(super) const fn all_any() -> &'static [Row] {
     const ANY: &[Signature] = &[over(SHAPES, &[T], Fixed(TypeId::BOOL))];
     const ROWS: &[Row] = &[
@@ -81,7 +81,7 @@ pub(super) const fn all_any() -> &'static [Row] {
 /// countbits, reversebits, firstbithigh and firstbitlow : (T) → T for T uint or a vector of it
 ///                                                [wsl/lib-bit-count, 004 Bit manipulation; WSL-E1]
 ///
-/// Bits counted, reversed and searched.
+/// Counts, reverses and searches bits.
 pub(super) const fn bit_count() -> &'static [Row] {
     const UNARY: &[Signature] = &[over(UNSIGNED, &[T], T)];
     const ROWS: &[Row] = &[

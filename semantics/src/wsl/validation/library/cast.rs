@@ -1,5 +1,5 @@
-//! Casts and constructors: seed 004 "Cast operators". The function's name is its type, so a
-//! signature is sought by its result.
+//! Casts and constructors: seed 004 "Cast operators". The name of such a function is its type, so
+//! its signature is found by the result.
 
 use super::meaning::Meaning;
 use super::pattern::Pattern::{Base, Column, Element, Fixed, Like, Part, T};
@@ -11,8 +11,8 @@ const BOOL: Set = Set::scalars(&[Scalar::Bool]);
 const UINT: Set = Set::scalars(&[Scalar::Uint]);
 const INT: Set = Set::scalars(&[Scalar::Int]);
 const FLOAT: Set = Set::scalars(&[Scalar::Float]);
-/// Every scalar, vector, matrix and atomic. There is no constructor of samplers and textures, and
-/// none of what has no name: pointers and arrays.
+/// Every scalar, vector, matrix and atomic. Samplers and textures have no constructors. Pointers
+/// and arrays have none either, since their types have no names.
 const VALUES: Range = Range::of(
     Set::scalars(&Scalar::ALL)
         .or(Set::vectors(&Scalar::ALL))
@@ -52,7 +52,7 @@ pub(super) const fn identity() -> &'static [Row] {
 
 /// S : (R) → S for each two scalars                        [wsl/lib-conversion, 004 Cast operators]
 ///
-/// From one scalar type to another.
+/// Converts one scalar type to another.
 pub(super) const fn conversion() -> &'static [Row] {
     const ROWS: &[Row] = &[
         cast(
@@ -82,7 +82,7 @@ pub(super) const fn conversion() -> &'static [Row] {
 /// E : (B) → E and B : (E) → B for each enum E and its base type B
 ///                                                          [wsl/lib-enum-cast, 004 Cast operators]
 ///
-/// Between an enum and its base type.
+/// Converts between an enum and its base type.
 pub(super) const fn enum_cast() -> &'static [Row] {
     const INT_ENUMS: Range = Range::family(Family::EnumsOf(TypeId::INT));
     const UINT_ENUMS: Range = Range::family(Family::EnumsOf(TypeId::UINT));
@@ -102,7 +102,7 @@ const E: Pattern = Element;
 /// SN : scalars S and shorter vectors of S with N elements together → SN
 ///                                                 [wsl/lib-vector-constructor, 004 Cast operators]
 ///
-/// Vectors of scalars and shorter vectors.
+/// Builds vectors from scalars and shorter vectors.
 pub(super) const fn vector_constructor() -> &'static [Row] {
     const fn of(size: u8) -> Range {
         Range::of(Set::vectors_from(&Scalar::ALL, size).and(Set(!Set::vectors_from(&Scalar::ALL, size + 1).0)))
@@ -129,7 +129,7 @@ pub(super) const fn vector_constructor() -> &'static [Row] {
 
 /// SNxM : N times SM → SNxM                   [wsl/lib-matrix-columns, 004 Cast operators; WSL-C21]
 ///
-/// Matrices of columns.
+/// Builds matrices from columns.
 pub(super) const fn matrix_columns() -> &'static [Row] {
     const fn of(columns: u8) -> Range {
         let (mut set, mut rows) = (Set::EMPTY, 2);
@@ -150,7 +150,7 @@ pub(super) const fn matrix_columns() -> &'static [Row] {
 
 /// SNxM : N · M times S → SNxM               [wsl/lib-matrix-elements, 004 Cast operators; WSL-C21]
 ///
-/// Matrices of scalars.
+/// Builds matrices from scalars.
 pub(super) const fn matrix_elements() -> &'static [Row] {
     const fn of(elements: u8) -> Range {
         Range::of(Set::matrices_of(&[Scalar::Bool, Scalar::Float], elements))
@@ -173,7 +173,7 @@ pub(super) const fn matrix_elements() -> &'static [Row] {
 /// asint, asuint and asfloat : (T) → int, uint or float for each of these T, and of vectors of them
 /// vectors                                                [wsl/lib-reinterpret, 004 Cast operators]
 ///
-/// The same bits.
+/// Reinterprets the bits of a value.
 pub(super) const fn reinterpret() -> &'static [Row] {
     const BITS: [Scalar; 3] = [Scalar::Uint, Scalar::Int, Scalar::Float];
     const SHAPES: Range = Range::of(Set::scalars(&BITS).or(Set::vectors(&BITS)));

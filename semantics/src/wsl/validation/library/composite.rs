@@ -33,7 +33,7 @@ pub(super) const fn elementwise_arithmetic() -> &'static [Row] {
 /// operator+ : (T) → T for vectors of numbers and float matrices, operator- for those of int and
 /// float                       [wsl/lib-elementwise-sign, 004 Vector and matrix operations; WSL-A9]
 ///
-/// Signs element by element.
+/// Plus and minus, element by element.
 pub(super) const fn elementwise_sign() -> &'static [Row] {
     const SIGNED: Range = Range::of(Set::vectors(&[Scalar::Int, Scalar::Float]).or(Set::matrices(&[Scalar::Float])));
     const ROWS: &[Row] = &[
@@ -143,7 +143,7 @@ pub(super) const fn lighting() -> &'static [Row] {
 
 /// transpose : (SNxM) → SMxN          [wsl/lib-transpose, 004 Vector and matrix operations; WSL-E7]
 ///
-/// Rows as columns.
+/// Exchanges rows and columns.
 pub(super) const fn transpose() -> &'static [Row] {
     const ALL: Range = Range::of(Set::matrices(&[Scalar::Bool, Scalar::Float]));
     const ROWS: &[Row] =

@@ -146,7 +146,7 @@ pub(super) const fn float_ternary() -> &'static [Row] {
 /// isfinite, isinf and isnan : (float) → bool, and of vectors and matrices of float those of bool
 ///                                             [wsl/lib-float-class, 004 Floating point arithmetic]
 ///
-/// What kind of number it is.
+/// The class of a number: finite, infinite or NaN.
 pub(super) const fn float_class() -> &'static [Row] {
     const CLASS: &[Signature] = &[over(FLOATS, &[T], Like(Scalar::Bool))];
     const ROWS: &[Row] = &[
@@ -162,7 +162,7 @@ const OUT: Pattern = Pointer(Spaces::WRITABLE, &T);
 /// modf : (T, T* space) → T for T float, a vector or a matrix of it, and each space but constant
 ///                                            [wsl/lib-modf, 004 Floating point arithmetic; WSL-E5]
 ///
-/// Whole number and fraction.
+/// Splits a number into whole number and fraction.
 pub(super) const fn modf() -> &'static [Row] {
     const ROWS: &[Row] = &[row(
         "modf",

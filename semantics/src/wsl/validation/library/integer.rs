@@ -46,7 +46,7 @@ pub(super) const fn integer_negation() -> &'static [Row] {
 /// operator++ and operator-- : (T) → T for T int or uint
 ///                                                   [wsl/lib-integer-step, 004 Integer arithmetic]
 ///
-/// One more and one less.
+/// Adds or subtracts one.
 pub(super) const fn integer_step() -> &'static [Row] {
     const ROWS: &[Row] = &[
         row("operator++", STEP, Meaning::Increment, "The argument plus 1, modulo 2³²."),
@@ -121,7 +121,7 @@ pub(super) const fn integer_min_max() -> &'static [Row] {
 /// clamp : (T, T, T) → T for T int, uint or a vector of them
 ///                                                  [wsl/lib-integer-clamp, 004 Integer arithmetic]
 ///
-/// The nearest value between two others.
+/// Limits a value to a range.
 pub(super) const fn integer_clamp() -> &'static [Row] {
     const ROWS: &[Row] = &[row(
         "clamp",

@@ -1,7 +1,8 @@
 //! What the built-in functions do.
 
-/// What a built-in function does: one for each operation, whatever the types, which the instance of
-/// the row says. The rows of the table say it in words, and `LIBRARY.md` prints them.
+/// What a built-in function does. Each operation is one variant, whatever its types: the instance
+/// of the function has these. The rows of the table describe the operations in words, and
+/// `LIBRARY.md` prints them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the rows of the table say what each does")]
 pub enum Meaning {

@@ -1,11 +1,11 @@
 //! WSL's standard library: seed 004 "Standard library".
 //!
-//! One table ([`TABLE`]) says every built-in function: its name, its signatures up to one type
-//! variable, what it does, in which stages. Typing matches calls with it, execution and code
-//! generation ask for the [`Meaning`] of the instance that a call resolved to, and `LIBRARY.md` is
-//! printed from it ([`page()`]). No list of overloads is ever expanded: a name and a number of
-//! parameters lead to a few signatures, and the arguments to the few types that the variable of
-//! each can be. The built-in types are in [`types`].
+//! One table ([`TABLE`]) lists every built-in function: its name, its signatures, its meaning and
+//! its stages. Typing matches calls with it. Execution and code generation ask for the [`Meaning`]
+//! of the instance that a call resolved to. `LIBRARY.md` is printed from it ([`page()`]). A
+//! signature has at most one type variable, and no list of overloads is ever expanded. A name and a
+//! number of parameters lead to a few signatures. The arguments lead to the few types that the
+//! variable of a signature can be. The built-in types are in [`types`].
 
 mod access;
 mod atomic;
@@ -38,11 +38,11 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::LazyLock;
 
-/// What is called.
+/// The name by which a call finds a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key<'a> {
-    /// A function of that name; `operator+`, `operator[]=`, `operator.xy`
-    /// and `operator.xy=` are names.
+    /// A function of that name. `operator+`, `operator[]=`, `operator.xy` and `operator.xy=` are
+    /// names too.
     Name(&'a str),
     /// The cast or constructor of that type.
     Cast(TypeId),
@@ -53,18 +53,18 @@ pub enum Key<'a> {
 pub enum Argument {
     /// An expression of that right-value type.
     Of(TypeId),
-    /// An integer literal without `u`: it can be given the type `float`, and these
-    /// if it is representable.
+    /// An integer literal without `u`. It can have the type `float`. It can have the types below if
+    /// they represent its value.
     Integer {
-        /// Whether it can be an `int`.
+        /// Whether it can have the type `int`.
         int: bool,
-        /// Whether it can be a `uint`.
+        /// Whether it can have the type `uint`.
         uint: bool,
     },
 }
 
 impl Argument {
-    /// The types with fixed numbers that it can be given.
+    /// The types with fixed ids that the argument can have.
     fn set(self) -> Set {
         match self {
             Argument::Of(id) => Set::one(id),
@@ -74,7 +74,7 @@ impl Argument {
         }
     }
 
-    /// Whether it can be given the type that the pattern is for that `T`.
+    /// Whether the argument can have the type that the pattern stands for, given that `T`.
     fn fits(self, types: &Types, pattern: Pattern, t: TypeId, letters: usize) -> bool {
         match self {
             Argument::Of(id) => pattern.matches(types, t, letters, id),
@@ -91,10 +91,10 @@ pub struct Word {
 }
 
 impl Word {
-    /// No letters, of every function that is no accessor.
+    /// The word without letters. Functions that are no accessors have it.
     const NONE: Word = Word { length: 0, letters: [0; 4] };
 
-    /// One to four of the letters `x`, `y`, `z` and `w`.
+    /// Reads one to four of the letters `x`, `y`, `z` and `w`. `None` for any other name.
     fn of(name: &str) -> Option<Word> {
         let mut word = Word::NONE;
         for letter in name.bytes() {
@@ -105,7 +105,7 @@ impl Word {
         (word.length > 0).then_some(word)
     }
 
-    /// The indices of the elements, in order.
+    /// The indices of the elements that the letters name, in the order of the letters.
     pub fn indices(&self) -> &[u8] {
         &self.letters[..self.length as usize]
     }
@@ -114,7 +114,7 @@ impl Word {
         self.indices().iter().enumerate().all(|(i, a)| !self.indices()[..i].contains(a))
     }
 
-    /// Whether vectors of that type have all these elements.
+    /// Whether a vector of that type has all these elements. Other types fit only without letters.
     fn fits(self, types: &Types, id: TypeId) -> bool {
         match types.get(id) {
             Type::Vector(_, n) => self.indices().iter().all(|&i| i < n),
@@ -123,33 +123,33 @@ impl Word {
     }
 }
 
-/// An instance of a built-in function: a signature and what its `T` is. Equal instances are the
+/// An instance of a built-in function: a signature and the type of its `T`. Equal instances are the
 /// same function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LibraryFunction {
     section: u8,
     row: u8,
     signature: u8,
-    /// The address spaces of the parameters that are pointers by their pattern, two bits each from
-    /// the first parameter on.
+    /// The address spaces of the parameters whose pattern is a pointer. Each parameter has two
+    /// bits, the first parameter the lowest two.
     spaces: u16,
     word: Word,
-    /// `T`; `void` if the signature has no variable.
+    /// The type of `T`, or `void` if the signature has no variable.
     t: TypeId,
 }
 
 impl LibraryFunction {
-    /// What it does.
+    /// What the function does.
     pub fn meaning(self) -> Meaning {
         self.row().meaning
     }
 
-    /// The stages in which it may be called.
+    /// The stages in which the function may be called.
     pub fn stages(self) -> Stages {
         self.row().stages
     }
 
-    /// Its row.
+    /// Its row of the table.
     pub fn row(self) -> &'static Row {
         &TABLE[self.section as usize].rows[self.row as usize]
     }
@@ -159,18 +159,17 @@ impl LibraryFunction {
         TABLE[self.section as usize].rule
     }
 
-    /// Its signature.
+    /// Its signature in that row.
     pub fn signature(self) -> &'static Signature {
         &self.row().signatures[self.signature as usize]
     }
 
-    /// What the signature's variable stands for, if it has one.
+    /// The type that the signature's variable stands for. `None` if it has no variable.
     pub fn variable(self) -> Option<TypeId> {
         self.signature().over.map(|_| self.t)
     }
 
-    /// The address space of the parameter at that index, if the signature says that
-    /// it is a pointer.
+    /// The address space of the parameter at that index. `None` if its pattern is no pointer.
     pub fn space(self, parameter: usize) -> Option<AddressSpace> {
         match self.signature().parameters.get(parameter) {
             Some(Pattern::Pointer(..)) => Some(AddressSpace::ALL[usize::from(self.spaces >> (2 * parameter) & 3)]),
@@ -178,7 +177,7 @@ impl LibraryFunction {
         }
     }
 
-    /// The letters of an accessor's name; none of other functions.
+    /// The letters of an accessor's name, as 0 to 3 for `x` to `w`. Empty for other functions.
     pub fn word(&self) -> &[u8] {
         self.word.indices()
     }
@@ -187,7 +186,7 @@ impl LibraryFunction {
 /// A built-in function that a call can resolve to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overload {
-    /// Which.
+    /// The function, with the type of its variable.
     pub function: LibraryFunction,
     /// The types of its parameters.
     pub parameters: SmallVec<[TypeId; 4]>,
@@ -195,7 +194,7 @@ pub struct Overload {
     pub result: TypeId,
 }
 
-/// Where a signature stands in the table.
+/// The place of a signature in the table, by indices.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     section: u8,
@@ -237,8 +236,9 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
     index
 });
 
-/// The letters of the name, if it is that of an accessor of vectors with that many parameters, and
-/// the signatures of such accessors.
+/// For a vector accessor with that name and `count` parameters: the letters of the name, and
+/// the signatures of such accessors. A getter has one parameter, a setter two. `None` for any
+/// other name.
 fn accessor(index: &'static Index, name: &str, count: usize) -> Option<(Word, &'static [Entry])> {
     let rest = name.strip_prefix("operator.")?;
     match (rest.strip_suffix('='), count) {
@@ -248,8 +248,8 @@ fn accessor(index: &'static Index, name: &str, count: usize) -> Option<(Word, &'
     }
 }
 
-/// The signatures of that name and number of parameters, each with the letters of the name if it is
-/// an accessor's.
+/// The signatures of that name and number of parameters. Those of accessors come with the letters
+/// of the name.
 fn entries(key: Key, count: usize) -> impl Iterator<Item = (Entry, Word)> {
     let index: &'static Index = &INDEX;
     let (list, accessors) = match key {
@@ -263,8 +263,9 @@ fn entries(key: Key, count: usize) -> impl Iterator<Item = (Entry, Word)> {
     list.into_iter().flatten().map(|&e| (e, Word::NONE)).chain(accessors.iter().map(move |&e| (e, word)))
 }
 
-/// Every type that the signature's variable can be so that each argument can be given its
-/// parameter's type and the result is what a cast's name says.
+/// Passes to `found` each type of the signature's variable with which every argument can have its
+/// parameter's type. For a cast, the result must also be the type that names the cast. For a
+/// signature without variable, `void` is passed.
 fn instances(types: &Types, key: Key, signature: &Signature, word: Word, arguments: &[Argument], mut found: impl FnMut(TypeId)) {
     let letters = word.length as usize;
     let fits = |t: TypeId| {
@@ -286,7 +287,7 @@ fn instances(types: &Types, key: Key, signature: &Signature, word: Word, argumen
     {
         return;
     }
-    // What stands for `T` itself says which types it can be.
+    // An argument whose parameter is `T` itself, or a cast whose result is, restricts `T`.
     let (mut fixed, mut other) = (range.fixed, None);
     let cast = match key {
         Key::Cast(id) => Some((&signature.result, Argument::Of(id))),
@@ -314,9 +315,9 @@ fn instances(types: &Types, key: Key, signature: &Signature, word: Word, argumen
     }
 }
 
-/// Appends every built-in function of that name and number of parameters whose parameters the
-/// arguments can be given: seed 004 "Typing expressions", function call, steps 2 and 4. Every type
-/// of the arguments must be one of `types`.
+/// Appends the built-in functions of that name that these arguments can call: seed 004 "Typing
+/// expressions", function call, steps 2 and 4. Their number of parameters is that of the arguments,
+/// and each argument can have its parameter's type. All types of the arguments must be in `types`.
 pub fn overloads(types: &mut Types, key: Key, arguments: &[Argument], out: &mut Vec<Overload>) {
     let mut ts: SmallVec<[TypeId; 8]> = SmallVec::new();
     for (entry, word) in entries(key, arguments.len()) {
@@ -345,8 +346,8 @@ pub fn overloads(types: &mut Types, key: Key, arguments: &[Argument], out: &mut 
     }
 }
 
-/// Whether a built-in function of that name has exactly these types of parameters: seed 004
-/// "Checking the coherence of operators and functions", last step.
+/// Whether a built-in function of that name has exactly these parameter types: seed 004 "Checking
+/// the coherence of operators and functions", last step.
 pub fn declares(types: &Types, key: Key, parameters: &[TypeId]) -> bool {
     let arguments: SmallVec<[Argument; 4]> = parameters.iter().map(|&id| Argument::Of(id)).collect();
     let mut declared = false;

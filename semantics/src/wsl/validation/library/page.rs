@@ -43,7 +43,7 @@ fn signatures(types: &Types, row: &Row) -> String {
         Name::Setter => "operator.letters=",
     };
     let printer = Printer { types, names: &(), letters: None, t: None };
-    // The types of `T` are said once for all signatures that have the same.
+    // Neighbouring signatures with the same types of `T` share one list of these types.
     let mut groups: Vec<(Option<String>, Vec<String>)> = Vec::new();
     for signature in row.signatures {
         let range = signature.over.as_ref().map(range_text);
@@ -57,7 +57,7 @@ fn signatures(types: &Types, row: &Row) -> String {
     lines.collect::<Vec<_>>().join("<br>").replace('|', "\\|")
 }
 
-/// The table as a page: the types, then a table for each section of the seed.
+/// The text of `LIBRARY.md`: the types, then a table for each section of the seed.
 pub fn page() -> String {
     let mut out = String::from(HEAD);
     let types = Types::default();

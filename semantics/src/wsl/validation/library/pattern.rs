@@ -1,43 +1,44 @@
-//! Types up to one variable: what the signatures of built-in functions are written in.
+//! Patterns: types that depend on one variable. The signatures of built-in functions consist
+//! of them.
 //!
-//! A signature has at most one type variable `T`. Every other type in it is fixed or follows from
-//! `T`, so a call is matched by finding the few types that `T` can be, never
-//! by expanding the overloads.
+//! A signature has at most one type variable `T`. Every other type in it is fixed or follows
+//! from `T`. So a call is matched by finding the few types that `T` can be. The overloads are
+//! never expanded.
 
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::{BUILT_IN, Scalar, TextureKind, Type, TypeId, Types};
 
 use super::texture::Coordinates;
 
-/// A set of types that have fixed numbers: bit i stands for `TypeId(i)`.
+/// A set of types with fixed ids: bit i stands for `TypeId(i)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Set(pub u64);
 
 impl Set {
-    /// No type.
+    /// The empty set.
     pub const EMPTY: Set = Set(0);
 
-    /// The type of that number alone, which is no element if it has no fixed number.
+    /// The set of that type alone, or the empty set if the type has no fixed id.
     pub const fn one(id: TypeId) -> Set {
         if id.0 < BUILT_IN { Set(1 << id.0) } else { Set::EMPTY }
     }
 
-    /// The types of both.
+    /// The union of both sets.
     pub const fn or(self, other: Set) -> Set {
         Set(self.0 | other.0)
     }
 
-    /// The types that are in both.
+    /// The intersection of both sets.
     pub const fn and(self, other: Set) -> Set {
         Set(self.0 & other.0)
     }
 
-    /// Whether the type is in it.
+    /// Whether the set contains the type.
     pub const fn has(self, id: TypeId) -> bool {
         id.0 < BUILT_IN && self.0 >> id.0 & 1 == 1
     }
 
-    /// Its types in the order of their numbers.
+    /// The types of the set, in the order of their ids.
     pub fn iter(self) -> impl Iterator<Item = TypeId> {
         let mut left = self.0;
         std::iter::from_fn(move || {
@@ -47,7 +48,7 @@ impl Set {
         })
     }
 
-    /// These scalars.
+    /// The set of these scalars.
     pub const fn scalars(of: &[Scalar]) -> Set {
         let (mut set, mut i) = (Set::EMPTY, 0);
         while i < of.len() {
@@ -57,7 +58,7 @@ impl Set {
         set
     }
 
-    /// The vectors of these scalars with at least that many elements.
+    /// The vectors of these scalars with at least `least` elements.
     pub const fn vectors_from(of: &[Scalar], least: u8) -> Set {
         let (mut set, mut i) = (Set::EMPTY, 0);
         while i < of.len() {
@@ -86,7 +87,7 @@ impl Set {
         set
     }
 
-    /// The matrices of these scalars with that many elements.
+    /// The matrices of these scalars with `elements` elements in all.
     pub const fn matrices_of(of: &[Scalar], elements: u8) -> Set {
         let (mut set, mut i) = (Set::EMPTY, 0);
         while i < of.len() {
@@ -104,7 +105,7 @@ impl Set {
     }
 }
 
-/// Types without fixed numbers that a variable can stand for.
+/// The types without fixed ids that a variable can stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// None.
@@ -126,7 +127,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// Whether the type is of the family.
+    /// Whether the type belongs to the family.
     pub fn has(self, types: &Types, id: TypeId) -> bool {
         match (self, types.get(id)) {
             (Family::Textures(kinds), Type::Texture(kind, _)) => kinds >> kind as u16 & 1 == 1,
@@ -139,27 +140,27 @@ impl Family {
     }
 }
 
-/// What a type variable can stand for.
+/// The types that a type variable can stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// The types with fixed numbers.
+    /// The types with fixed ids.
     pub fixed: Set,
-    /// The others.
+    /// The types without fixed ids.
     pub family: Family,
 }
 
 impl Range {
-    /// These types.
+    /// A range of types with fixed ids only.
     pub const fn of(fixed: Set) -> Range {
         Range { fixed, family: Family::None }
     }
 
-    /// The types of that family.
+    /// A range of that family only.
     pub const fn family(family: Family) -> Range {
         Range { fixed: Set::EMPTY, family }
     }
 
-    /// Whether the type is in it.
+    /// Whether the range contains the type.
     pub fn has(&self, types: &Types, id: TypeId) -> bool {
         if id.0 < BUILT_IN { self.fixed.has(id) } else { self.family.has(types, id) }
     }
@@ -170,64 +171,64 @@ impl Range {
 pub struct Spaces(pub u8);
 
 impl Spaces {
-    /// Those that can be written: all but `constant`.
+    /// The spaces that can be written: all but `constant`.
     pub const WRITABLE: Spaces = Spaces(0b1110);
-    /// Those that threads share and can write: `device` and `threadgroup`.
+    /// The spaces that threads share and can write: `device` and `threadgroup`.
     pub const SHARED: Spaces = Spaces(0b0110);
 
-    /// Whether the space is in it.
+    /// Whether the set contains the space.
     pub const fn has(self, space: AddressSpace) -> bool {
         self.0 >> space as u8 & 1 == 1
     }
 }
 
-/// A type that follows from `T`.
+/// A type in a signature, which may follow from `T`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// A type by itself.
+    /// That type, whatever `T` is.
     Fixed(TypeId),
     /// `T`.
     T,
-    /// The scalar of which `T` is made; of a scalar, itself.
+    /// The scalar type of `T`'s elements. If `T` is a scalar, `T` itself.
     Element,
-    /// `T` with that scalar in place of its own.
+    /// `T` with its scalar type replaced by that one.
     Like(Scalar),
-    /// The vector of that many elements of `T`'s scalar.
+    /// The vector of that many elements of `T`'s scalar type.
     Part(u8),
-    /// What the letters of the accessor's name pick: `T`'s scalar for one, else the
-    /// vector of as many.
+    /// The elements that the letters of the accessor's name select: `T`'s scalar type for one
+    /// letter, else the vector of as many elements as letters.
     Letters,
-    /// A column of the matrix `T`: the vector of as many elements as it has rows.
+    /// A column of the matrix `T`: a vector with as many elements as `T` has rows.
     Column,
-    /// A row of the matrix `T`: the vector of as many elements as it has columns.
+    /// A row of the matrix `T`: a vector with as many elements as `T` has columns.
     Row,
     /// The matrix `T` with rows and columns exchanged.
     Transposed,
-    /// The matrix of that many columns, each as long as `T` has columns: what the matrix `T` can be
-    /// multiplied by.
+    /// The right factor in a product with the matrix `T`: the matrix of that many columns, each
+    /// with as many elements as `T` has columns.
     Multiplier(u8),
-    /// The matrix of that many columns, each as long as `T`'s.
+    /// The result of such a product: the matrix of that many columns, each as long as `T`'s.
     Product(u8),
     /// The base type of the enum `T`.
     Base,
-    /// The element of the array `T`.
+    /// The element type of the array `T`.
     Inner,
     /// The pointer, in the address space of the pointer `T`, to an element of the array that `T`
     /// points to.
     InnerPointer,
     /// The atomic type of the scalar `T`.
     Atomic,
-    /// The element of the texture `T`.
+    /// The element type of the texture `T`.
     Texel,
-    /// Four of the scalars that the elements of the texture `T` are made of.
+    /// The vector of four scalars of the texture `T`'s element type.
     Texels,
-    /// A place in the texture `T`.
+    /// The coordinates of a place in the texture `T`.
     Coordinates(Coordinates),
-    /// A pointer to that, in one of these address spaces.
+    /// A pointer to that type, in one of these address spaces.
     Pointer(Spaces, &'static Pattern),
 }
 
-/// The scalar of which a scalar, vector or matrix is made.
+/// The scalar type of a scalar, vector or matrix.
 fn scalar(ty: Type) -> Option<Scalar> {
     match ty {
         Type::Scalar(s) | Type::Vector(s, _) | Type::Matrix(s, ..) => Some(s),
@@ -235,15 +236,15 @@ fn scalar(ty: Type) -> Option<Scalar> {
     }
 }
 
-/// The vector of that many, or the scalar itself.
+/// The vector of that size, or the scalar itself if the size is 1.
 pub(super) fn vector_or_scalar(scalar: Scalar, size: u8) -> TypeId {
     if size == 1 { TypeId::scalar(scalar) } else { TypeId::vector(scalar, size) }
 }
 
 impl Pattern {
-    /// The type, for that `T` and that many letters in the name of an accessor; none if `T` is not
-    /// of the kind that the pattern speaks of, and none for a pointer, which does not follow from
-    /// `T` alone.
+    /// The type that the pattern stands for, given `T` and the number of letters in an accessor's
+    /// name. `None` if the pattern does not apply to `T`. Also `None` for a pointer, whose address
+    /// space does not follow from `T`.
     pub fn of(self, types: &Types, t: TypeId, letters: usize) -> Option<TypeId> {
         let found = match (self, types.get(t)) {
             (Pattern::Fixed(id), _) => id,
@@ -275,7 +276,7 @@ impl Pattern {
         Some(found)
     }
 
-    /// The pointer type that [`Pattern::InnerPointer`] needs, made if it is not there yet.
+    /// Makes the pointer type that [`Pattern::InnerPointer`] stands for, if it does not exist yet.
     pub(super) fn ensure(self, types: &mut Types, t: TypeId) {
         if let (Pattern::InnerPointer, Type::Pointer(space, to)) = (self, types.get(t))
             && let Type::Array(of, _) = types.get(to)
@@ -284,7 +285,7 @@ impl Pattern {
         }
     }
 
-    /// Whether the type is this one for that `T`.
+    /// Whether `id` is the type that the pattern stands for, given that `T`.
     pub fn matches(self, types: &Types, t: TypeId, letters: usize, id: TypeId) -> bool {
         match self {
             Pattern::Pointer(spaces, to) => match types.get(id) {
@@ -296,7 +297,7 @@ impl Pattern {
     }
 }
 
-/// The kinds of textures in the set, in order.
+/// The kinds of textures in the set, in the order of [`TextureKind::ALL`].
 pub(super) fn kinds(set: u16) -> impl Iterator<Item = TextureKind> {
     TextureKind::ALL.into_iter().filter(move |&kind| set >> kind as u16 & 1 == 1)
 }

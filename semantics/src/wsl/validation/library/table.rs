@@ -1,12 +1,12 @@
-//! The rows of the table: a section for each rule of the registry, a row for each function, a
-//! signature for each way to call it.
+//! The rows of the table. It has a section for each rule of the registry, a row for each function,
+//! and a signature for each way to call it.
 
 use super::meaning::Meaning;
 use super::pattern::{Pattern, Range};
 use super::{access, atomic, bits, cast, comparison, composite, float, integer, texture};
 use crate::rule::Rule;
 
-/// The stages in whose functions a built-in function may be called.
+/// A set of stages: those whose functions may call a built-in function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stages(u8);
 
@@ -25,12 +25,12 @@ impl Stages {
         Stages(self.0 & other.0)
     }
 
-    /// Whether all of those are among these.
+    /// Whether this set contains all stages of the other.
     pub const fn contains(self, other: Stages) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// How the page says them.
+    /// The stages as `LIBRARY.md` prints them.
     pub fn text(self) -> String {
         let names = [(Stages::VERTEX, "vertex"), (Stages::FRAGMENT, "fragment"), (Stages::COMPUTE, "compute")];
         if self == Stages::ALL {
@@ -43,21 +43,21 @@ impl Stages {
 /// The name of a row's function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Name {
-    /// That name.
+    /// A fixed name.
     Function(&'static str),
-    /// The type that the signature gives: a cast or constructor.
+    /// The type of the signature's result: a cast or constructor.
     Cast,
-    /// `operator.` and a word of one to four of the letters `x`, `y`, `z` and `w`, each of which
-    /// `T` has.
+    /// `operator.` and a word of one to four of the letters `x`, `y`, `z` and `w`: a getter of
+    /// vector elements. `T` must have all of them.
     Getter,
-    /// Likewise with `=` at the end, the letters distinct.
+    /// `operator.`, such a word of distinct letters, and `=`: a setter of vector elements.
     Setter,
 }
 
-/// One way to call a function: its types, up to the variable `T`.
+/// One way to call a function. Its types may depend on the variable `T`.
 #[derive(Clone, Copy, Debug)]
 pub struct Signature {
-    /// What `T` can be; absent if it does not occur.
+    /// The types that `T` can be. `None` if `T` does not occur.
     pub over: Option<Range>,
     /// The types of the parameters.
     pub parameters: &'static [Pattern],
@@ -70,13 +70,13 @@ pub struct Signature {
 pub struct Row {
     /// Its name.
     pub name: Name,
-    /// Its signatures; no two have an instance with the same types of parameters.
+    /// Its signatures. No two have an instance with the same parameter types.
     pub signatures: &'static [Signature],
     /// What it does.
     pub meaning: Meaning,
-    /// Where it may be called.
+    /// The stages in which it may be called.
     pub stages: Stages,
-    /// What it does, in a sentence.
+    /// What it does, in words, as `LIBRARY.md` prints them.
     pub says: &'static str,
 }
 
@@ -105,12 +105,12 @@ pub(super) const fn row(name: &'static str, signatures: &'static [Signature], me
 }
 
 impl Row {
-    /// The row for these stages only.
+    /// The same row, restricted to these stages.
     pub(super) const fn stages(self, stages: Stages) -> Row {
         Row { stages, ..self }
     }
 
-    /// The row with another kind of name.
+    /// The same row with another kind of name.
     pub(super) const fn named(self, name: Name) -> Row {
         Row { name, ..self }
     }

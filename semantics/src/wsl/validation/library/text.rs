@@ -7,13 +7,14 @@ use super::{Key, Word, entries};
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::{Scalar, TypeId, Types};
 
-/// What a signature is printed for.
+/// Prints signatures. Types that follow from `letters` or `t` are printed in full if these
+/// are known.
 pub(super) struct Printer<'a> {
     pub(super) types: &'a Types,
     pub(super) names: &'a dyn UserNames,
-    /// The letters of an accessor's name, if that is known.
+    /// The number of letters in the accessor's name, if it is known.
     pub(super) letters: Option<usize>,
-    /// What the variable stands for, if that is known.
+    /// The type that the variable stands for, if it is known.
     pub(super) t: Option<TypeId>,
 }
 
@@ -56,10 +57,11 @@ impl Printer<'_> {
         }
     }
 
-    /// The result, the name and the parameters; more than four of one type are counted.
+    /// The result, the name and the parameters. More than four parameters of one type are printed
+    /// once, with their number.
     pub(super) fn head(&self, name: &str, signature: &Signature) -> String {
         let parameters = match signature.parameters {
-            // The scalars of a matrix.
+            // The constructor of a matrix has up to 16 scalars.
             [first, rest @ ..] if rest.len() > 3 && rest.iter().all(|p| p == first) => {
                 format!("{} × {}", self.pattern(*first), rest.len() + 1)
             }
@@ -77,7 +79,7 @@ fn spaces_text(spaces: Spaces) -> String {
     AddressSpace::ALL.into_iter().filter(|&s| spaces.has(s)).map(AddressSpace::keyword).collect::<Vec<_>>().join("|")
 }
 
-/// The types of the range; N and M are 2, 3 or 4.
+/// The types of the range in words. N and M stand for 2, 3 or 4.
 pub(super) fn range_text(range: &Range) -> String {
     let mut parts = Vec::new();
     let all = |set: Set| range.fixed.and(set) == set;
@@ -128,9 +130,9 @@ pub(super) fn range_text(range: &Range) -> String {
     }
 }
 
-/// The signatures of the built-in functions of that name and, if it is given, that number of
-/// parameters, for the notes of a message: with `T` for the types that vary, or, of a cast, with
-/// the types that its name says.
+/// The signatures of the built-in functions of that name, for the notes of a message. If `count` is
+/// given, only those with that number of parameters. They show `T` and its types. A cast whose
+/// result is `T` shows the type that names the cast instead.
 pub fn all_named(types: &Types, key: Key, count: Option<usize>, names: &dyn UserNames) -> Vec<String> {
     let most = TABLE.iter().flat_map(|s| s.rows).flat_map(|r| r.signatures).map(|s| s.parameters.len()).max().unwrap_or(0);
     let counts = count.map_or(0..=most, |n| n..=n);
@@ -138,8 +140,8 @@ pub fn all_named(types: &Types, key: Key, count: Option<usize>, names: &dyn User
     found.collect()
 }
 
-/// The signature under that name, unless no result of it is the type that names the cast, or no
-/// type of it has the accessor's elements.
+/// The signature under that name. `None` if it has no result of the type that names the cast, or if
+/// no type of its variable has the accessor's elements.
 fn signature_text(types: &Types, key: Key, signature: &Signature, word: Word, names: &dyn UserNames) -> Option<String> {
     let mut printer = Printer { types, names, letters: Some(word.indices().len()), t: None };
     let over = signature

@@ -6,7 +6,8 @@ use super::pattern::{Family, Pattern, Range, Spaces};
 use super::table::{Row, Signature, Stages, over, row};
 use crate::wsl::types::{Scalar, TextureKind, TypeId};
 
-/// How many coordinates a place in a texture has; a cube's are those of a direction.
+/// The number of coordinates of a place in a texture, without the layer. A cube has the 3
+/// coordinates of a direction.
 pub(crate) fn dimensions_of(kind: TextureKind) -> u8 {
     match kind {
         TextureKind::Texture1D | TextureKind::RWTexture1D | TextureKind::Texture1DArray | TextureKind::RWTexture1DArray => 1,
@@ -44,20 +45,20 @@ pub(crate) fn layered(kind: TextureKind) -> bool {
     }
 }
 
-/// The type of coordinates: a scalar, or the vector of as many as there are, in the order
-/// dimensions, layer, level.
+/// The type of coordinates: a scalar, or a vector if there are several. Their order is dimensions,
+/// layer, level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coordinates {
-    /// Of which scalars.
+    /// The scalar type of each coordinate.
     pub scalar: Scalar,
-    /// Whether a texture with layers has one more.
+    /// Whether there is a coordinate for the layer, if the texture has layers.
     pub layer: bool,
-    /// Whether the level stands last.
+    /// Whether the last coordinate is the level.
     pub level: bool,
 }
 
 impl Coordinates {
-    /// How many scalars it is for that kind of texture; none if they are more than a vector has.
+    /// The number of coordinates for that kind of texture. `None` if a vector has fewer elements.
     pub fn count(self, kind: TextureKind) -> Option<u8> {
         let count = dimensions_of(kind) + u8::from(self.layer && layered(kind)) + u8::from(self.level);
         (count <= 4).then_some(count)
@@ -77,19 +78,19 @@ const fn textures(set: u16) -> Range {
     Range::family(Family::Textures(set))
 }
 
-/// Sampled textures of one size.
+/// Sampled textures with one size.
 const ONE: u16 = set(&[TextureKind::Texture1D]);
-/// Sampled textures of two sizes, without cubes.
+/// Sampled textures with two sizes, without cubes.
 const TWO: u16 = set(&[TextureKind::Texture1DArray, TextureKind::Texture2D, TextureKind::TextureDepth2D]);
 const CUBES: u16 = set(&[TextureKind::TextureCube, TextureKind::TextureDepthCube]);
-/// Sampled textures of three sizes.
+/// Sampled textures with three sizes.
 const THREE: u16 = set(&[TextureKind::Texture2DArray, TextureKind::Texture3D, TextureKind::TextureDepth2DArray]);
-/// Sampled textures of which an offset of texels makes sense.
+/// Sampled textures that take an offset in texels: all but cubes.
 const FLAT: u16 = ONE | TWO | THREE;
 const SAMPLED: u16 = FLAT | CUBES;
 /// Depth textures that are sampled.
 const DEPTH: u16 = set(&[TextureKind::TextureDepth2D, TextureKind::TextureDepth2DArray, TextureKind::TextureDepthCube]);
-/// Sampled textures with four texels around a place.
+/// Sampled textures in which four texels surround a place.
 const SQUARE: u16 = set(&[TextureKind::Texture2D, TextureKind::Texture2DArray, TextureKind::TextureCube]) | DEPTH;
 const WRITABLE_ONE: u16 = set(&[TextureKind::RWTexture1D]);
 const WRITABLE_TWO: u16 = set(&[TextureKind::RWTexture1DArray, TextureKind::RWTexture2D, TextureKind::RWTextureDepth2D]);
@@ -100,15 +101,15 @@ const SAMPLER: Pattern = Fixed(TypeId::SAMPLER);
 const FLOAT: Pattern = Fixed(TypeId::FLOAT);
 const UINT: Pattern = Fixed(TypeId::UINT);
 const VOID: Pattern = Fixed(TypeId::VOID);
-/// A place to sample.
+/// The location of a sample.
 const LOCATION: Pattern = At(Coordinates { scalar: Scalar::Float, layer: true, level: false });
-/// How fast the place changes.
+/// A derivative of the location.
 const GRADIENT: Pattern = At(Coordinates { scalar: Scalar::Float, layer: false, level: false });
-/// Texels to move by.
+/// An offset in texels.
 const OFFSET: Pattern = At(Coordinates { scalar: Scalar::Int, layer: false, level: false });
-/// A texel of a texture with levels.
+/// The coordinates of a texel in a texture with levels.
 const TEXEL: Pattern = At(Coordinates { scalar: Scalar::Int, layer: true, level: true });
-/// A texel of a texture without levels.
+/// The coordinates of a texel in a texture without levels.
 const PLACE_INT: Pattern = At(Coordinates { scalar: Scalar::Int, layer: true, level: false });
 const PLACE_UINT: Pattern = At(Coordinates { scalar: Scalar::Uint, layer: true, level: false });
 
@@ -116,7 +117,7 @@ const PLACE_UINT: Pattern = At(Coordinates { scalar: Scalar::Uint, layer: true, 
 /// an offset last unless it is a cube, → the texture's element, in fragment shaders
 ///                                             [wsl/lib-sample, 004 Sampler and texture operations]
 ///
-/// Samples of a level that derivatives choose.
+/// Samples at the level that the location's derivatives give.
 pub(super) const fn sample() -> &'static [Row] {
     const SAMPLE: &[Signature] =
         &[over(textures(SAMPLED), &[T, SAMPLER, LOCATION], Texel), over(textures(FLAT), &[T, SAMPLER, LOCATION, OFFSET], Texel)];
@@ -141,7 +142,7 @@ pub(super) const fn sample() -> &'static [Row] {
 /// sampler, location, float), with an offset last unless it is a cube, → the texture's element
 ///                                    [wsl/lib-sample-explicit, 004 Sampler and texture operations]
 ///
-/// Samples of a level that the arguments choose.
+/// Samples at a level that the arguments give.
 pub(super) const fn sample_explicit() -> &'static [Row] {
     const GRAD: &[Signature] = &[
         over(textures(SAMPLED), &[T, SAMPLER, LOCATION, GRADIENT, GRADIENT], Texel),
@@ -162,7 +163,7 @@ pub(super) const fn sample_explicit() -> &'static [Row] {
 /// float), with an offset last unless it is a cube, → float
 ///                                     [wsl/lib-sample-compare, 004 Sampler and texture operations]
 ///
-/// Samples of comparisons with a depth.
+/// Samples that compare each texel with a depth and filter the results.
 pub(super) const fn sample_compare() -> &'static [Row] {
     const COMPARE: &[Signature] = &[
         over(textures(DEPTH), &[T, SAMPLER, LOCATION, FLOAT], Texel),
@@ -185,7 +186,7 @@ pub(super) const fn sample_compare() -> &'static [Row] {
 /// location), with an offset last unless it is a cube, → 4 scalars
 ///                                             [wsl/lib-gather, 004 Sampler and texture operations]
 ///
-/// Four texels.
+/// Reads one component of four texels.
 pub(super) const fn gather() -> &'static [Row] {
     const GATHER: &[Signature] =
         &[over(textures(SQUARE), &[T, SAMPLER, LOCATION], Texels), over(textures(SQUARE & FLAT), &[T, SAMPLER, LOCATION, OFFSET], Texels)];
@@ -207,7 +208,7 @@ pub(super) const fn gather() -> &'static [Row] {
 /// GatherCmp : (depth texture, sampler, location, float), with an offset last unless it is a cube,
 /// → float4                            [wsl/lib-gather-compare, 004 Sampler and texture operations]
 ///
-/// Four comparisons with a depth.
+/// Compares four texels with a depth.
 pub(super) const fn gather_compare() -> &'static [Row] {
     const COMPARE: &[Signature] = &[
         over(textures(DEPTH), &[T, SAMPLER, LOCATION, FLOAT], Texels),
@@ -225,7 +226,7 @@ pub(super) const fn gather_compare() -> &'static [Row] {
 /// Load : (texture, texel and level), with an offset last, and (RW texture, texel), not of cubes, →
 /// the texture's element                         [wsl/lib-load, 004 Sampler and texture operations]
 ///
-/// One texel.
+/// Reads one texel.
 pub(super) const fn load() -> &'static [Row] {
     const ROWS: &[Row] = &[
         row(
@@ -247,7 +248,7 @@ pub(super) const fn load() -> &'static [Row] {
 /// Store : (RW texture, element, texel) → void
 ///                                              [wsl/lib-store, 004 Sampler and texture operations]
 ///
-/// One texel written.
+/// Writes one texel.
 pub(super) const fn store() -> &'static [Row] {
     const ROWS: &[Row] = &[row(
         "Store",
@@ -262,7 +263,7 @@ pub(super) const fn store() -> &'static [Row] {
 /// sizes and the number of levels) → void, the pointers all to uint or all to float, not constant
 ///                                         [wsl/lib-dimensions, 004 Sampler and texture operations]
 ///
-/// Sizes.
+/// Gives the sizes of a texture, and the number of its levels.
 pub(super) const fn dimensions() -> &'static [Row] {
     const U: Pattern = Pointer(Spaces::WRITABLE, &UINT);
     const F: Pattern = Pointer(Spaces::WRITABLE, &FLOAT);

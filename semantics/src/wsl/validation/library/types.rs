@@ -4,7 +4,7 @@ use super::pattern::vector_or_scalar;
 use crate::rule::Rule;
 use crate::wsl::types::{EnumId, Scalar, StructId, TextureKind, Type, TypeId, Types};
 
-/// What stands between `<` and `>` after the name of a type.
+/// An argument of a type name, between `<` and `>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeArgumentValue {
     /// An integer literal of that value.
@@ -15,12 +15,13 @@ pub enum TypeArgumentValue {
     Other,
 }
 
-/// Why a name, with its arguments, is no built-in type.
+/// Why a name with its arguments names no built-in type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypeNameError {
     /// No built-in type has that name.
     Unknown,
-    /// The type needs other arguments: the rule, and what was found against what it needs.
+    /// The arguments do not fit the type. Holds the rule, and what was found against what
+    /// is needed.
     Arguments(Rule, String),
 }
 
@@ -42,7 +43,7 @@ fn count(rule: Rule, name: &str, found: usize, required: &str) -> TypeNameError 
     TypeNameError::Arguments(rule, format!("`{name}` has {}; it needs {required}", counted(found)))
 }
 
-/// The scalar of that type.
+/// The scalar type that the argument is, if it is one.
 fn scalar_of(types: &Types, argument: TypeArgumentValue) -> Option<Scalar> {
     match argument {
         TypeArgumentValue::Type(id) => match types.get(id) {
@@ -53,7 +54,7 @@ fn scalar_of(types: &Types, argument: TypeArgumentValue) -> Option<Scalar> {
     }
 }
 
-/// A number of elements, columns or rows.
+/// Checks that a number of elements, columns or rows is an integer literal from 2 to 4.
 fn size_of(rule: Rule, name: &str, what: &str, argument: TypeArgumentValue) -> Result<u8, TypeNameError> {
     match argument {
         TypeArgumentValue::Integer(n @ 2..=4) => Ok(n as u8),
@@ -92,7 +93,7 @@ pub fn sampler(name: &str) -> Option<TypeId> {
     (name == "sampler").then_some(TypeId::SAMPLER)
 }
 
-/// `float4`, by a scalar's name and a number from 2 to 4.
+/// A short name of a vector, such as `float4`: a scalar's name and a number from 2 to 4.
 fn short_vector(name: &str) -> Option<TypeId> {
     let (scalar, rest) = prefix(name)?;
     match *rest.as_bytes() {
@@ -101,7 +102,8 @@ fn short_vector(name: &str) -> Option<TypeId> {
     }
 }
 
-/// `float2x3`, by a scalar's name, the number of columns and that of rows.
+/// A short name of a matrix, such as `float2x3`: a scalar's name, the number of columns, `x` and
+/// the number of rows.
 fn short_matrix(name: &str) -> Option<TypeId> {
     let (scalar, rest) = prefix(name)?;
     match (scalar, rest.as_bytes()) {
@@ -180,16 +182,16 @@ pub fn texture(types: &mut Types, name: &str, arguments: Arguments) -> Option<Fo
 /// the name of a texture without \<T\> is the type for float4, of depth textures for float
 ///                                                          [wsl/lib-texture-default, 004 Textures]
 ///
-/// The elements of a texture type without arguments: `float4`, of a depth texture `float`.
+/// The element type of a texture type without arguments: `float4`, for a depth texture `float`.
 pub fn texture_default(kind: TextureKind) -> TypeId {
     vector_or_scalar(Scalar::Float, if kind.depth() { 1 } else { 4 })
 }
 
-/// The built-in type of that name with those arguments; absent if there is no `<` and `>`.
+/// The built-in type of that name with those arguments. They are `None` if there is no `<` and `>`.
 ///
 /// # Errors
 ///
-/// If no built-in type has that name, or its arguments are others than the type needs.
+/// If no built-in type has that name, or if its arguments do not fit it.
 pub fn type_named(types: &mut Types, name: &str, arguments: Arguments) -> Found {
     if let Some(id) = scalar(name) {
         return without_arguments(Rule::WslLibScalar, id, name, arguments);
@@ -206,7 +208,8 @@ pub fn type_named(types: &mut Types, name: &str, arguments: Arguments) -> Found 
     texture(types, name, arguments).unwrap_or(Err(TypeNameError::Unknown))
 }
 
-/// The rules by which a name, with or without arguments, is that built-in type.
+/// The rules by which a name is that built-in type. `arguments` says whether the name
+/// has arguments.
 pub fn rules(types: &Types, id: TypeId, arguments: bool) -> impl Iterator<Item = Rule> {
     let (rule, default) = match types.get(id) {
         Type::Void | Type::Scalar(_) => (Some(Rule::WslLibScalar), None),
@@ -228,13 +231,13 @@ pub fn is_type_name(name: &str) -> bool {
 
 /// The names of a program's structs and enums.
 pub trait UserNames {
-    /// The struct's.
+    /// The name of a struct.
     fn struct_name(&self, id: StructId) -> &str;
-    /// The enum's.
+    /// The name of an enum.
     fn enum_name(&self, id: EnumId) -> &str;
 }
 
-/// No names: of a program without structs and enums.
+/// Stands for the names of a program without structs and enums.
 impl UserNames for () {
     fn struct_name(&self, _: StructId) -> &str {
         "struct"
@@ -245,8 +248,8 @@ impl UserNames for () {
     }
 }
 
-/// The type as it can be written: the short names of vectors and matrices, suffixes with their
-/// address spaces, as `int* thread`.
+/// The type as it can be written. Vectors and matrices have their short names. Suffixes have their
+/// address spaces, as in `int* thread`.
 pub fn type_name(types: &Types, id: TypeId, names: &dyn UserNames) -> String {
     use std::fmt::Write as _;
     let (mut id, mut suffixes, mut out) = (id, Vec::new(), String::new());
@@ -265,7 +268,7 @@ pub fn type_name(types: &Types, id: TypeId, names: &dyn UserNames) -> String {
             Type::Vector(s, n) => write!(out, "{}{n}", s.name()),
             Type::Matrix(s, n, m) => write!(out, "{}{n}x{m}", s.name()),
             Type::Texture(kind, of) => {
-                // The element is a scalar or a vector, so this goes no deeper.
+                // The element is a scalar or a vector, so the recursion ends here.
                 write!(out, "{}<{}>", kind.name(), type_name(types, of, names))
             }
             Type::Struct(s) => write!(out, "{}", names.struct_name(s)),

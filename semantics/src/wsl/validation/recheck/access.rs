@@ -1,5 +1,5 @@
-//! `e.f` and `e1[e2]`: which accessors there are, and that the first of the rules that applies was
-//! taken (seed 004 "Typing expressions", "Generated functions").
+//! `e.f` and `e1[e2]`: the accessors exist, and the first rule that applies was taken (seed 004
+//! "Typing expressions", "Generated functions").
 
 use super::overload::{Library, library_calls};
 use super::{Check, Recheck, refuse};
@@ -28,7 +28,7 @@ impl Known {
     }
 }
 
-/// What is accessed: a field of that name, or an element.
+/// The part that is accessed: a field of that name, or an element.
 #[derive(Clone, Copy)]
 enum Part<'a> {
     Field(&'a str),
@@ -60,8 +60,8 @@ impl<'a> Recheck<'a> {
         }
     }
 
-    /// The declared functions of the name whose parameters begin with these types; indices are of
-    /// type `uint`.
+    /// The declared functions of the name with `count` parameters, the first as `first` requires.
+    /// For an element, the second parameter must be a `uint`.
     fn declared(&self, name: &str, first: impl Fn(Type, TypeId) -> bool, part: Part, count: usize) -> Vec<FunctionId> {
         let fits = |id: &&FunctionId| {
             let p = &self.p.env.function(**id).parameters;
@@ -131,7 +131,7 @@ impl<'a> Recheck<'a> {
         self.takers(ty, AddressSpace::Thread, part).into_iter().filter_map(declared).collect()
     }
 
-    /// The library's accessors; those of arrays are the generated ones.
+    /// The library's accessors. Those of arrays are the generated ones.
     fn built_in(&self, ty: TypeId, part: Part, set: bool) -> Vec<(Known, TypeId)> {
         if matches!(self.ty(ty), Type::Array(..) | Type::ArrayReference(..) | Type::Struct(_) | Type::Pointer(..)) {
             return Vec::new();
@@ -154,7 +154,7 @@ impl<'a> Recheck<'a> {
         out
     }
 
-    /// The left-value that an operand was before it was used as another kind of value.
+    /// The kind of value that an operand was before its coercion, if it has one.
     fn before(&self, e: ExprId) -> ValueType {
         match &self.p.expr(e).form {
             Form::Coerce(Coercion::LeftToRight | Coercion::LeftToAbstract | Coercion::AbstractToRight, inner) => self.of(*inner),

@@ -1,5 +1,5 @@
-//! Entry points: what they take and give, and what they reach (seed 004
-//! "Entry Points", "Built-in Variables").
+//! Entry points: their arguments and results, and what they reach (seed 004 "Entry Points",
+//! "Built-in Variables").
 
 use super::{Check, Recheck, refuse};
 use crate::rule::Rule;
@@ -13,7 +13,7 @@ use crate::wsl::types::{Scalar, Type, TypeId, ValueType};
 use crate::wsl::typing::program::{ExprId, Form};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Built-in variables: keyword, stage, whether it is a result, type.
+/// The built-in variables: keyword, stage, whether it is a result, and type.
 const BUILT_IN: [(&str, Stages, bool, TypeId); 13] = [
     ("SV_InstanceID", Stages::VERTEX, false, TypeId::UINT),
     ("SV_VertexID", Stages::VERTEX, false, TypeId::UINT),
@@ -211,7 +211,7 @@ impl Recheck<'_> {
         }
     }
 
-    /// What an entry point reaches is for its stage.
+    /// Checks that an entry point reaches only what its stage allows.
     fn reaches(&self, entry: &EntryPoint) -> Check {
         let stage = stages(entry.stage);
         let mut seen: FxHashSet<FunctionId> = FxHashSet::default();
@@ -268,7 +268,7 @@ impl Recheck<'_> {
         }
     }
 
-    /// The calls of barriers, in order, have their identifiers.
+    /// Checks that the program's list of barriers contains their calls, in order.
     pub(super) fn barriers(&self) -> Check {
         let is = |e: &u32| match &self.p.exprs[*e as usize].form {
             Form::Call(Callee::Library(f), _) => matches!(f.row().name, Name::Function(n) if n.ends_with("MemoryBarrierWithGroupSync")),

@@ -1,4 +1,4 @@
-//! Expressions from their premises: seed 004 "Typing expressions". Accesses and calls have their
+//! Expressions against their premises: seed 004 "Typing expressions". Accesses and calls have their
 //! own files.
 
 use super::overload::Resolved;
@@ -13,7 +13,7 @@ impl Recheck<'_> {
         self.p.expr(e).ty
     }
 
-    /// The type of a premise that has to be a right-value.
+    /// The type of a premise that must be a right-value.
     pub(super) fn right(&self, node: &Expr, e: ExprId, what: &str) -> Check<TypeId> {
         match self.of(e) {
             ValueType::Right(ty) => Ok(ty),
@@ -56,8 +56,8 @@ impl Recheck<'_> {
         Ok(())
     }
 
-    /// The integer literal without suffix that an expression is, through parentheses, and through
-    /// commas if so.
+    /// The value of an expression that is an integer literal without suffix, perhaps in
+    /// parentheses. If `commas`, the literal may be the last operand of a comma expression.
     pub(super) fn literal(&self, mut e: ExprId, commas: bool) -> Option<Constant> {
         loop {
             let node = self.p.expr(e);
@@ -89,7 +89,7 @@ impl Recheck<'_> {
                 self.concludes(node, Right(TypeId::FLOAT))?
             }
             (Rule::WslTDotEnum, Form::Constant(Constant::Element(_))) => match node.ty {
-                // That the element is one of the enum's was seen already.
+                // `shape` has checked that the enum has the element.
                 Right(ty) if matches!(self.ty(ty), Type::Enum(_)) => {}
                 _ => return refuse(Some(rule), span, "an enum's element is a right-value of the enum"),
             },

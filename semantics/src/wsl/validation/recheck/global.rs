@@ -1,4 +1,4 @@
-//! The global environment as typing left it: seed 004 "Building the global typing environment",
+//! The global environment that typing left: seed 004 "Building the global typing environment",
 //! "Other validation steps".
 
 use super::{Check, Recheck, refuse};
@@ -9,7 +9,7 @@ use crate::wsl::syntax::FunctionKind;
 use crate::wsl::types::{Type, TypeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Whether a structure has itself in it, by the structures that have been seen.
+/// The state of a structure in the search for cycles.
 #[derive(Clone, Copy, PartialEq)]
 enum Seen {
     Open,
@@ -71,7 +71,7 @@ impl Recheck<'_> {
         self.no_cycle()
     }
 
-    /// No structure has itself in it.
+    /// Checks that no structure contains itself.
     fn no_cycle(&self) -> Check {
         let inside = |i: usize| -> Vec<usize> {
             let fields = self.p.env.structs[i].fields.iter();
@@ -131,7 +131,7 @@ impl Recheck<'_> {
         Ok(())
     }
 
-    /// What a function's name asks of its types.
+    /// Checks that a function's types are those that its name requires.
     fn signature(&self, f: &Function) -> Check {
         if f.parameters.iter().any(|p| p.ty == TypeId::VOID) {
             return refuse(Some(Rule::WslVVoid), f.span, "a parameter is void");
@@ -167,7 +167,7 @@ impl Recheck<'_> {
         if right { Ok(()) } else { refuse(Some(rule), f.span, format!("`{name}` does not have the types that its name asks for")) }
     }
 
-    /// No two functions have the same name and the same types of parameters.
+    /// Checks that no two functions have the same name and the same parameter types.
     fn distinct(&self) -> Check {
         let mut seen: FxHashSet<(Key, Vec<TypeId>)> = FxHashSet::default();
         for f in &self.p.env.functions {

@@ -1,16 +1,17 @@
-//! A second opinion on typed programs: every conclusion checked against its premises, by the rule
+//! A second check of typed programs: each conclusion is checked against its premises, by the rule
 //! that it names.
 //!
-//! Written from seed 004's rules and the errata's decisions, with no code of `typing`,
-//! `environment` or `entry`: what they conclude is data here, and a program that they got wrong is
-//! refuted. Nodes are first checked to be well-formed (`shape`), so that the rest can follow them
-//! without looking; then the environment (`global`), expressions (`expression`, `access`,
-//! `overload`) and statements (`statement`) one by one, names by a walk through each function
-//! (`scope`), the order of functions, and entry points (`entry`).
+//! It is written from seed 004's rules and the decisions of the errata. It uses no code of
+//! `typing`, `environment` or `entry`. Their conclusions are data here, so a program that they
+//! got wrong is refuted. First the nodes are checked to be well-formed (`shape`), so that all
+//! later checks can follow them blindly. Then the environment (`global`), expressions
+//! (`expression`, `access`, `overload`) and statements (`statement`) are checked one by one. A
+//! walk through each function checks names (`scope`). The order of functions and the entry points
+//! (`entry`) come last.
 //!
-//! A literal's node has the type that it was given and no longer its text. Where a literal that
-//! became a float is so near a bound of `int` or `uint` that the text could have been on either
-//! side, that one call is not counted for being the only one that fits.
+//! A literal's node has the type that it was given, but no longer its text. A literal that became a
+//! float may be so near a bound of `int` or `uint` that its text could be on either side. For a
+//! call with such a literal it is not checked that the called function is the only one that fits.
 
 mod access;
 mod entry;
@@ -34,11 +35,11 @@ use std::cell::RefCell;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refutation {
-    /// The rule that was to give it, or that the whole breaks.
+    /// The rule that was to give it, or that the program breaks. `None` if no rule is concerned.
     pub rule: Option<Rule>,
-    /// Where it stands.
+    /// Its place in the source.
     pub span: Span,
-    /// What does not follow.
+    /// The reason why it does not follow.
     pub message: String,
 }
 
@@ -53,7 +54,7 @@ impl std::fmt::Display for Refutation {
     }
 }
 
-/// What a check comes to.
+/// The result of a check.
 type Check<T = ()> = Result<T, Refutation>;
 
 /// Checks a typed program node by node.
@@ -75,11 +76,11 @@ fn refuse<T>(rule: Option<Rule>, span: Span, message: impl Into<String>) -> Chec
 
 struct Recheck<'a> {
     p: &'a Program,
-    /// The declared functions of each name.
+    /// The declared functions of each key.
     keyed: FxHashMap<Key, Vec<FunctionId>>,
-    /// The declared operators and accessors, by name; casts are not among them.
+    /// The declared functions of each name. Functions with a cast's key are left out.
     named: FxHashMap<&'a str, Vec<FunctionId>>,
-    /// The types that are known to be, or not to be, samplers or textures or to have one.
+    /// The known results of `is_opaque`.
     opaque: RefCell<FxHashMap<TypeId, bool>>,
 }
 
@@ -109,12 +110,13 @@ impl<'a> Recheck<'a> {
         matches!(self.ty(id), Type::Pointer(..) | Type::ArrayReference(..))
     }
 
-    /// Whether the type is a sampler or a texture, or a structure or array that has one.
+    /// Whether the type is a sampler or a texture, or a structure or array that contains one.
     fn is_opaque(&self, id: TypeId) -> bool {
         if let Some(&known) = self.opaque.borrow().get(&id) {
             return known;
         }
-        // A chain of structures may be long, so each is looked at once and from a list.
+        // A chain of structures may be long. So the walk keeps a list, and visits each
+        // structure once.
         let mut seen = rustc_hash::FxHashSet::default();
         let mut todo = vec![id];
         let mut found = false;
@@ -136,7 +138,7 @@ impl<'a> Recheck<'a> {
         found
     }
 
-    /// The declared function whose body a callee runs.
+    /// The declared function whose body runs when the callee is called.
     fn runs(callee: Callee) -> Option<FunctionId> {
         match callee {
             Callee::Declared(id) => Some(id),
@@ -145,9 +147,10 @@ impl<'a> Recheck<'a> {
         }
     }
 
-    /// The functions that evaluating this node, its premises apart, calls. A place that can only be
-    /// assigned to calls nothing by itself: reading it calls its getters, assigning to it its
-    /// setter and what that reads (seed 004 "Reduction to an abstract left-value", "Assignment").
+    /// The functions that the evaluation of this node calls, without those of its premises. An
+    /// abstract left-value calls nothing by itself. To read it is to call its getters. To assign to
+    /// it is to call its setter, and the getters that the setter needs (seed 004 "Reduction to an
+    /// abstract left-value", "Assignment").
     fn calls(&self, id: ExprId) -> Vec<Callee> {
         let mut out = Vec::new();
         match &self.p.expr(id).form {

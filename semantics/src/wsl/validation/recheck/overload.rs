@@ -1,4 +1,4 @@
-//! Calls: what a callee takes and gives, and that no other function is meant (seed 004 "Typing
+//! Calls: the types of a callee, and that no other function is meant (seed 004 "Typing
 //! expressions", "To check that a function call is well-typed").
 
 use super::{Check, Recheck, refuse};
@@ -12,8 +12,8 @@ use crate::wsl::typing::program::{Constant, Expr, ExprId};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
-/// An argument: of a type, or an integer literal, which can be given some (`int`, `uint`, `float`;
-/// a literal itself or what ends in one).
+/// An argument: an expression of a type, or an integer literal. A literal can have some of the
+/// types `int`, `uint` and `float`. An expression that ends in a literal counts as one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Resolved {
     Typed(TypeId),
@@ -21,7 +21,7 @@ pub(super) enum Resolved {
         int: bool,
         uint: bool,
     },
-    /// A literal of which it is no longer known what it can be.
+    /// A literal near a bound. It is not known which types its text can have.
     Unknown,
 }
 
@@ -35,7 +35,7 @@ impl Resolved {
     }
 }
 
-/// An instance of a signature.
+/// An instance of a signature of the library.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Library {
     row: &'static Row,
@@ -66,7 +66,7 @@ impl Library {
 
 type Rows = Vec<(&'static Row, &'static Signature)>;
 
-/// The signatures by name, casts under no name, swizzles under `.` and `.=`.
+/// The signatures by name. Casts are under the empty name, swizzles under `.` and `.=`.
 static NAMED: LazyLock<FxHashMap<&'static str, Rows>> = LazyLock::new(|| {
     let mut out: FxHashMap<&str, Rows> = FxHashMap::default();
     for section in TABLE {
@@ -85,14 +85,13 @@ static NAMED: LazyLock<FxHashMap<&'static str, Rows>> = LazyLock::new(|| {
     out
 });
 
-/// The indices that the letters of a swizzle stand for.
+/// The indices that the letters of a swizzle stand for. `None` for any other name.
 fn swizzle(name: &str) -> Option<Vec<u8>> {
     let word: Option<Vec<u8>> = name.chars().map(|c| "xyzw".find(c).map(|i| i as u8)).collect();
     word.filter(|w| (1..=4).contains(&w.len()))
 }
 
-/// The library's functions of that name, or casts to that type, whose parameters
-/// are of these types.
+/// The library's functions of that name, or casts to that type, with these parameter types.
 pub(super) fn library_calls(types: &Types, name: &str, cast: Option<TypeId>, given: &[TypeId]) -> Vec<Library> {
     let given: Vec<Resolved> = given.iter().map(|ty| Resolved::Typed(*ty)).collect();
     fitting(types, name, cast, &given)
@@ -187,7 +186,7 @@ impl Recheck<'_> {
             Constant::Uint(v) => Resolved::Integer { int: i32::try_from(v).is_ok(), uint: true },
             Constant::Float(bits) => {
                 let x = f64::from(f32::from_bits(bits));
-                // Integers that round to these are on both sides of a bound.
+                // The integers that round to such a float are on both sides of a bound.
                 if [2147483648.0, -2147483648.0, 4294967296.0].contains(&x) {
                     return Resolved::Unknown;
                 }
@@ -210,8 +209,9 @@ impl Recheck<'_> {
         self.resolves(node, callee, None, &given, &types, result)
     }
 
-    /// The callee takes arguments of these types and gives the result, and it is the function that
-    /// the name and the arguments mean.
+    /// Checks that the callee takes arguments of these types and gives the result. Also checks
+    /// that name and arguments mean this function. `name` is the operator's function, if the node
+    /// is an operator.
     pub(super) fn resolves(
         &self,
         node: &Expr,
@@ -271,7 +271,7 @@ impl Recheck<'_> {
         Ok(())
     }
 
-    /// The name's key; a name of which the program declares no function has none.
+    /// The key of a name. `None` if the program declares no function of that name.
     fn name_key(&self, name: &str) -> Option<Key> {
         self.named.get(name).and_then(|ids| ids.first()).map(|id| self.p.env.function(*id).key)
     }
@@ -297,7 +297,7 @@ impl Recheck<'_> {
         out
     }
 
-    /// The function's own signature gives these types.
+    /// Checks that the function's own signature gives these types.
     fn built_in_types(&self, node: &Expr, f: LibraryFunction, arguments: &[TypeId], result: TypeId) -> Check {
         let types = &self.p.env.types;
         let signature = f.signature();
@@ -318,7 +318,7 @@ impl Recheck<'_> {
         refuse(Some(node.rule), node.span, "the library's function does not take these arguments or does not give this result")
     }
 
-    /// The callee is one of the operators that can stand before `=`.
+    /// Checks that the callee is one of the operators that can stand before `=`.
     pub(super) fn is_compound(&self, node: &Expr, callee: Callee) -> Check {
         const OPERATORS: [&str; 10] = ["+", "-", "*", "/", "%", "^", "&", "|", ">>", "<<"];
         let text = match callee {

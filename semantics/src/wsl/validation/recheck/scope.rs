@@ -1,4 +1,4 @@
-//! Functions: their nodes one by one, what each name means (seed 004 "Typing of functions", "To
+//! Functions: their nodes one by one, the meaning of each name (seed 004 "Typing of functions", "To
 //! check a block"), and that each node is used.
 
 use super::{Check, Recheck, refuse};
@@ -11,16 +11,20 @@ use crate::wsl::typing::behaviour::Behaviour;
 use crate::wsl::typing::program::{Body, Constant, ExprId, Form, StmtForm, StmtId, StoreId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What the names of one function mean at a place.
+/// The meaning of a function's names at a place.
 struct Scope<'a> {
     body: &'a Body,
+    /// The stores that each name is bound to. The innermost binding is last.
     names: FxHashMap<Symbol, Vec<StoreId>>,
-    /// The names that the blocks around the place declare, the innermost last.
+    /// The names that are declared by the blocks around the place. The innermost block is last.
     blocks: Vec<Vec<Symbol>>,
+    /// The stores of the parameters, declarations and postfix operators so far.
     bound: FxHashSet<StoreId>,
+    /// The expressions that the walk has visited.
     exprs: FxHashSet<ExprId>,
+    /// The statements that the walk has visited.
     stmts: FxHashSet<StmtId>,
-    /// The names of the stores.
+    /// The name of each store.
     named: FxHashMap<StoreId, Symbol>,
 }
 
@@ -102,7 +106,8 @@ impl Recheck<'_> {
         self.values_of_cases(&scope, f)
     }
 
-    /// The expressions that no statement has are the values of cases, which are in their switches.
+    /// Checks that the expressions outside of statements are the values of cases. These stand in
+    /// the switches.
     fn values_of_cases(&self, scope: &Scope, f: &Function) -> Check {
         let mut tops: FxHashSet<ExprId> = scope.body.exprs.clone().map(ExprId).filter(|e| !scope.exprs.contains(e)).collect();
         for e in scope.body.exprs.clone().map(ExprId).filter(|e| !scope.exprs.contains(e)) {
@@ -206,7 +211,7 @@ impl Recheck<'_> {
         Ok(())
     }
 
-    /// Every variable of an expression is what its name means here.
+    /// Checks that each variable of an expression is what its name means here.
     fn names(&self, scope: &mut Scope, root: ExprId) -> Check {
         let mut todo = vec![root];
         while let Some(id) = todo.pop() {
@@ -232,7 +237,7 @@ impl Recheck<'_> {
         Ok(())
     }
 
-    /// Every function stands after those that it calls: so none calls itself.
+    /// Checks that every function stands after those that it calls. So none calls itself.
     pub(super) fn order(&self) -> Check {
         let mut place: FxHashMap<FunctionId, usize> = FxHashMap::default();
         for (i, id) in self.p.order.iter().enumerate() {

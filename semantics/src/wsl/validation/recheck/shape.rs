@@ -1,5 +1,5 @@
-//! Whether a typed program's numbers lead somewhere: children before parents and in the same body,
-//! types and callees that exist.
+//! Whether the numbers in a typed program are valid. Children stand before their parents and in the
+//! same body, and types and callees exist.
 
 use super::{Check, NOWHERE, refuse};
 use crate::text::Span;
@@ -56,7 +56,8 @@ fn known(p: &Program, ty: TypeId) -> bool {
     (ty.0 as usize) < p.env.types.len()
 }
 
-/// Types are made of those before them, structures have fields whose types exist.
+/// Checks that types are made of those before them, and that the types of fields and
+/// functions exist.
 fn types(p: &Program) -> Check {
     for i in 0..p.env.types.len() as u32 {
         let before = |of: TypeId| of.0 < i;
@@ -85,7 +86,7 @@ fn types(p: &Program) -> Check {
     Ok(())
 }
 
-/// The numbers of one body.
+/// The ranges of numbers that belong to one body.
 struct Inside<'a> {
     p: &'a Program,
     exprs: Range<u32>,

@@ -1,5 +1,5 @@
-//! Statements from their premises: seed 004 "Typing statements", with the errata's
-//! WSL-C1, C5 and C11.
+//! Statements against their premises: seed 004 "Typing statements", with the errata's WSL-C1, C5
+//! and C11.
 
 use super::{Check, Recheck, refuse};
 use crate::rule::Rule;
@@ -28,7 +28,7 @@ impl Recheck<'_> {
         }
     }
 
-    /// A statement inside another one returns no pointer and no array reference.
+    /// Checks that a statement inside another one returns no pointer and no array reference.
     fn no_reference(&self, s: &Stmt, f: &Function, b: Behaviours) -> Check {
         if b.has(Behaviour::Return) && self.is_reference(f.result) {
             return refuse(Some(s.rule), s.span, "a pointer or an array reference is returned from inside it");
@@ -78,7 +78,7 @@ impl Recheck<'_> {
                 let b = self.switch(s, f, *e, cases)?;
                 b.with_if(Behaviour::Discard, discards(*e))
             }
-            // What a declaration adds to its block.
+            // The behaviours of a declaration are those that it adds to its block.
             (Rule::WslTVariableDecl, StmtForm::Declaration(_, store, None)) => {
                 let ty = self.p.store(*store).ty;
                 if self.is_reference(ty) {
@@ -116,7 +116,8 @@ impl Recheck<'_> {
         refuse(Some(Rule::WslVFunctionReturn), s.span, format!("a value of type {found} is returned from a function of {needed}"))
     }
 
-    /// The behaviours of a loop, from its body's.
+    /// The behaviours of a loop, from those of its body. `breaks` says whether the rule is the one
+    /// for bodies with a break.
     fn loops(&self, s: &Stmt, f: &Function, body: Behaviours, breaks: bool) -> Check<Behaviours> {
         self.no_reference(s, f, body)?;
         if body.has(Behaviour::Break) != breaks {
@@ -128,8 +129,8 @@ impl Recheck<'_> {
         Ok(body.without(Behaviour::Continue).without(Behaviour::Break).with(Behaviour::Nothing))
     }
 
-    /// Rule and behaviours of a block, from the last statement to the first: those of each rest are
-    /// the premise of what stands before it.
+    /// The rule and the behaviours of a block. They are found from the last statement to the first:
+    /// the behaviours of each rest are the premise of the statement before it.
     fn block(&self, parts: &[StmtId]) -> Check<(Rule, Behaviours)> {
         let (mut rule, mut rest) = (Rule::WslTEmptyBlock, of(Behaviour::Nothing));
         for (i, id) in parts.iter().enumerate().rev() {

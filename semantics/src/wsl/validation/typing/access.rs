@@ -55,7 +55,7 @@ impl Checker<'_> {
         Judged::Wrong
     }
 
-    /// The enum of that name, through typedefs.
+    /// The enum of that name. The name may be that of a typedef.
     fn enum_named(&mut self, name: Symbol) -> Option<EnumId> {
         match self.b.env.type_names.get(&name)? {
             TypeDefinition::Enum(id) => Some(*id),

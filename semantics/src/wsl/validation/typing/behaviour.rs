@@ -3,14 +3,14 @@
 /// A behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Behaviour {
-    /// The function returns, with a value of its own return type or with nothing if that is `void`:
-    /// any other return is no part of a valid function, and is reported where it stands.
+    /// The function returns a value of its own return type, or nothing if that is `void`. Any other
+    /// return is an error, which is reported where it stands.
     Return,
     /// The innermost loop or switch ends.
     Break,
     /// The innermost loop goes on with its next iteration.
     Continue,
-    /// The next case goes on.
+    /// Control goes on in the next case.
     Fallthrough,
     /// The thread ends.
     Discard,
@@ -41,41 +41,41 @@ impl Behaviour {
 pub struct Behaviours(u8);
 
 impl Behaviours {
-    /// The set of one.
+    /// The set of one behaviour.
     pub fn of(b: Behaviour) -> Behaviours {
         Behaviours(1 << b as u8)
     }
 
-    /// Whether it has the behaviour.
+    /// Whether the set contains the behaviour.
     pub fn has(self, b: Behaviour) -> bool {
         self.0 & (1 << b as u8) != 0
     }
 
-    /// Both sets together.
+    /// The union of both sets.
     #[must_use]
     pub fn union(self, other: Behaviours) -> Behaviours {
         Behaviours(self.0 | other.0)
     }
 
-    /// The set with one more.
+    /// The set with one more behaviour.
     #[must_use]
     pub fn with(self, b: Behaviour) -> Behaviours {
         Behaviours(self.0 | (1 << b as u8))
     }
 
-    /// The set with one more, if so.
+    /// The set with one more behaviour if `so`, else the set itself.
     #[must_use]
     pub fn with_if(self, b: Behaviour, so: bool) -> Behaviours {
         if so { self.with(b) } else { self }
     }
 
-    /// The set without one.
+    /// The set without one behaviour.
     #[must_use]
     pub fn without(self, b: Behaviour) -> Behaviours {
         Behaviours(self.0 & !(1 << b as u8))
     }
 
-    /// Its behaviours in order.
+    /// The behaviours of the set, in the order of [`Behaviour::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Behaviour> {
         Behaviour::ALL.into_iter().filter(move |b| self.has(*b))
     }

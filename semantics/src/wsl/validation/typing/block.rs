@@ -1,8 +1,8 @@
 //! Blocks and variable declarations: seed 004 "Typing statements", "To check a block".
 //!
-//! The seed's rules take a block apart into its first statement and the rest. Here the statements
-//! are typed in order, and the behaviours of the rest are folded from the end, so that long blocks
-//! cost no stack: the behaviours of each rest are those that the rules give.
+//! The seed's rules split a block into its first statement and the rest. Here the statements are
+//! typed in order, and the behaviours of the rests are folded from the end. So long blocks use no
+//! stack. The behaviours of each rest are those that the rules give.
 
 use super::Checker;
 use super::behaviour::{Behaviour, Behaviours};
@@ -15,8 +15,8 @@ use crate::wsl::error::Error;
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::TypeId;
 
-/// A statement of a block: its node, its behaviours, where it stands, and whether it is a
-/// declaration (with an initialising expression).
+/// A statement of a block: its node, its behaviours and its place. `declaration` is `None` if it
+/// declares nothing, else it says whether there is an initialising expression.
 struct Part {
     id: Option<StmtId>,
     behaviours: Behaviours,
@@ -72,7 +72,8 @@ fn fold(c: &mut Checker, parts: &[Part]) -> (Rule, Behaviours) {
             }
         };
     }
-    // The first statement that is not reached says it; the others follow from it.
+    // Only the first statement that is not reached is reported. That the others are not
+    // reached follows.
     if let Some(span) = unreachable {
         c.error(Error::new(
             Rule::WslTBlock,
@@ -102,7 +103,7 @@ fn t_block(c: &mut Checker, first: &Part, rest: Behaviours) -> (Rule, Behaviours
         c.error(Error::new(Rule::WslTBlock, first.span, "this statement may fall through, and others follow it; fallthrough ends a case"));
     }
     if !first.behaviours.has(Behaviour::Nothing) {
-        // Reported by `fold`; what is never reached adds nothing.
+        // `fold` reports it. The rest is never reached and adds nothing.
         return (Rule::WslTBlock, first.behaviours);
     }
     c.fire(Rule::WslTBlock);
@@ -126,7 +127,7 @@ pub fn t_variable_decl(c: &mut Checker, d: &Declaration, span: Span) -> Option<S
 /// The initialising expression does not see x.
 pub fn t_variable_decl_init(c: &mut Checker, d: &Declaration, e: core::ExprId, span: Span) -> Option<StmtId> {
     let rule = Rule::WslTVariableDeclInit;
-    // By the letter it would see the variable itself (WSL-C4).
+    // By the letter of the seed, it would see the variable itself (WSL-C4).
     let early = c.premises.initializer_sees_itself.then(|| c.b.resolve(d.ty, Place::Variable)).flatten();
     if let Some(ty) = early {
         let store = c.store(ty, d.space.unwrap_or(AddressSpace::Thread), d.name.span);
@@ -153,7 +154,7 @@ pub fn ep_opaque(c: &mut Checker, ty: TypeId, span: Span) -> bool {
 }
 
 impl Checker<'_> {
-    /// The type of a declared variable, whose name and address space are checked too.
+    /// The type of a declared variable. Checks its name and address space too.
     fn declared(&mut self, d: &Declaration, rule: Rule) -> Option<TypeId> {
         let block = self.scope.block();
         if let Some(first) = self.scope.find(d.name.name).filter(|b| b.block == block) {

@@ -16,7 +16,7 @@ use smallvec::{SmallVec, smallvec};
 /// The most candidates that an error lists.
 const MAX_CANDIDATES: usize = 8;
 
-/// The error of so many candidates, with how many are not listed.
+/// Adds a note with the number of candidates that are not listed.
 fn and_more(error: Error, candidates: usize) -> Error {
     match candidates.saturating_sub(MAX_CANDIDATES) {
         0 => error,
@@ -27,7 +27,7 @@ fn and_more(error: Error, candidates: usize) -> Error {
 /// An argument as overload resolution sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Operand {
-    /// The types that it can be given.
+    /// The types that it can have.
     pub argument: Argument,
     /// Whether it is an integer literal, or ends in one.
     pub literal: bool,
@@ -47,19 +47,20 @@ pub struct Candidate {
     pub result: TypeId,
 }
 
-/// What overload resolution comes to.
+/// The result of overload resolution.
 #[derive(Clone, Debug)]
 pub enum Resolution {
-    /// One function; whether the second round left it alone.
+    /// One function. The flag says whether it was left over by the second round.
     One(Candidate, bool),
     /// No function takes the arguments.
     None,
-    /// Several do, and so many are left after the second round.
+    /// Several functions take the arguments. The number says how many are left after the second
+    /// round: none, or more than one.
     Several(Vec<Candidate>, usize),
 }
 
 impl Operand {
-    /// Whether the argument can be given the type.
+    /// Whether the argument can have the type.
     pub fn takes(self, ty: TypeId) -> bool {
         match self.argument {
             Argument::Of(of) => of == ty,
@@ -97,7 +98,8 @@ impl Checker<'_> {
         }
     }
 
-    /// The function that an operator of a rule calls, or an error under the name of that rule.
+    /// The function that the operator of a rule calls. If there is none, reports an error of
+    /// that rule.
     pub(super) fn resolve_call(&mut self, name: Symbol, operands: Operands, rule: Rule, span: Span) -> Option<Candidate> {
         let key = self.key(name);
         match self.resolution(key, name, &operands) {
@@ -118,7 +120,7 @@ impl Checker<'_> {
             0 => Resolution::None,
             1 => Resolution::One(candidates.into_iter().next().expect("there is one"), false),
             _ => {
-                // Integer literals are now of type int.
+                // In the second round, integer literals have the type int.
                 let fits = |c: &Candidate| operands.iter().zip(&c.parameters).all(|(o, ty)| (self.premises.second_round)(o.literal, *ty));
                 let left: Vec<&Candidate> = candidates.iter().filter(|c| fits(c)).collect();
                 match left[..] {
@@ -131,8 +133,9 @@ impl Checker<'_> {
         resolution
     }
 
-    /// The functions of that name and number of parameters, no entry points, that can
-    /// be given the arguments.
+    /// The functions of that name that the arguments can call. Their number of parameters is
+    /// that of the arguments, and each argument can have its parameter's type. Entry points are
+    /// left out.
     fn candidates(&mut self, key: Key, name: Symbol, operands: &Operands) -> Vec<Candidate> {
         let mut out = Vec::new();
         for id in self.declared_candidates(key, operands) {
@@ -157,8 +160,9 @@ impl Checker<'_> {
         out
     }
 
-    /// The declared functions that can be given the arguments, in order. They are found by the
-    /// types that the arguments can be given, unless those are more than the functions of the name.
+    /// The declared functions that the arguments can call, in order. They are looked up by the
+    /// possible types of the arguments. If there are more combinations of these than functions of
+    /// the name, each function is tried instead.
     fn declared_candidates(&self, key: Key, operands: &Operands) -> Vec<FunctionId> {
         let env = &self.b.env;
         let Some(named) = env.by_key.get(&key) else { return Vec::new() };
@@ -186,7 +190,7 @@ impl Checker<'_> {
         found
     }
 
-    /// The error of a call that resolves to no function, with what each candidate lacks.
+    /// Reports a call that resolves to no function, with what each candidate lacks.
     fn unresolved(&mut self, rule: Rule, key: Key, name: Symbol, operands: &Operands, failed: Resolution, span: Span) {
         if self.b.env.wrong_names.contains(&name) || self.b.errors.full() {
             return;
@@ -310,8 +314,8 @@ pub fn ep_not_called(c: &mut Checker, id: FunctionId, span: Span) {
 }
 
 impl Checker<'_> {
-    /// Whether a type has a default value: pointers, array references, samplers
-    /// and textures have none.
+    /// Whether a type has a default value. Pointers, array references, samplers and textures
+    /// have none.
     pub(super) fn has_default(&mut self, ty: TypeId) -> bool {
         !matches!(self.ty(ty), Type::Pointer(..) | Type::ArrayReference(..)) && !self.b.contains_opaque(ty)
     }

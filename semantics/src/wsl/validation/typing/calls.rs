@@ -1,5 +1,5 @@
-//! What calls what: seed 004 "Verifying the absence of recursion", the `Discard` that comes from
-//! calls, and what entry points may reach.
+//! Calls between functions: seed 004 "Verifying the absence of recursion", the `Discard` that comes
+//! from calls, and what entry points may reach.
 
 use super::Checker;
 use super::behaviour::Behaviour;
@@ -14,26 +14,27 @@ use crate::wsl::syntax::{AddressSpace, FunctionKind};
 use crate::wsl::types::{Type, TypeId, ValueType};
 use rustc_hash::FxHashMap;
 
-/// What a function does by itself that concerns its entry points.
+/// The properties of a function that concern the entry points that reach it.
 #[derive(Clone, Debug)]
 struct Facts {
-    /// The functions that it calls, and where.
+    /// The functions that it calls, and where it calls them.
     calls: Vec<(FunctionId, Span)>,
-    /// The stages that may call it, for the library functions that it calls; and the first of those
-    /// that not every stage may.
+    /// The stages that may call it, by the library functions that it calls itself. `staged`
+    /// lists those library functions that some stage may not call: their stages, and where they
+    /// are called.
     stages: Stages,
     staged: Vec<(Stages, Span)>,
-    /// Where it first refers to the threadgroup address space.
+    /// The first place where it refers to the threadgroup address space.
     threadgroup: Option<Span>,
-    /// Whether it does, or something that it calls.
+    /// Whether it, or a function that it calls, refers to that space.
     reaches_threadgroup: bool,
-    /// The stages that may call it, for what it calls too.
+    /// The stages that may call it, by its own calls and by those of the functions that it calls.
     reaches: Stages,
 }
 
 impl Checker<'_> {
-    /// Checks calls, and adds what they may discard. `bodies` has nothing for a
-    /// function that is wrong.
+    /// Checks calls, and adds what they may discard. `bodies` has `None` for a function that is
+    /// wrong. Returns the functions, each after those that it calls.
     pub fn calls(&mut self, bodies: &[Option<Body>]) -> Vec<FunctionId> {
         let mut threadgroup_types = FxHashMap::default();
         let mut facts: Vec<Facts> =
@@ -111,7 +112,8 @@ impl Checker<'_> {
     }
 }
 
-/// Whether the type is a pointer or an array reference to threadgroup memory, or to one.
+/// Whether the type is a pointer or an array reference to threadgroup memory, or leads to such a
+/// type through pointers, array references and arrays.
 fn of_threadgroup(types: &crate::wsl::types::Types, mut ty: TypeId) -> bool {
     loop {
         ty = match types.get(ty) {
@@ -125,7 +127,7 @@ fn of_threadgroup(types: &crate::wsl::types::Types, mut ty: TypeId) -> bool {
 /// no function may call itself, through accessors, operators and casts neither
 ///                                [wsl/v-recursion, 004 Verifying the absence of recursion; WSL-C6]
 ///
-/// Gives the functions, each after those that it calls, as far as there are no cycles. The walk
+/// Returns the functions, each after those that it calls, as far as there are no cycles. The walk
 /// keeps its own stack.
 fn v_recursion(c: &mut Checker, facts: &[Facts]) -> Vec<FunctionId> {
     #[derive(Clone, Copy, PartialEq)]
@@ -179,8 +181,8 @@ fn v_recursion(c: &mut Checker, facts: &[Facts]) -> Vec<FunctionId> {
     order
 }
 
-/// "May discard" of expressions, and `Discard` of statements, where it comes from calls. Children
-/// stand before their parents.
+/// Adds "may discard" to expressions, and `Discard` to statements, where it comes from calls.
+/// Children stand before their parents, so one pass suffices.
 fn add_discards(program: &mut Program, called: fn(Callee, bool) -> Option<FunctionId>, bodies: &[Option<Body>], body: &Body) {
     let of_function = |program: &Program, id: FunctionId| {
         bodies[id.0 as usize].as_ref().is_some_and(|b| program.stmt(b.block).behaviours.has(Behaviour::Discard))
@@ -229,8 +231,8 @@ fn v_function_discard(c: &mut Checker, id: FunctionId, body: &Body) {
     });
 }
 
-/// The first place that an entry point reaches, by calls, with a property; and the
-/// calls that lead there.
+/// The first place with a property that an entry point reaches by calls, and the functions that
+/// lead there, beginning with the entry point.
 fn reached(facts: &[Facts], from: FunctionId, found: impl Fn(&Facts) -> Option<Span>) -> Option<(Span, Vec<FunctionId>)> {
     let mut seen = vec![false; facts.len()];
     let mut todo = vec![(from, None::<usize>)];
@@ -310,7 +312,7 @@ fn is_barrier(meaning: Meaning) -> bool {
     )
 }
 
-/// Barrier identifiers: the calls of barriers in order.
+/// The calls of barriers in order. The index of a call is its barrier identifier.
 pub fn barriers(program: &Program) -> Vec<super::program::ExprId> {
     let barrier = |e: &super::program::Expr| matches!(e.form, Form::Call(Callee::Library(f), _) if is_barrier(f.meaning()));
     (0..program.exprs.len() as u32).map(super::program::ExprId).filter(|id| barrier(program.expr(*id))).collect()

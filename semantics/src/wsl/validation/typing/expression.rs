@@ -1,4 +1,4 @@
-//! Expressions but for literals, accesses and calls: seed 004 "Typing expressions".
+//! Expressions other than literals, accesses and calls: seed 004 "Typing expressions".
 
 use super::program::{Coercion, ExprId, Form};
 use super::{Checker, Judged};
@@ -41,14 +41,14 @@ impl Checker<'_> {
         }
     }
 
-    /// The expression as a `bool`.
+    /// Types an expression that must be a `bool`.
     pub(super) fn condition(&mut self, e: core::ExprId, rule: Rule, what: &str) -> Option<ExprId> {
         let judged = self.expr(e);
         self.expect(judged, TypeId::BOOL, rule, what)
     }
 
     fn ternary(&mut self, e1: core::ExprId, e2: core::ExprId, e3: core::ExprId, span: Span) -> Judged {
-        // Literals decide which rule it is; both have the same first premise.
+        // Literals decide which rule applies. Both rules have the same first premise.
         let rule = if self.is_literal(e2) && self.is_literal(e3) { Rule::WslTTernaryIntLiterals } else { Rule::WslTTernaryNoIntLiterals };
         let condition = self.condition(e1, rule, "the condition");
         let (then, or) = (self.expr(e2), self.expr(e3));
@@ -59,7 +59,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether it is an integer literal without suffix, perhaps in parentheses.
+    /// Whether the expression is an integer literal without suffix, perhaps in parentheses.
     fn is_literal(&self, mut e: core::ExprId) -> bool {
         let core = self.core();
         while let Expr::Parens(inner) = core.expr(e) {
@@ -68,7 +68,8 @@ impl Checker<'_> {
         matches!(core.expr(e), Expr::Literal(crate::wsl::syntax::Literal::Int(n)) if !n.unsigned)
     }
 
-    /// Pointers, array references, samplers and textures are neither assigned nor chosen by `?:`.
+    /// Requires that a type can be assigned or chosen by `?:`. Pointers, array references, samplers
+    /// and textures cannot.
     fn copyable(&mut self, ty: TypeId, rule: Rule, span: Span, what: &str) -> bool {
         let refused = self.b.env.types.is_reference(ty) || self.b.contains_opaque(ty);
         if refused {
@@ -124,7 +125,7 @@ pub fn t_comma(c: &mut Checker, e1: core::ExprId, e2: core::ExprId, span: Span) 
             let ty = c.value_type(second);
             c.conclude(Rule::WslTComma, Form::Comma(first, second), ty, span)
         }
-        // The second operand can be given several types, so the whole can; but it is no literal.
+        // The second operand can have several types, so the whole can. But the whole is no literal.
         Judged::Integer(second, literal, _) => {
             let ty = c.value_type(second);
             Judged::Integer(c.push(Rule::WslTComma, Form::Comma(first, second), ty, span), literal, false)
@@ -162,7 +163,7 @@ pub fn t_ternary_int_literals(c: &mut Checker, condition: ExprId, then: Judged, 
 /// give Γ ⊢ e1 ? e2 : e3 : τ                [wsl/t-ternary-no-int-literals, 004 Typing expressions]
 pub fn t_ternary_no_int_literals(c: &mut Checker, condition: ExprId, then: Judged, or: Judged, span: Span) -> Judged {
     let rule = Rule::WslTTernaryNoIntLiterals;
-    // A literal beside another type is given that one.
+    // A literal takes the type of the other operand.
     let (then, or) = match (then, or) {
         (Judged::Typed(a), Judged::Integer(..)) => {
             let ty = c.value_type(a).right();
@@ -202,7 +203,8 @@ pub fn t_assignment(c: &mut Checker, e1: core::ExprId, e2: core::ExprId, span: S
 }
 
 impl Checker<'_> {
-    /// The expression as an abstract left-value, or an error.
+    /// The expression as an abstract left-value, and the type that can be assigned to it. Reports
+    /// an error if nothing can be assigned.
     fn target(&mut self, judged: Judged, rule: Rule, what: &str) -> Option<(ExprId, TypeId)> {
         let id = match judged {
             Judged::Wrong => return None,
@@ -287,7 +289,7 @@ impl Checker<'_> {
         None
     }
 
-    /// The premises that `e++` and `++e` share.
+    /// Checks the premises that `e++` and `++e` share.
     fn step(
         &mut self,
         step: Step,

@@ -12,7 +12,7 @@ use crate::wsl::types::TypeId;
 use rustc_hash::FxHashMap;
 
 impl Checker<'_> {
-    /// Types every function of the environment; those whose bodies are wrong have none.
+    /// Types every function of the environment. A function with a wrong body has `None`.
     pub fn functions(&mut self) -> Vec<Option<Body>> {
         (0..self.b.env.functions.len()).map(|i| self.function(FunctionId(i as u32))).collect()
     }
@@ -122,7 +122,7 @@ pub fn v_return_opaque(c: &mut Checker, span: Span) {
 /// the end of a function that returns a value is never reached
 ///                                              [wsl/v-function-nothing, 004 Typing of functions 7]
 ///
-/// Of a body that is wrong elsewhere nothing is said.
+/// Nothing is reported if the body has another error.
 pub fn v_function_nothing(c: &mut Checker, f: &Function, behaviours: Behaviours, right: bool) {
     let holds = f.result == TypeId::VOID || !behaviours.has(Behaviour::Nothing) || !right;
     c.b.require(Rule::WslVFunctionNothing, holds, |env| {

@@ -8,7 +8,7 @@ use crate::wsl::error::Error;
 use crate::wsl::syntax::{IntLiteral, Literal};
 use crate::wsl::types::{TypeId, ValueType};
 
-/// Whether an integer literal can be given the type.
+/// Whether the type can represent an integer literal.
 pub fn representable(literal: &IntLiteral, ty: TypeId) -> bool {
     match ty {
         TypeId::INT => literal.as_int().is_some(),
@@ -17,12 +17,12 @@ pub fn representable(literal: &IntLiteral, ty: TypeId) -> bool {
     }
 }
 
-/// The type of an integer literal of which no type is expected.
+/// The type of an integer literal where no type is expected.
 pub fn default_type(literal: &IntLiteral) -> TypeId {
     [TypeId::INT, TypeId::UINT].into_iter().find(|ty| representable(literal, *ty)).unwrap_or(TypeId::FLOAT)
 }
 
-/// The literal's value of a type in which it is representable.
+/// The literal's value in a type that can represent it.
 pub fn constant(literal: &IntLiteral, ty: TypeId) -> Constant {
     match ty {
         TypeId::INT => Constant::Int(literal.as_int().unwrap_or(0)),

@@ -1,11 +1,11 @@
 //! Typing: seed 004 "Typing of functions", "Typing statements", "Typing expressions".
 //!
-//! Both judgements, one function a rule: "Γ ⊢ s : B" in `statement`, `switch` and `block`, "Γ ⊢ e :
-//! τ, d" in `literal`, `expression`, `access` and `call`. What a function may discard depends on
-//! what it calls, so `d` and the `Discard` that comes from it are added last (`calls`), callees
-//! first; no other premise looks at them. An integer literal has no type of its own: where a type
-//! is expected it takes it (WSL-C10), and otherwise it is the first of int, uint and float that can
-//! represent it.
+//! Each rule of both judgements has a function: "Γ ⊢ s : B" in `statement`, `switch` and `block`,
+//! "Γ ⊢ e : τ, d" in `literal`, `expression`, `access` and `call`. Whether a function may discard
+//! depends on the functions that it calls. So `d`, and the `Discard` that comes from it, are added
+//! last (`calls`), callees first. No other premise looks at them. An integer literal has no type of
+//! its own. Where a type is expected, the literal takes it (WSL-C10). Elsewhere it takes the first
+//! of int, uint and float that can represent it.
 
 pub mod access;
 pub mod behaviour;
@@ -32,24 +32,24 @@ use crate::wsl::types::{Type, TypeId, ValueType};
 use program::{Expr, ExprId, Form, Program, Stmt, StmtForm, StmtId, Store, StoreId};
 use rustc_hash::FxHashMap;
 
-/// What is known of an expression.
+/// The result of typing an expression.
 #[derive(Clone, Copy, Debug)]
 pub enum Judged {
-    /// Its type.
+    /// It has a type, that of the node.
     Typed(ExprId),
-    /// It is an integer literal, perhaps in parentheses, or a comma's second operand is: it takes
-    /// the type that is expected. The last says whether it is a literal itself.
+    /// It is an integer literal, perhaps in parentheses, or a comma expression that ends in one. It
+    /// takes the type that is expected. The flag says whether it is a literal itself.
     Integer(ExprId, IntLiteral, bool),
-    /// It is wrong, and that was reported.
+    /// It is wrong, and the error has been reported.
     Wrong,
 }
 
-/// What a name is bound to in the function that is being typed.
+/// The binding of a name in the function that is being typed.
 #[derive(Clone, Copy, Debug)]
 struct Binding {
-    /// The variable; of one whose type is wrong, none.
+    /// The store of the variable. `None` if its type is wrong.
     store: Option<StoreId>,
-    /// The block that declares it, and where.
+    /// The number of the block that declares it, and the place of the declaration.
     block: u32,
     span: Span,
 }
@@ -60,9 +60,9 @@ struct Scope {
     names: FxHashMap<Symbol, Vec<Binding>>,
     /// The names in the order of their declarations.
     log: Vec<Symbol>,
-    /// The number of blocks that were opened.
+    /// The number of blocks opened so far. It numbers the blocks.
     blocks: u32,
-    /// The open blocks: each one's number, and how long the log was.
+    /// The open blocks, each with its number and the length of the log when it was opened.
     open: Vec<(u32, usize)>,
 }
 
@@ -91,7 +91,7 @@ impl Scope {
         self.log.push(name);
     }
 
-    /// Takes the last binding of a name back.
+    /// Removes the last binding of a name.
     fn unbind(&mut self, name: Symbol) {
         self.names.entry(name).or_default().pop();
         self.log.pop();
@@ -106,17 +106,21 @@ impl Scope {
 pub struct Checker<'a> {
     /// The environment, the errors and the rules that fired.
     pub b: Builder<'a>,
-    /// What stands so far.
+    /// The typed program so far.
     pub program: Program,
     scope: Scope,
-    /// What the function that is being typed returns.
+    /// The result type of the function that is being typed.
     result: TypeId,
-    /// The returns of the function that is being typed, if it returns a sampler or a texture.
+    /// The number of returns of the function that is being typed, if it returns a sampler or
+    /// a texture.
     returns: u32,
-    /// Whether it was said that it returns a pointer or an array reference from inside a statement.
+    /// Whether it has been reported that the function returns a pointer or an array reference from
+    /// inside a statement.
     inner_return: bool,
     premises: premises::Premises,
+    /// The keys of names that have been called.
     keys: FxHashMap<Symbol, Key>,
+    /// The overload resolutions so far.
     resolutions: FxHashMap<(Key, call::Operands), call::Resolution>,
 }
 
@@ -156,7 +160,7 @@ impl<'a> Checker<'a> {
         self.b.env.type_name(id)
     }
 
-    /// Concludes that an expression has a type, by a rule.
+    /// Concludes by a rule that an expression has a type.
     fn conclude(&mut self, rule: Rule, form: Form, ty: ValueType, span: Span) -> Judged {
         Judged::Typed(self.push(rule, form, ty, span))
     }
@@ -182,8 +186,8 @@ impl<'a> Checker<'a> {
         self.program.expr(id).ty
     }
 
-    /// The expression as a right-value; an integer literal as the first of int, uint and float that
-    /// can represent it.
+    /// The expression as a right-value. An integer literal takes the first of int, uint and float
+    /// that can represent it. `None` if the expression is wrong.
     fn right(&mut self, judged: Judged) -> Option<ExprId> {
         match judged {
             Judged::Typed(id) => Some(self.coerce_right(id)),
@@ -205,7 +209,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The expression as something to assign to, and the type of what is assigned.
+    /// The expression as an abstract left-value, and the type that can be assigned to it. `None` if
+    /// nothing can be assigned.
     fn coerce_abstract(&mut self, id: ExprId) -> Option<(ExprId, TypeId)> {
         let span = self.program.expr(id).span;
         let ty = (self.premises.assignable)(self.value_type(id))?;
@@ -215,8 +220,8 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// The expression as a right-value of that type, or an error that names the rule and what has
-    /// the type.
+    /// The expression as a right-value of that type. Otherwise reports an error of the rule, in
+    /// which `what` names the expression.
     fn expect(&mut self, judged: Judged, ty: TypeId, rule: Rule, what: &str) -> Option<ExprId> {
         match judged {
             Judged::Wrong => None,
@@ -247,8 +252,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Gives an integer literal, and the parentheses and commas around it, a type in
-    /// which it is representable.
+    /// Gives an integer literal a type that can represent it. The parentheses and commas around it
+    /// get the type too.
     fn give(&mut self, id: ExprId, literal: &IntLiteral, ty: TypeId) {
         let mut at = id;
         loop {
@@ -264,12 +269,13 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// How overload resolution sees an argument.
+    /// An argument as overload resolution sees it. `None` if it is wrong.
     fn argument(&self, judged: Judged) -> Option<call::Operand> {
         match judged {
             Judged::Wrong => None,
             Judged::Typed(id) => Some(call::Operand { argument: Argument::Of(self.value_type(id).right()), literal: false }),
-            // What ends in a literal is resolved as one: it can be given the same types.
+            // An expression that ends in a literal is resolved as one, since it can have the
+            // same types.
             Judged::Integer(_, n, _) => Some(call::Operand {
                 argument: Argument::Integer { int: n.as_int().is_some(), uint: n.as_uint().is_some() },
                 literal: true,

@@ -1,6 +1,7 @@
-//! The judgements on which rules rest where the seed was corrected or where a detail decides, each
-//! replaceable: by the seed's letter, to show what it would do (ERRATA.md), and by bugs, to see
-//! them caught. No rule function knows of the replacements.
+//! Replaceable judgements, on which rules rest. They are those that were corrected from the seed,
+//! or in which a detail decides. Each can be replaced by the letter of the seed, to show what
+//! that would do (ERRATA.md), or by a bug, to test that it is detected. No rule function knows of
+//! the replacements.
 
 use super::behaviour::{Behaviour, Behaviours};
 use super::literal;
@@ -18,22 +19,22 @@ pub struct Premises {
     pub switch_behaviours: fn(Behaviours) -> Behaviours,
     /// The behaviours of a block from those of its first statement and of its rest.
     pub block_behaviours: fn(Behaviours, Behaviours) -> Behaviours,
-    /// What a variable or parameter of a type in an address space is.
+    /// The kind of value of a variable or parameter, from its type and address space.
     pub variable: fn(TypeId, AddressSpace) -> ValueType,
-    /// The elements' type of the array reference that `@` gives, and its number of elements if it
-    /// is known.
+    /// From the type of the operand of `@`: the element type of the resulting array reference, and
+    /// the number of elements if it is known.
     pub reference: fn(&Types, TypeId) -> (TypeId, Option<u32>),
-    /// Whether an integer literal can be given a type.
+    /// Whether a type can represent an integer literal.
     pub representable: fn(&IntLiteral, TypeId) -> bool,
-    /// Whether the second round of overload resolution leaves an argument to a parameter, for
-    /// integer literals and for others.
+    /// Whether the second round of overload resolution allows an argument for a parameter of that
+    /// type. The flag says whether the argument is an integer literal.
     pub second_round: fn(bool, TypeId) -> bool,
-    /// The declared function that a callee calls, for recursion and discard; the last says whether
-    /// it is called by `f(…)`.
+    /// The declared function that a callee calls, for recursion and discard. The flag says whether
+    /// the call is written as `f(…)`.
     pub called: fn(Callee, bool) -> Option<FunctionId>,
     /// Whether an initialising expression sees the variable that it initialises.
     pub initializer_sees_itself: bool,
-    /// The type of what is assigned to a value of a type, if it can be.
+    /// The type that can be assigned to a value, or `None` if nothing can.
     pub assignable: fn(ValueType) -> Option<TypeId>,
 }
 
@@ -54,7 +55,7 @@ impl Default for Premises {
     }
 }
 
-/// Whatever the body does, the end of a loop may be reached (WSL-C1).
+/// The end of a loop may be reached, whatever the body does (WSL-C1).
 fn loop_behaviours(b: Behaviours) -> Behaviours {
     b.without(Behaviour::Continue).without(Behaviour::Break).without(Behaviour::Fallthrough).with(Behaviour::Nothing)
 }
@@ -67,7 +68,7 @@ fn block_behaviours(first: Behaviours, rest: Behaviours) -> Behaviours {
     first.without(Behaviour::Nothing).without(Behaviour::Fallthrough).union(rest)
 }
 
-/// Of an array, a reference to its elements (WSL-C3).
+/// `@` of an array gives a reference to its elements (WSL-C3).
 fn reference(types: &Types, ty: TypeId) -> (TypeId, Option<u32>) {
     match types.get(ty) {
         Type::Array(of, n) => (of, Some(n)),
@@ -75,8 +76,8 @@ fn reference(types: &Types, ty: TypeId) -> (TypeId, Option<u32>) {
     }
 }
 
-/// The declared function that a callee calls: itself, or the address-taker that
-/// it is generated from.
+/// The declared function that a callee calls: the callee itself, or the address-taker that it is
+/// generated from.
 pub fn declared(callee: Callee) -> Option<FunctionId> {
     match callee {
         Callee::Declared(id) | Callee::Generated(Generated::Getter(id) | Generated::Setter(id)) => Some(id),

@@ -1,11 +1,11 @@
-//! The typed program: every function with its derivation and with what execution needs (seed 004
+//! The typed program: every function with its derivation and with the data for execution (seed 004
 //! "Typing of functions", "Annotations for execution").
 //!
-//! A node *is* the conclusion of a rule: its form names the rule's subject, `rule` the rule, its
-//! children the premises. Where a value is used as another kind of value, a [`Form::Coerce`] stands
-//! between, so that a load (an lvalue reduced to what it holds) has a place of its own. Nodes of a
-//! function stand together, children before parents. `recheck` checks a program node by node
-//! without the code that made it.
+//! A node *is* the conclusion of a rule. Its form is the subject of the rule, `rule` is the rule,
+//! and its children are the premises. Where a value is used as another kind of value, a
+//! [`Form::Coerce`] stands between. So a load (a left-value reduced to the value that it holds) has
+//! its own node. The nodes of a function are contiguous, children before parents. `recheck` checks
+//! a program node by node, without the code that made it.
 
 use super::behaviour::Behaviours;
 use crate::rule::Rule;
@@ -27,7 +27,7 @@ pub struct StmtId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StoreId(pub u32);
 
-/// A literal's value, of its type.
+/// The value of a literal or of an enum's element, with its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Constant {
     /// A `bool`.
@@ -38,18 +38,18 @@ pub enum Constant {
     Uint(u32),
     /// A `float`, by its bits.
     Float(u32),
-    /// An element of an enum, by its place.
+    /// An element of an enum, by its index.
     Element(u32),
 }
 
-/// How a value is used as another kind of value.
+/// A use of a value as another kind of value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Coercion {
-    /// A left-value as what it holds: a load.
+    /// A left-value, used as the value that it holds: a load.
     LeftToRight,
-    /// A left-value as something to assign to.
+    /// A left-value, used as an abstract left-value: it can be assigned to.
     LeftToAbstract,
-    /// Something to assign to as what a getter gives.
+    /// An abstract left-value, used as the value that its getter returns.
     AbstractToRight,
 }
 
@@ -78,35 +78,38 @@ pub enum Form {
     AddressOf(ExprId),
     /// `*e`
     Dereference(ExprId),
-    /// `@e`, of an array of so many elements if that is known, of one element otherwise.
+    /// `@e`. If `e` is an array, the number is that of its elements. Otherwise the reference has
+    /// one element.
     MakeReference(ExprId, Option<u32>),
-    /// `e.f` by a getter, a setter (and the getter, if its value is used) or an address-taker.
+    /// `e.f`, by a getter, by a setter (with the getter that reads its value), or by
+    /// an address-taker.
     Dot(ExprId, Symbol, Access),
-    /// `e1[e2]` by one of these.
+    /// `e1[e2]`, by the same kinds of accessors.
     Index(ExprId, ExprId, Access),
     /// `e1[e2]` of an array reference.
     Element(ExprId, ExprId),
-    /// `e.length` of an array of so many elements; a left-value is not loaded for it.
+    /// `e.length` of an array with that many elements. It does not load a left-value.
     ArrayLength(ExprId, u32),
     /// `e.length` of an array reference.
     ReferenceLength(ExprId),
-    /// `++e`, `e--`, by that operator; a postfix one keeps the old value in the store.
+    /// `++e` or `e--`, by the function of that operator. A postfix operator keeps the old value in
+    /// the store.
     Step(Step, Fix, ExprId, Callee, Option<StoreId>),
-    /// `e1 += e2`, by that operator. What the operator is given are `e1` used as a right-value and
-    /// the third expression.
+    /// `e1 += e2`, by the function of that operator. Its arguments are `e1` used as a right-value,
+    /// and `e2`.
     CompoundAssign(Callee, ExprId, ExprId),
-    /// `f(e1, …)`
+    /// `f(e1, …)`. The range is that of its arguments in [`Program::arguments`].
     Call(Callee, Range<u32>),
 }
 
 /// The accessors that a `.f` or `[e]` may use at runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// An address-taker: the whole is a left-value.
+    /// An address-taker. The access is a left-value.
     AddressTaker(Callee),
-    /// A setter: the whole can be assigned to; and the getter that gives its value.
+    /// A setter, and the getter that reads the value. The access is an abstract left-value.
     Setter(Callee, Callee),
-    /// A getter.
+    /// A getter. The access is a right-value.
     Getter(Callee),
 }
 
@@ -119,18 +122,18 @@ pub struct Expr {
     pub ty: ValueType,
     /// The rule.
     pub rule: Rule,
-    /// Whether it may discard.
+    /// Whether its evaluation may discard.
     pub discards: bool,
-    /// Where it stands.
+    /// Its place in the source.
     pub span: Span,
 }
 
 /// The form of a statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StmtForm {
-    /// `{ … }`: the statements, in [`Program::bodies`].
+    /// `{ … }`. The range is that of its statements in [`Program::blocks`].
     Block(Range<u32>),
-    /// `T x = e;` The type and address space are the store's; without an initialising expression
+    /// `T x = e;` The store has the type and the address space. Without an initialising expression,
     /// the default value is stored.
     Declaration(Symbol, StoreId, Option<ExprId>),
     /// `if (e) s else s'`
@@ -158,11 +161,11 @@ pub enum StmtForm {
 /// A case of a `switch`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Case {
-    /// Its value; `default` has none.
+    /// Its value. `None` for `default`.
     pub value: Option<Constant>,
     /// Its body, a block.
     pub body: StmtId,
-    /// Where it stands.
+    /// Its place in the source.
     pub span: Span,
 }
 
@@ -173,16 +176,16 @@ pub struct Stmt {
     pub form: StmtForm,
     /// Its behaviours.
     pub behaviours: Behaviours,
-    /// The rule; of a block, the one of its first statement and rest.
+    /// The rule. For a block, the rule for its first statement and the rest.
     pub rule: Rule,
-    /// Where it stands.
+    /// Its place in the source.
     pub span: Span,
 }
 
 /// Storage of a variable, a parameter or a postfix operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Store {
-    /// The type of what it holds.
+    /// The type of the value that it holds.
     pub ty: TypeId,
     /// Its address space.
     pub space: AddressSpace,
@@ -197,11 +200,11 @@ pub struct Body {
     pub block: StmtId,
     /// The stores of its parameters in order.
     pub parameters: Vec<StoreId>,
-    /// Its expressions.
+    /// Its expressions, as a range of [`Program::exprs`].
     pub exprs: Range<u32>,
-    /// Its statements.
+    /// Its statements, as a range of [`Program::stmts`].
     pub stmts: Range<u32>,
-    /// Its stores.
+    /// Its stores, as a range of [`Program::stores`].
     pub stores: Range<u32>,
 }
 
@@ -214,34 +217,34 @@ pub struct Program {
     pub exprs: Vec<Expr>,
     /// The statements.
     pub stmts: Vec<Stmt>,
-    /// Lists of arguments.
+    /// The arguments of the calls, one list after the other.
     pub arguments: Vec<ExprId>,
-    /// Lists of statements.
+    /// The statements of the blocks, one list after the other.
     pub blocks: Vec<StmtId>,
-    /// The store identifiers.
+    /// The stores, by store identifier.
     pub stores: Vec<Store>,
     /// The body of each function of the environment.
     pub bodies: Vec<Body>,
-    /// The calls of barriers, in order: each one's place here is its barrier identifier.
+    /// The calls of barriers, in order. The index of a call is its barrier identifier.
     pub barriers: Vec<ExprId>,
-    /// Each function before those that call it.
+    /// All functions, each before those that call it.
     pub order: Vec<FunctionId>,
     /// The entry points.
     pub entry_points: Vec<EntryPoint>,
 }
 
 impl Program {
-    /// The expression.
+    /// The expression of that number.
     pub fn expr(&self, id: ExprId) -> &Expr {
         &self.exprs[id.0 as usize]
     }
 
-    /// The statement.
+    /// The statement of that number.
     pub fn stmt(&self, id: StmtId) -> &Stmt {
         &self.stmts[id.0 as usize]
     }
 
-    /// The store.
+    /// The store of that number.
     pub fn store(&self, id: StoreId) -> &Store {
         &self.stores[id.0 as usize]
     }
@@ -266,8 +269,7 @@ impl Program {
         self.stmt(self.body(id).block).behaviours
     }
 
-    /// The expressions and operands that an expression is made of, in the order in
-    /// which they are evaluated.
+    /// The operands of an expression, in the order in which they are evaluated.
     pub fn children(&self, id: ExprId) -> smallvec::SmallVec<[ExprId; 4]> {
         match &self.expr(id).form {
             Form::Constant(_) | Form::Variable(_) => smallvec::SmallVec::new(),
@@ -292,9 +294,10 @@ impl Program {
         }
     }
 
-    /// The functions that evaluating an expression calls, its operands apart. What can only be
-    /// assigned to calls nothing by itself: reading it calls its getters, assigning to it its
-    /// setter and what that reads (seed 004 "Reduction to an abstract left-value", "Assignment").
+    /// The functions that the evaluation of an expression calls, without those of its operands. An
+    /// abstract left-value calls nothing by itself. To read it is to call its getters. To assign to
+    /// it is to call its setter, and the getters that the setter needs (seed 004 "Reduction to an
+    /// abstract left-value", "Assignment").
     #[inline]
     pub fn callees(&self, id: ExprId) -> smallvec::SmallVec<[Callee; 4]> {
         let mut out = smallvec::SmallVec::new();
@@ -313,8 +316,8 @@ impl Program {
         out
     }
 
-    /// The accessors that are called to read or to assign to an abstract left-value; assigning to a
-    /// part of one reads and assigns to the whole.
+    /// Appends the accessors that are called to read an abstract left-value (`read`) or to assign
+    /// to it (`write`). To assign to a part is to read the whole and to assign to it.
     fn accessors(&self, mut at: ExprId, mut read: bool, write: bool, out: &mut smallvec::SmallVec<[Callee; 4]>) {
         loop {
             at = match &self.expr(at).form {

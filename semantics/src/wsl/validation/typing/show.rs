@@ -1,7 +1,7 @@
-//! Derivations as people read them: each node's conclusion, its rule, its premises.
+//! Derivations in readable form: the conclusion, the rule and the premises of each node.
 //!
-//! A block of several statements is the conclusion of the rules that take it apart, one for each
-//! rest: those nodes are made here, from the statements and their behaviours.
+//! The rules for a block split off its first statement. So a block of several statements has a node
+//! for each rest. These nodes are made here, from the statements and their behaviours.
 
 use super::behaviour::{Behaviour, Behaviours};
 use super::program::{Coercion, ExprId, Form, Program, StmtForm, StmtId};
@@ -19,18 +19,19 @@ pub enum Node {
     Expr(ExprId),
     /// A statement.
     Stmt(StmtId),
-    /// A block without its first statements; of a whole block see [`Node::Stmt`].
+    /// A block without its first statements. The number says how many are left out. A whole block
+    /// is a [`Node::Stmt`].
     Rest(StmtId, u32),
 }
 
-/// What a node says.
+/// The conclusion of a node.
 #[derive(Clone, Debug)]
 pub struct Conclusion {
-    /// The judgement, as `⊢ x + 1 : int`.
+    /// The judgement, such as `⊢ x + 1 : int`.
     pub text: String,
     /// The rule.
     pub rule: Rule,
-    /// Where it stands.
+    /// Its place in the text.
     pub span: Span,
 }
 
@@ -44,7 +45,7 @@ pub struct Show<'a> {
 }
 
 impl<'a> Show<'a> {
-    /// A view of a program by its text.
+    /// A view of a program with its text.
     pub fn new(program: &'a Program, text: &'a str) -> Show<'a> {
         Show { program, text, layouts: RefCell::default() }
     }
@@ -54,7 +55,7 @@ impl<'a> Show<'a> {
         Node::Stmt(self.program.body(id).block)
     }
 
-    /// What the node says.
+    /// The conclusion of a node.
     pub fn conclusion(&self, node: Node) -> Conclusion {
         match node {
             Node::Expr(id) => {
@@ -160,7 +161,7 @@ impl<'a> Show<'a> {
         }
     }
 
-    /// What stands there, on one line and cut where it is long.
+    /// The text at that place, on one line, cut if it is long.
     fn snippet(&self, span: Span) -> String {
         let end = (span.end as usize).min(self.text.len());
         let whole = self.text.get(span.start as usize..end).unwrap_or_default();
@@ -178,14 +179,14 @@ impl<'a> Show<'a> {
         out
     }
 
-    /// How many bytes a value of a type has, as ` of 4 bytes`.
+    /// The size of a value of a type, such as ` of 4 bytes`.
     fn bytes(&self, ty: ValueType) -> String {
         let layout = self.layouts.borrow_mut().of(&self.program.env, ty.right());
         layout.map_or(" of more than 2^64 bytes".into(), |l| format!(" of {} bytes", l.size))
     }
 
-    /// What an expression's node adds to its text: the accessor or function that it calls, how a
-    /// value is used.
+    /// A note on an expression: the accessors or functions that it calls, or how a value is used.
+    /// `None` if there is nothing to add.
     pub fn annotation(&self, node: Node) -> Option<String> {
         let Node::Expr(id) = node else { return None };
         let callee = |c| self.callee(c);

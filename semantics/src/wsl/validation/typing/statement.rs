@@ -1,4 +1,4 @@
-//! Statements but for blocks and switches: seed 004 "Typing statements".
+//! Statements other than blocks and switches: seed 004 "Typing statements".
 
 use super::behaviour::{Behaviour, Behaviours};
 use super::program::{StmtForm, StmtId};
@@ -20,7 +20,7 @@ impl Checker<'_> {
         let span = core.stmt_span(id);
         match core.stmt(id) {
             Stmt::Block(stmts) => self.block(stmts, span),
-            // Desugaring leaves declarations in blocks only.
+            // After desugaring, declarations occur only in blocks.
             Stmt::Declaration(_) => self.block(&[id], span),
             Stmt::If(e, s, or) => t_if(self, *e, *s, *or, span),
             Stmt::DoWhile(s, e) => self.do_while(*s, *e, span),
@@ -41,9 +41,9 @@ impl Checker<'_> {
         (Some(self.push_stmt(rule, form, behaviours, span)), behaviours)
     }
 
-    /// No pointer and no array reference is returned from inside another statement.
+    /// Requires that no pointer and no array reference is returned from inside another statement.
     pub(super) fn no_inner_return(&mut self, b: Behaviours, rule: Rule, what: &str, span: Span) {
-        // Once in a function: statements around it would say it again.
+        // Reported once for each function, since the statements around it would repeat it.
         if b.has(Behaviour::Return) && self.b.env.types.is_reference(self.result) && !std::mem::replace(&mut self.inner_return, true) {
             let ty = self.name(self.result);
             self.error(Error::new(
@@ -93,14 +93,14 @@ impl Checker<'_> {
     }
 }
 
-/// The parts of a `do` whose body is typed already.
+/// The parts of a `do`. The body is typed, the condition is not yet.
 pub struct DoWhile {
     condition: core::ExprId,
     body: Option<StmtId>,
     place: Span,
 }
 
-/// The parts of a `for` that are typed already.
+/// The typed parts of a `for`.
 pub struct For {
     condition: Judged,
     each: Option<super::program::ExprId>,

@@ -10,7 +10,7 @@ use crate::wsl::error::Error;
 use crate::wsl::types::{Type, TypeId};
 use rustc_hash::FxHashMap;
 
-/// A case or default whose value and body are typed.
+/// A case or default after typing. `case` is `None` if it is wrong.
 struct Typed {
     case: Option<Case>,
     behaviours: Behaviours,
@@ -36,7 +36,7 @@ impl Checker<'_> {
             let case_of = |value, body| Case { value, body, span: case.span };
             typed.push(Typed { case: value.zip(body).map(|(v, b)| case_of(v, b)), behaviours, span: case.span });
         }
-        // Where a label is wrong, it is not known what is covered.
+        // If a label is wrong, it is not known which values are covered.
         let covered = !labelled || ty.is_none_or(|ty| self.covers(ty, seen.len() as u64, default, span));
         let b = t_switch_block(self, &typed, span);
         let (rule, behaviours) = if b.has(Behaviour::Break) { t_switch_break(self, b) } else { t_switch_no_break(self, b) };
@@ -45,7 +45,7 @@ impl Checker<'_> {
         (Some(self.push_stmt(rule, StmtForm::Switch(value, cases), behaviours, span)), behaviours)
     }
 
-    /// The value that is switched on is an integer or an element of an enum.
+    /// Requires that the value that is switched on is an integer or an element of an enum.
     fn switched(&mut self, id: ExprId) -> Option<ExprId> {
         let ty = self.value_type(id).right();
         let right = matches!(ty, TypeId::INT | TypeId::UINT) || matches!(self.ty(ty), Type::Enum(_));
@@ -60,7 +60,8 @@ impl Checker<'_> {
         right.then_some(id)
     }
 
-    /// With a default some value is left to it; without one every value has a case.
+    /// Requires that every value has a case if there is no default, and that some value has none if
+    /// there is one.
     fn covers(&mut self, ty: TypeId, cases: u64, default: Option<Span>, span: Span) -> bool {
         let values = match self.ty(ty) {
             Type::Enum(id) => self.b.env.enumeration(id).elements.len() as u64,

@@ -11,8 +11,8 @@ use smallvec::SmallVec;
 
 const EQUAL: Op = Op::new(Meaning::Equal, Scalar::Uint, Scalar::Bool);
 
-/// `T(…)` of a vector or matrix, and `+x`: the arguments' elements in order, those of a matrix
-/// column after column.
+/// `T(…)` of a vector or matrix, and `+x`: the arguments' elements in order. Matrices are taken
+/// column by column.
 pub(super) fn constructed<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
     let mut elements: SmallVec<[L::Word; 16]> = SmallVec::new();
     for parameter in 0..call.parameters.len() {
@@ -21,14 +21,14 @@ pub(super) fn constructed<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Opti
     Some(Shape::of(call.types, call.result)?.filled(lanes, elements))
 }
 
-/// `v.zx`: the elements that the letters name.
+/// `v.zx`: the elements that the letters select.
 pub(super) fn swizzle<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
     let vector = *call.arguments.first()?;
     let named: Words<L::Word> = call.function.word().iter().map(|&i| vector[usize::from(i)]).collect();
     Some(Shape::of(call.types, call.result)?.filled(lanes, named))
 }
 
-/// `v.zx = e`: the vector with `e`'s elements in the places that the letters name.
+/// `v.zx = e`: the vector with `e`'s elements in the places that the letters select.
 pub(super) fn set_swizzle<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
     let mut vector = call.elements(0)?;
     for (&i, &element) in call.function.word().iter().zip(*call.arguments.get(1)?) {
@@ -37,17 +37,17 @@ pub(super) fn set_swizzle<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Opti
     Some(call.shape(0)?.filled(lanes, vector))
 }
 
-/// What an index counts.
+/// The elements that an index selects from.
 struct Indexed {
-    /// How many there are, at least one.
+    /// The number of elements, at least one.
     count: u32,
-    /// From one to the next, in words.
+    /// The distance from one element to the next, in words.
     stride: usize,
-    /// How many words of each are elements: the rest is padding.
+    /// The number of words of an element. The rest up to the stride is padding.
     filled: usize,
-    /// Whether an index that is out of bounds may also stand for no element: of vectors and
-    /// matrices, where the seed is silent and implementations read a default value and write
-    /// nothing. Of arrays the seed replaces it "by an unspecified in-bounds value".
+    /// Whether an index out of bounds may also select no element. This holds for vectors and
+    /// matrices, where the seed is silent, and implementations read a default value and write
+    /// nothing. For arrays, the seed replaces the index "by an unspecified in-bounds value".
     perhaps_none: bool,
 }
 
@@ -68,14 +68,14 @@ impl Indexed {
         })
     }
 
-    /// The number of the element, or `count` for none of them.
+    /// The number of the selected element, or `count` for none.
     fn number<L: Lanes>(&self, lanes: &mut L, index: L::Word) -> L::Word {
         lanes.below(index, self.count, self.count + u32::from(self.perhaps_none))
     }
 }
 
-/// `a[i]`: the element of that index; out of bounds some element, and of a vector
-/// or matrix perhaps zeros.
+/// `a[i]`: the element of that index. Out of bounds it is any element, and for a vector or matrix
+/// it may be zeros.
 pub(super) fn index<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
     let indexed = Indexed::of(call)?;
     let (from, &index) = (*call.arguments.first()?, call.arguments.get(1)?.first()?);
@@ -94,8 +94,8 @@ pub(super) fn index<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Wor
     Some(words)
 }
 
-/// `a[i] = e`: the vector, matrix or array with `e` as its element of that index; out of bounds as
-/// some element, and of a vector or matrix perhaps unchanged.
+/// `a[i] = e`: the vector, matrix or array with `e` as its element of that index. Out of bounds `e`
+/// replaces any element, and a vector or matrix may stay unchanged.
 pub(super) fn set_index<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
     let indexed = Indexed::of(call)?;
     let (&index, value) = (call.arguments.get(1)?.first()?, *call.arguments.get(2)?);
@@ -114,7 +114,7 @@ pub(super) fn set_index<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option
     }
 }
 
-/// `v.length`, `a.length`: how many elements; of an array reference its second word.
+/// `v.length`, `a.length`: the number of elements. For an array reference this is its second word.
 pub(super) fn element_count<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
     let count = match call.types.get(*call.parameters.first()?) {
         Type::Vector(_, n) => lanes.bits(n.into()),
@@ -125,9 +125,9 @@ pub(super) fn element_count<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Op
     Some(SmallVec::from_elem(count, 1))
 }
 
-/// How many words the default value of a type has, all of which are zero: `false`, 0, +0, an enum's
+/// The number of words of a type's default value, all of which are zero: `false`, 0, +0, an enum's
 /// element of value 0, in every element and field (seed 004 "Annotations for execution", ERRATA
-/// WSL-C19). None if the type has no default value (`void`, samplers, textures, pointers, array
+/// WSL-C19). `None` if the type has no default value (`void`, samplers, textures, pointers, array
 /// references), or is too large.
 pub fn default_words(layouts: &mut Layouts, env: &Environment, ty: TypeId) -> Option<u64> {
     let mut of = ty;
@@ -142,13 +142,14 @@ pub fn default_words(layouts: &mut Layouts, env: &Environment, ty: TypeId) -> Op
     }
 }
 
-/// The cast of a number to an enum whose elements have these values, each once and at least one:
-/// the element of that value, and an unspecified element if there is none (seed 004 "Cast
-/// operators", and what a load does to a value that is none of the enum's).
+/// The cast of a number to an enum. `values` are the values of the enum's elements, each once
+/// and at least one. The result is the element of that value. If there is none, it is an
+/// unspecified element (seed 004 "Cast operators", and the rule for a load of a value that is
+/// none of the enum's).
 pub fn enum_from<L: Lanes>(lanes: &mut L, values: &[u32], number: L::Word) -> L::Word {
     let op = |meaning| Op::new(meaning, Scalar::Uint, Scalar::Uint);
-    // The last of the elements that has the number as its value counts from 1, and none is 0; less
-    // 1, none is out of bounds.
+    // `found` is the number of the last element with that value, counted from 1, or 0 for none.
+    // Minus 1, none is out of bounds.
     let mut found = lanes.bits(0);
     for (k, &value) in values.iter().enumerate() {
         let (value, this) = (lanes.bits(value), lanes.bits(k as u32 + 1));

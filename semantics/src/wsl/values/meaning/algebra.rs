@@ -1,6 +1,6 @@
 //! Products, lengths, directions, lighting and the determinant: seed 004 "Vector and matrix
-//! operations", by the formulas of `LIBRARY.md`. Each operation of a formula is one on scalars, in
-//! the order that is written; sums go from the left.
+//! operations", by the formulas of `LIBRARY.md`. Each operation of a formula is an operation on
+//! scalars, in the order that is written. Sums go from the left.
 
 use super::apply::{Call, Shape, Words};
 use super::{Lanes, Op};
@@ -43,7 +43,7 @@ impl<L: Lanes> Arithmetic<'_, L> {
         self.op(Meaning::Multiply, &[x, y])
     }
 
-    /// `x0 * y0 + x1 * y1 + …`, of at least one pair.
+    /// `x0 * y0 + x1 * y1 + …`, for at least one pair.
     fn dot(&mut self, pairs: impl IntoIterator<Item = (L::Word, L::Word)>) -> L::Word {
         let mut sum = None;
         for (x, y) in pairs {
@@ -62,10 +62,10 @@ impl<L: Lanes> Arithmetic<'_, L> {
         self.op(Meaning::Sqrt, &[square])
     }
 
-    /// Of a square matrix given column after column. Of two columns
-    /// `m[0][0] * m[1][1] - m[1][0] * m[0][1]`; of more, along the first column,
-    /// `m[0][0] * d0 - m[0][1] * d1 + …`, where the last factors are the determinants without
-    /// column 0 and that row.
+    /// The determinant of a square matrix, which is given column by column. For two columns it is
+    /// `m[0][0] * m[1][1] - m[1][0] * m[0][1]`. For more it is expanded along the first column:
+    /// `m[0][0] * d0 - m[0][1] * d1 + …`. The last factors are the determinants without column 0
+    /// and that row.
     fn determinant(&mut self, m: &[L::Word], n: usize) -> L::Word {
         if n == 2 {
             let (left, right) = (self.multiply(m[0], m[3]), self.multiply(m[2], m[1]));
@@ -109,7 +109,7 @@ pub(super) fn matrix_multiply<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> 
             elements.push(of.dot((0..left.rows).map(|r| (x[r], y[right.at(c, r)]))));
         }
     } else {
-        // The right one is a column, or several.
+        // The right operand is a column, or several columns.
         for c in 0..right.columns {
             for r in 0..left.rows {
                 elements.push(of.dot((0..left.columns).map(|k| (x[left.at(k, r)], y[right.at(c, k)]))));
@@ -124,7 +124,8 @@ pub(super) fn length<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Wo
     Some(one(Arithmetic::floats(lanes).length(&call.elements(0)?)))
 }
 
-/// `normalize(x)`: each element divided by the length, so an unspecified value if that is 0.
+/// `normalize(x)`: each element divided by the length. It is an unspecified value if the length
+/// is 0.
 pub(super) fn normalize<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
     let x = call.elements(0)?;
     let mut of = Arithmetic::floats(lanes);
@@ -178,7 +179,7 @@ pub(super) fn refract<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<W
     let product = of.multiply(square, rest);
     let k = of.subtract(unit, product);
     let is_none = of.is_less(k, zero);
-    // The root is only taken where it is defined.
+    // The root is only taken where it is defined, so k is replaced with 0 otherwise.
     let k = of.lanes.pick(is_none, &[k, zero]);
     let (ed, root) = (of.multiply(e, d), of.op(Meaning::Sqrt, &[k]));
     let factor = of.add(ed, root);

@@ -1,10 +1,10 @@
 //! Functions on scalars, vectors and matrices: seed 004 "Vector and matrix operations", as
 //! `LIBRARY.md` completes it.
 //!
-//! A function whose meaning is an operation on scalars works element by element, and a scalar among
-//! its arguments stands for each element. All others are in `access` and `algebra`. The operations
-//! are made in a fixed order: elements from the first on, column after column, and each element's
-//! own from the inside out and from the left.
+//! A function whose meaning is an operation on scalars works element by element. A scalar argument
+//! then stands for each element. All other functions are in `access` and `algebra`. The operations
+//! are made in a fixed order: elements from the first on, column by column. The operations of one
+//! element go from the inside out and from the left.
 
 use super::{Lanes, Op, Results, access, algebra};
 use crate::wsl::library::{LibraryFunction, Meaning};
@@ -14,19 +14,19 @@ use smallvec::SmallVec;
 /// The words of a value.
 pub(super) type Words<W> = SmallVec<[W; 4]>;
 
-/// How the elements of a scalar, vector, matrix, atomic or enum stand in its words.
+/// The layout of the elements of a scalar, vector, matrix, atomic or enum in its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// What each element is; of an enum its base type.
+    /// The type of each element. For an enum, its base type.
     pub(super) scalar: Scalar,
-    /// How many columns: 1 but of a matrix.
+    /// The number of columns. It is 1 except for a matrix.
     pub(super) columns: usize,
-    /// How many elements a column has; a vector is one column.
+    /// The number of elements of a column. A vector is one column.
     pub(super) rows: usize,
 }
 
 impl Shape {
-    /// The type's shape; none of other types.
+    /// The shape of a type. `None` for types without elements.
     pub(super) fn of(types: &Types, id: TypeId) -> Option<Shape> {
         let (scalar, columns, rows) = match types.get(id) {
             Type::Scalar(s) | Type::Atomic(s) => (s, 1, 1),
@@ -41,33 +41,33 @@ impl Shape {
         Some(Shape { scalar, columns: columns.into(), rows: rows.into() })
     }
 
-    /// From one column to the next, in words: columns of 3 elements take as much room as
-    /// those of 4 (`layout`).
+    /// The distance from one column to the next, in words. A column of 3 elements takes as much
+    /// room as one of 4 (`layout`).
     pub(super) fn stride(self) -> usize {
         self.rows.next_power_of_two()
     }
 
-    /// How many words the value has.
+    /// The size of the value in words.
     pub(super) fn words(self) -> usize {
         self.columns * self.stride()
     }
 
-    /// The word of an element.
+    /// The word index of an element.
     pub(super) fn at(self, column: usize, row: usize) -> usize {
         column * self.stride() + row
     }
 
-    /// The columns and rows of the elements, column after column.
+    /// The columns and rows of the elements, column by column.
     pub(super) fn elements(self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.columns).flat_map(move |c| (0..self.rows).map(move |r| (c, r)))
     }
 
-    /// Whether it is one element.
+    /// Whether there is only one element.
     pub(super) fn is_one(self) -> bool {
         self.columns * self.rows == 1
     }
 
-    /// The words of elements that are given column after column; padding is zeros.
+    /// The words of a value with these elements, column by column. Padding is zeros.
     pub(super) fn filled<L: Lanes>(self, lanes: &mut L, elements: impl IntoIterator<Item = L::Word>) -> Words<L::Word> {
         let zero = lanes.bits(0);
         let mut words = SmallVec::from_elem(zero, self.words());
@@ -94,32 +94,32 @@ impl<W: Copy> Call<'_, W> {
         Shape::of(self.types, *self.parameters.get(parameter)?)
     }
 
-    /// The elements of an argument, column after column, without padding.
+    /// The elements of an argument, column by column, without padding.
     pub(super) fn elements(&self, parameter: usize) -> Option<Words<W>> {
         let shape = self.shape(parameter)?;
         let words = *self.arguments.get(parameter)?;
         Some(shape.elements().map(|(c, r)| words[shape.at(c, r)]).collect())
     }
 
-    /// The words of an argument as they are, padding included.
+    /// The words of an argument as they are, with padding.
     fn same(&self, parameter: usize) -> Option<Words<W>> {
         Some(SmallVec::from_slice(self.arguments.get(parameter)?))
     }
 }
 
-/// What a call of a built-in function gives: the result's words, and what is stored through each
-/// parameter that is a pointer, whose arguments are not looked at.
+/// The results of a call of a built-in function: the result's words, and the words that are stored
+/// through each pointer parameter. Arguments for pointer parameters are not read.
 ///
-/// Arguments and results are words in the order of memory; padding of vectors and matrices is
-/// not read, and is zeros in results, but for what hands on its argument as it is (`T(x)` of a
-/// `T`). None of functions that are no function of values alone: atomics, barriers, derivatives,
-/// textures, pointers to elements; of casts to enums, whose elements must be known
-/// ([`super::enum_from`]); and of the default values of structures ([`super::default_words`]).
+/// Arguments and results are words in the order of memory. Padding of vectors and matrices is not
+/// read, and is zeros in results. A function that returns its argument unchanged keeps its padding
+/// (`T(x)` of a `T`). `None` for functions that are not functions of values alone: atomics,
+/// barriers, derivatives, textures, pointers to elements. Also `None` for casts to enums, whose
+/// elements must be known ([`super::enum_from`]), and for the default values of structures
+/// ([`super::default_words`]).
 ///
 /// # Panics
-///
-/// If the parameters are not those of the function, or an argument has fewer words than its type: a
-/// bug of the caller.
+/// If the parameters are not those of the function, or an argument has fewer words than its type.
+/// This is a bug of the caller.
 pub fn apply<L: Lanes>(
     lanes: &mut L,
     types: &Types,
@@ -164,10 +164,10 @@ pub fn apply<L: Lanes>(
     Some(Results { result, stored: SmallVec::new() })
 }
 
-/// An operation on the elements of the arguments that have the same place in them; a scalar stands
-/// for each element.
+/// Applies an operation to the elements in the same place of all arguments. A scalar argument
+/// stands for each element.
 ///
-/// The operands' type is the first argument's. None if the meaning is no operation on scalars.
+/// The operands' type is the first argument's. `None` if the meaning is no operation on scalars.
 fn element_by_element<L: Lanes>(lanes: &mut L, call: &Call<L::Word>, meaning: Meaning, result: Shape) -> Option<Words<L::Word>> {
     let op = Op::new(meaning, call.shape(0)?.scalar, result.scalar);
     let mut shapes: SmallVec<[Shape; 3]> = SmallVec::new();
@@ -187,7 +187,8 @@ fn element_by_element<L: Lanes>(lanes: &mut L, call: &Call<L::Word>, meaning: Me
     Some(words)
 }
 
-/// `modf(x, p)`: the fraction is returned, the rest is stored, element by element (ERRATA WSL-E5).
+/// `modf(x, p)`: the fraction is returned and the whole part is stored, element by element
+/// (ERRATA WSL-E5).
 fn modf<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Results<L::Word>> {
     let shape = call.shape(0)?;
     let fractions = element_by_element(lanes, call, Meaning::Modf, shape)?;
@@ -203,8 +204,8 @@ fn sincos<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Results<L::Wo
     Some(Results { result: SmallVec::new(), stored: SmallVec::from_iter([sine, cosine]) })
 }
 
-/// `all(x)`, `any(x)`: whether each element is true or not zero, then joined from
-/// the left (ERRATA WSL-E7).
+/// `all(x)`, `any(x)`: whether each element is true or not zero, joined from the left
+/// (ERRATA WSL-E7).
 fn all_any<L: Lanes>(lanes: &mut L, call: &Call<L::Word>, join: Meaning) -> Option<Words<L::Word>> {
     let is_true = Op::new(call.function.meaning(), call.shape(0)?.scalar, Scalar::Bool);
     let join = Op::new(join, Scalar::Bool, Scalar::Bool);

@@ -3,7 +3,7 @@
 use super::Given;
 use crate::wsl::library::Meaning;
 
-/// "Treating booleans as if they were integers of size 1"; none if there is no such operation.
+/// "Treating booleans as if they were integers of size 1". `None` if there is no such operation.
 pub(super) fn of(meaning: Meaning, operands: &[u32]) -> Option<Given> {
     let given = match (meaning, operands) {
         (Meaning::Complement | Meaning::Not, &[x]) => x == 0,

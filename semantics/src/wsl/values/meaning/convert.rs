@@ -6,7 +6,7 @@ use crate::number::{Computed, float};
 use crate::wsl::library::Meaning;
 use crate::wsl::types::Scalar;
 
-/// A conversion, a reinterpretation, or whether an element is true; none if there is no such.
+/// A conversion, a reinterpretation, or whether an element is true. `None` for other operations.
 pub(super) fn of(op: Op, operands: &[u32]) -> Option<Given> {
     let &[x] = operands else { return None };
     match op.meaning {
@@ -17,7 +17,7 @@ pub(super) fn of(op: Op, operands: &[u32]) -> Option<Given> {
     }
 }
 
-/// Whether it is true, or not zero: of floats neither +0 nor -0, so NaN is true.
+/// Whether it is true, or not zero. A float is not zero if it is neither +0 nor -0, so NaN is true.
 fn is_true(of: Scalar, bits: u32) -> bool {
     match of {
         Scalar::Float => f32::from_bits(bits) != 0.0,
@@ -34,7 +34,7 @@ fn converted(of: Scalar, to: Scalar, bits: u32) -> Given {
         (Scalar::Uint | Scalar::Int, Scalar::Float) => {
             Given::Exactly(float::of_integer::<f32>(bits.into(), 32, of == Scalar::Int).to_bits())
         }
-        // Truncated towards zero; NaN and what is out of range have no value of the type.
+        // Truncated towards zero. NaN and floats out of range have no value of the type.
         (Scalar::Float, Scalar::Uint | Scalar::Int) => match float::to_integer(f32::from_bits(bits), 32, to == Scalar::Int) {
             Computed::Value(bits) => Given::Exactly(bits as u32),
             Computed::Undefined(_) | Computed::Behaviour(_) => Given::ANY,

@@ -1,9 +1,10 @@
 //! Derivatives: seed 004 "Floating point arithmetic", a todo that only names them (ERRATA WSL-D26).
 //!
-//! Of the lanes 0 1 / 2 3 of a quad with the values a, b, c, d the fine derivatives are the
-//! differences b - a and d - c of rows and c - a and d - b of columns. A coarse one is that of
-//! either row or column for all four lanes, and `ddx`, `ddy` and `fwidth` are fine or coarse. What
-//! is left open is chosen once for the whole quad, as an unspecified value is: one symbol.
+//! Let the lanes 0 1 / 2 3 of a quad have the values a, b, c, d. The fine derivatives are the
+//! differences b - a and d - c of rows, and c - a and d - b of columns. A coarse derivative is that
+//! of either row or column for all four lanes. `ddx`, `ddy` and `fwidth` are fine or coarse. The
+//! choices that this leaves open are made once for the whole quad, like an unspecified value: each
+//! is one symbol.
 
 use super::{Op, Unspecified};
 use crate::wsl::library::Meaning;
@@ -13,12 +14,12 @@ use smallvec::SmallVec;
 /// The words of a value.
 type Words<W> = SmallVec<[W; 4]>;
 
-/// Which row or column a derivative is of.
+/// The row or column that a derivative is taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
-    /// The lane's own.
+    /// The lane's own row or column.
     Fine,
-    /// Either, for the whole quad.
+    /// Either row or column, the same for the whole quad.
     Coarse,
     /// Fine or coarse.
     Either,
@@ -27,16 +28,16 @@ enum How {
 /// A derivative of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Derivative {
-    /// Along x, along y.
+    /// Whether it is along x, and whether it is along y.
     along: [bool; 2],
     how: How,
 }
 
-/// The choice of a lane's own row or column; those of the quad are 0 and 1.
+/// The choice of a lane's own row or column. The choices of the quad's rows or columns are 0 and 1.
 const FINE: u32 = 2;
 
 impl Derivative {
-    /// That of a meaning, if it is one.
+    /// The derivative of a meaning. `None` if the meaning is none.
     pub fn of(meaning: Meaning) -> Option<Derivative> {
         use How::{Coarse, Either, Fine};
         use Meaning as M;
@@ -55,15 +56,15 @@ impl Derivative {
         Some(Derivative { along, how })
     }
 
-    /// The axes that it is along, at most two: 0 is x, 1 is y.
+    /// The axes of the derivative, at most two: 0 is x, 1 is y.
     fn axes(self) -> impl Iterator<Item = usize> {
         (0..2).filter(move |&axis| self.along[axis])
     }
 
-    /// What it leaves open, chosen for the whole quad: for each axis that it is along, of which row
-    /// or column it is.
+    /// The choices that the derivative leaves open, made for the whole quad: for each of its axes,
+    /// the row or column.
     ///
-    /// Nothing is chosen where both are the same.
+    /// Nothing is chosen if both rows or columns have the same differences.
     pub fn chosen<L: Unspecified>(self, lanes: &mut L, operands: [&[L::Word]; 4]) -> SmallVec<[L::Word; 2]> {
         let mut choices = SmallVec::new();
         for axis in self.axes() {
@@ -82,7 +83,7 @@ impl Derivative {
         choices
     }
 
-    /// What it is for a lane of the quad, by the operands of all four and what was chosen.
+    /// The derivative for a lane of the quad, from the operands of all four lanes and the choices.
     pub fn result<L: Unspecified>(self, lanes: &mut L, operands: [&[L::Word]; 4], chosen: &[L::Word], lane: usize) -> Words<L::Word> {
         let mut along: SmallVec<[Words<L::Word>; 2]> = SmallVec::new();
         for (axis, &choice) in self.axes().zip(chosen) {

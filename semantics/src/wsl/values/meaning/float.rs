@@ -1,5 +1,5 @@
-//! Operations on `float`: seed 004 "Floating point arithmetic", "Comparison operators", and what
-//! completes them (`LIBRARY.md`). Correctly rounded results are those of [`crate::number`].
+//! Operations on `float`: seed 004 "Floating point arithmetic", "Comparison operators", as
+//! `LIBRARY.md` completes it. Correctly rounded results are those of [`crate::number`].
 
 use super::Given;
 use crate::number::reference::{Direction, Rounded, log10};
@@ -8,7 +8,7 @@ use crate::wsl::library::Meaning;
 use rspirv::spirv::GlslStd450Op as Glsl;
 use smallvec::SmallVec;
 
-/// An operation on `float`; none if there is no such.
+/// The result of an operation on `float`. `None` if there is no such operation.
 pub(super) fn of(meaning: Meaning, operands: &[u32]) -> Option<Given> {
     match *operands {
         [x] => of_one(meaning, f32::from_bits(x)),
@@ -18,12 +18,12 @@ pub(super) fn of(meaning: Meaning, operands: &[u32]) -> Option<Given> {
     }
 }
 
-/// The float, a NaN without payload and sign.
+/// The float, with a NaN replaced by the one without payload and sign.
 fn exactly(x: f32) -> Given {
     Given::Exactly(x.canonical().to_bits())
 }
 
-/// The correctly rounded result of a function that is defined there.
+/// The correctly rounded result of a function that is defined for these arguments.
 fn rounded(function: Number, args: &[f32]) -> f32 {
     match float::component(function, args) {
         Some(Computed::Value(bits)) => f32::from_bits(bits as u32),
@@ -130,8 +130,8 @@ fn of_two(meaning: Meaning, x: f32, y: f32) -> Option<Given> {
     })
 }
 
-/// The lesser, or the greater: of a NaN and anything, and of zeros of both signs "one of its
-/// arguments, but which one is unspecified".
+/// The lesser or the greater of two floats. For a NaN and anything, and for zeros of both signs, it
+/// is "one of its arguments, but which one is unspecified".
 fn extreme(x: f32, y: f32, greater: bool) -> SmallVec<[u32; 2]> {
     let (a, b) = (x.canonical().to_bits(), y.canonical().to_bits());
     if x.is_nan() || y.is_nan() || x == y {
@@ -141,16 +141,16 @@ fn extreme(x: f32, y: f32, greater: bool) -> SmallVec<[u32; 2]> {
     }
 }
 
-/// "If its first argument is less than zero", or is zero "and its second argument is equal or less
-/// than 0", nothing is specified.
+/// The power. "If its first argument is less than zero", or is zero "and its second argument is
+/// equal or less than 0", nothing is specified, and this is `None`.
 fn pow(x: f32, y: f32) -> Option<f32> {
     let defined = !(x < 0.0 || x == 0.0 && y <= 0.0);
     defined.then(|| rounded(Number::Pow, &[x, y]))
 }
 
 /// The angle of the point (x, y), in the interval that the table gives for its quadrant (ERRATA
-/// WSL-E2). The table is silent on the axes: there it is what both neighbouring quadrants tend to,
-/// for y = ±0 and x < 0 so π or -π, and of the origin an unspecified value.
+/// WSL-E2). The table is silent on the axes. There the angle is the limit of both neighbouring
+/// quadrants, so for y = ±0 and x < 0 it is π or -π. For the origin it is an unspecified value.
 fn atan2(y: f32, x: f32) -> Given {
     if x == 0.0 && y == 0.0 {
         return Given::ANY;
@@ -165,7 +165,7 @@ fn of_three(meaning: Meaning, x: f32, y: f32, z: f32) -> Option<Given> {
         Clamp => clamp(x, y, z),
         Smoothstep => smoothstep(x, y, z),
         Lerp => exactly(x * (1.0 - z) + y * z),
-        // "a*b + c, but with potentially different precision": in one rounding or two.
+        // "a*b + c, but with potentially different precision": with one rounding or two.
         Mad => Given::one_of([(x * y + z).canonical().to_bits(), fused(x, y, z).to_bits()]),
         _ => return None,
     })
@@ -178,7 +178,7 @@ fn fused(x: f32, y: f32, z: f32) -> f32 {
     }
 }
 
-/// "min(max(x, min), max)", each of whose operations may leave the sign of a zero open.
+/// "min(max(x, min), max)". Each of the two operations may leave the sign of a zero open.
 fn clamp(x: f32, low: f32, high: f32) -> Given {
     if high < low || x.is_nan() || low.is_nan() || high.is_nan() {
         return Given::ANY;

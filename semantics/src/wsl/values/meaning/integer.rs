@@ -4,7 +4,7 @@
 use super::Given;
 use crate::wsl::library::Meaning;
 
-/// What does not ask for the sign.
+/// Operations that do not depend on the sign.
 fn of_either(meaning: Meaning, operands: &[u32]) -> Option<Given> {
     use Meaning::*;
     Some(match (meaning, operands) {
@@ -27,7 +27,7 @@ fn of_either(meaning: Meaning, operands: &[u32]) -> Option<Given> {
     })
 }
 
-/// An operation on `uint`; none if there is no such.
+/// The result of an operation on `uint`. `None` if there is no such operation.
 pub(super) fn of_uint(meaning: Meaning, operands: &[u32]) -> Option<Given> {
     use Meaning::*;
     if let Some(given) = of_either(meaning, operands) {
@@ -57,7 +57,7 @@ pub(super) fn of_uint(meaning: Meaning, operands: &[u32]) -> Option<Given> {
     })
 }
 
-/// An operation on `int`; none if there is no such.
+/// The result of an operation on `int`. `None` if there is no such operation.
 pub(super) fn of_int(meaning: Meaning, operands: &[u32]) -> Option<Given> {
     use Meaning::*;
     if let Some(given) = of_either(meaning, operands) {

@@ -1,36 +1,36 @@
-//! What the built-in functions do with values: seed 004 "Built-in Functions", one operation on
-//! scalars after the other.
+//! The results of the built-in functions on values: seed 004 "Built-in Functions", as sequences of
+//! operations on scalars.
 //!
-//! A value is its words in the order of memory (see [`crate::wsl::layout`]): 4 bytes each, padding
-//! included. Every function is a few operations on scalars ([`Op`]), and [`scalar()`] says what
-//! each may give. Who evaluates decides what a word is and what becomes of an unspecified one
-//! ([`Lanes`]): definite bits, or a symbol. What touches memory other than through results
-//! (atomics, textures), what needs other threads (barriers) is not here; of derivatives there is
-//! what they are once the operands of the quad are known.
+//! A value is its words in the order of memory (see [`crate::wsl::layout`]): 4 bytes each, with
+//! padding. Every function is a few operations on scalars ([`Op`]). [`scalar()`] defines the
+//! possible results of each operation. The evaluator decides what a word is, and how to treat an
+//! unspecified word ([`Lanes`]): as definite bits, or as a symbol. This module does not contain
+//! functions that touch memory other than through results (atomics, textures), or that need other
+//! threads (barriers). Derivatives are here for known operands of the quad.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | `operation` | which operations on scalars there are |
-//! | `boolean`, `integer`, `float`, `convert` | what each may give for definite operands |
+//! | `operation` | the operations on scalars |
+//! | `boolean`, `integer`, `float`, `convert` | their possible results for definite operands |
 //! | `apply` | functions on vectors and matrices: element by element, or by the next two |
 //! | `access` | elements by letters and indices, constructors, default values |
 //! | `algebra` | products, lengths, directions, lighting, the determinant |
 //! | `derivative` | differences in a quad |
-//! | `sets` | what a float may come out as under a profile of precision |
-//! | `planted` | wrong meanings, for tests of what judges them |
+//! | `sets` | the possible floats under a precision profile |
+//! | `planted` | wrong meanings, which tests plant |
 //!
 //! # What the seed leaves open, decided here
-//! - *Unspecified* and *undefined* values are one thing: any value of the type ([`Given::Any`]),
+//! - *Unspecified* and *undefined* values are the same: any value of the type ([`Given::Any`]),
 //!   frozen. A definite run takes 0.
-//! - *Floats are IEEE 754's binary32*, subnormals kept. `+ - * /` and functions are correctly
-//!   rounded (to nearest, ties to even), infinities and NaN as there. NaN is the quiet NaN
-//!   0x7fc00000, also where an argument that is one is handed on by an operation on floats; what
-//!   moves words keeps their bits.
-//! - *"Equivalent to" an expression* is that expression, each of its operations rounded: `lerp`,
-//!   `smoothstep`, `ldexp`, `refract` and the like. Three are taken over the real numbers instead:
-//!   `fmod`, whose sign the seed states and the rounded quotient would break, so its result is the
-//!   exact remainder; and `degrees` and `radians`, which are rounded once. `mad` may be rounded
-//!   once or twice.
+//! - *Floats are IEEE 754's binary32*, with subnormals. `+ - * /` and functions are correctly
+//!   rounded (to nearest, ties to even). Infinities and NaN are as in IEEE 754. Every NaN is the
+//!   quiet NaN 0x7fc00000, also if an operation on floats returns an argument that is NaN.
+//!   Operations that only move words keep their bits.
+//! - *"Equivalent to" an expression* is that expression, with each of its operations rounded:
+//!   `lerp`, `smoothstep`, `ldexp`, `refract` and the like. Three functions are taken over the real
+//!   numbers instead. For `fmod` the seed states the sign, which the rounded quotient would break,
+//!   so its result is the exact remainder. `degrees` and `radians` are rounded once. `mad` may be
+//!   rounded once or twice.
 //! - *Sums* go from the left: `dot` is `((x0 * y0 + x1 * y1) + x2 * y2) + x3 * y3`.
 
 mod access;
@@ -60,27 +60,27 @@ use smallvec::SmallVec;
 /// An operation on scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Op {
-    /// What it does. The library's functions that are made of others (`Dot`,
-    /// `Normalize`, …) are none.
+    /// Its meaning. Library functions that consist of other operations (`Dot`, `Normalize`, …) are
+    /// no operations.
     pub meaning: Meaning,
-    /// The type of its operands; of a conversion, what is converted.
+    /// The type of its operands. For a conversion, the type that it converts from.
     pub of: Scalar,
     /// The type of its result.
     pub to: Scalar,
 }
 
-/// What an operation gives for definite operands.
+/// The result of an operation for definite operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Given {
     /// These bits.
     Exactly(u32),
-    /// Any one of these bits, at least two; the first is what a definite run takes.
+    /// Any one of these bits, at least two. A definite run takes the first.
     OneOf(SmallVec<[u32; 2]>),
-    /// Any value of the type; a definite run takes these bits.
+    /// Any value of the type. A definite run takes these bits.
     Any(u32),
 }
 
-/// What evaluates operations: the words, and what becomes of what is unspecified.
+/// An evaluator of operations: its words, and its treatment of unspecified values.
 pub trait Lanes {
     /// 4 bytes of a value.
     type Word: Copy + PartialEq;
@@ -91,51 +91,51 @@ pub trait Lanes {
     /// The result of an operation on scalars.
     fn scalar(&mut self, op: Op, operands: &[Self::Word]) -> Self::Word;
 
-    /// The index if it is below `bound`, otherwise a new unspecified `uint` below `otherwise`,
+    /// The index if it is below `bound`. Otherwise a new unspecified `uint` below `otherwise`,
     /// which is at least 1. An unspecified word is frozen: every use of it is the same number.
     fn below(&mut self, index: Self::Word, bound: u32, otherwise: u32) -> Self::Word;
 
-    /// The word at an index that is below the number of words.
+    /// The word at an index, which is below the number of words.
     fn pick(&mut self, index: Self::Word, words: &[Self::Word]) -> Self::Word;
 }
 
-/// What evaluates functions of textures and of quads, too: they leave more open than operations on
-/// scalars do.
+/// An evaluator that also evaluates functions of textures and of quads. They leave more unspecified
+/// than operations on scalars do.
 pub trait Unspecified: Lanes {
     /// The bits, if the word has definite ones.
     fn definite(&self, word: Self::Word) -> Option<u32>;
 
-    /// The floats that a word may be, in finite bounds; none if it may be another, or
-    /// is no finite number.
+    /// The possible floats of a word, within finite bounds. `None` if the word may be unbounded or
+    /// may be no finite number.
     fn bounds(&self, word: Self::Word) -> Option<Inexact>;
 
     /// A new unspecified value: one of these, or any of the type. A definite run takes the first,
     /// or `first`.
     fn unspecified(&mut self, values: Option<&[u32]>, of: Scalar, first: u32) -> Self::Word;
 
-    /// Likewise, of something that has no value from the beginning: a definite run chooses by what
-    /// it is alone, two numbers, so that every order of loads chooses alike.
+    /// [`Unspecified::unspecified`] for something that has no value from the start. A definite run
+    /// chooses by its identity `what` alone, so that every order of loads makes the same choice.
     fn undefined(&mut self, what: [u32; 2], values: Option<&[u32]>, of: Scalar, first: u32) -> Self::Word;
 
-    /// A new float within a set; a definite one if the set has no other.
+    /// A new float within a set. It is definite if the set has only one float.
     fn within(&mut self, set: Set) -> Self::Word;
 
-    /// Whether the result of the formulas is taken where a device may compute another one;
-    /// `definite` says that the formulas have one result.
+    /// Whether to take the result of the formulas where a device may compute another one.
+    /// `definite` is whether the formulas have one result.
     fn takes_formula(&self, definite: bool) -> bool;
 }
 
-/// What a call of a built-in function gives.
+/// The results of a call of a built-in function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results<W> {
-    /// The result's words; none of `void`.
+    /// The result's words. `void` has none.
     pub result: SmallVec<[W; 4]>,
-    /// What is stored through each parameter that is a pointer, in order (`modf`, `sincos`).
+    /// The words that are stored through each pointer parameter, in order (`modf`, `sincos`).
     pub stored: SmallVec<[SmallVec<[W; 4]>; 2]>,
 }
 
 impl Given {
-    /// One of these, in order, each once.
+    /// One of these, in order and without repetition.
     fn one_of(all: impl IntoIterator<Item = u32>) -> Given {
         let mut found: SmallVec<[u32; 2]> = SmallVec::new();
         for bits in all {
@@ -149,7 +149,7 @@ impl Given {
     /// Any value of the type.
     const ANY: Given = Given::Any(0);
 
-    /// What a definite run takes.
+    /// The bits that a definite run takes.
     pub fn first(&self) -> u32 {
         match self {
             Given::Exactly(bits) | Given::Any(bits) => *bits,
@@ -164,13 +164,13 @@ impl From<bool> for Given {
     }
 }
 
-/// What an operation on scalars may give for definite operands: seed 004 "Integer arithmetic", "Bit
-/// manipulation", "Floating point arithmetic", "Cast operators", "Comparison operators". Of `bool`
-/// any bits but 0 are true, and results are 0 or 1.
+/// The possible results of an operation on scalars for definite operands: seed 004 "Integer
+/// arithmetic", "Bit manipulation", "Floating point arithmetic", "Cast operators", "Comparison
+/// operators". For `bool`, any bits but 0 are true, and results are 0 or 1.
 ///
 /// # Panics
 ///
-/// If there is no such operation of so many operands ([`Op::arity`]): a bug of the caller.
+/// If there is no such operation with this number of operands ([`Op::arity`]): a bug of the caller.
 pub fn scalar(op: Op, operands: &[u32]) -> Given {
     debug_assert_eq!(op.arity(), Some(operands.len()), "operands of {op:?}");
     let given = match (op.meaning, op.of) {

@@ -1,20 +1,20 @@
-//! Which operations on scalars there are.
+//! The operations on scalars.
 
 use super::Op;
 use crate::wsl::library::Meaning;
 use crate::wsl::types::Scalar;
 
 impl Op {
-    /// The operation on operands of that type that gives that type.
+    /// The operation from operands of one type to a result of another.
     pub const fn new(meaning: Meaning, of: Scalar, to: Scalar) -> Op {
         Op { meaning, of, to }
     }
 
-    /// How many operands it takes; none if there is no such operation on scalars.
+    /// The number of operands. `None` if there is no such operation on scalars.
     ///
-    /// The second operand of a shift is a `uint`. [`Meaning::Modf`] is the fraction alone
-    /// ([`Meaning::Trunc`] is the rest), [`Meaning::All`] and [`Meaning::Any`] are whether one
-    /// element is true or not zero. Of an enum the operations are those of its base type.
+    /// The second operand of a shift is a `uint`. [`Meaning::Modf`] is only the fraction
+    /// ([`Meaning::Trunc`] is the rest). [`Meaning::All`] and [`Meaning::Any`] are whether one
+    /// element is true or not zero. An enum has the operations of its base type.
     pub fn arity(self) -> Option<usize> {
         use Meaning::*;
         let Op { meaning, of, to } = self;

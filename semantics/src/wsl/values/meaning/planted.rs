@@ -1,30 +1,31 @@
-//! Wrong meanings, planted beside the rules: a test of what judges the rules plants one, and must
-//! see it caught.
+//! Wrong meanings, planted beside the rules. A test plants one, and requires that what judges the
+//! rules catches it.
 
 use super::{Given, Lanes, Op, Results};
 use crate::wsl::library::{LibraryFunction, Meaning};
 use crate::wsl::types::{TypeId, Types};
 use smallvec::SmallVec;
 
-/// What a test puts in the place of what an operation gives: the operation, its operands, and what
-/// it gives.
+/// A function that a test plants to replace the result of an operation. It gets the operation, its
+/// operands, and the correct result.
 pub type Replacement = fn(Op, &[u32], Given) -> Given;
 
-/// What a test puts in the place of meanings; nothing, outside such tests.
+/// The planted errors of a test. Outside of such tests there are none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Planted {
-    /// Replaces what an operation on scalars gives.
+    /// Replaces the result of an operation on scalars.
     pub replace: Option<Replacement>,
-    /// From which argument of a function its argument of that index is taken, which
+    /// For a function and the index of an argument, the index of the argument to take instead. It
     /// has the same type.
     pub arguments: Option<fn(Meaning, usize) -> usize>,
-    /// From which of the words that a function gives, the stored ones after the result's, that
-    /// index is taken; the last parameter is how many there are.
+    /// For a function and the index of a word of its results, the index of the word to take
+    /// instead. The words are those of the result, then the stored ones. The last parameter is
+    /// their number.
     pub words: Option<fn(Meaning, usize, usize) -> usize>,
 }
 
 impl Planted {
-    /// Nothing.
+    /// No planted error.
     pub const NONE: Planted = Planted { replace: None, arguments: None, words: None };
 
     /// [`super::scalar()`], then the replacement.
@@ -36,8 +37,8 @@ impl Planted {
         }
     }
 
-    /// [`super::apply`] with arguments and words so moved; operations on scalars are replaced by
-    /// who has the [`Lanes`].
+    /// [`super::apply`] with arguments and words moved accordingly. The evaluator itself
+    /// ([`Lanes`]) replaces operations on scalars.
     pub fn apply<L: Lanes>(
         &self,
         lanes: &mut L,

@@ -1,7 +1,7 @@
-//! What a float may come out as on a conforming device, under a profile of precision: each
-//! operation by the SPIR-V or GLSL.std.450 instruction that it is translated to, and its bound
-//! ([`crate::number::sets`]). Where no instruction is the same, the sets go through
-//! those of a formula.
+//! The possible results of float operations on a conforming device, under a precision profile. Each
+//! operation has the bounds of the SPIR-V or GLSL.std.450 instruction that it is translated to
+//! ([`crate::number::sets`]). If no instruction is the same, the sets go through the instructions
+//! of a formula.
 
 use super::Op;
 use crate::number::sets::{self, Operand, Set, Span, Truth};
@@ -12,12 +12,13 @@ use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 use smallvec::SmallVec;
 use std::f64::consts::{LOG10_2, LOG10_E};
 
-/// What an operation from floats to a float may give, for operands that may be any of these sets;
-/// `None` if it is none from floats to a float, or if the profile does not bound it: then anything.
-/// Without NoContraction no single operation is bounded ([`sets::allowed`]).
+/// The possible results of an operation from floats to a float, for operands that may be any of
+/// these sets. `None` if the operation is not from floats to a float, or if the profile does not
+/// bound it. Then any result is possible. Without NoContraction no single operation is bounded
+/// ([`sets::allowed`]).
 ///
-/// What [`super::scalar()`] gives is among it where the profile rounds to nearest or either way and
-/// lets subnormal results be.
+/// The set contains the results of [`super::scalar()`] if the profile rounds to nearest or either
+/// way and keeps subnormal results.
 pub fn allowed(op: Op, operands: &[Set], profile: Profile) -> Option<Set> {
     use Meaning::*;
     if op.of != Scalar::Float || op.to != Scalar::Float || op.arity() != Some(operands.len()) {
@@ -30,13 +31,13 @@ pub fn allowed(op: Op, operands: &[Set], profile: Profile) -> Option<Set> {
         (Saturate, &[x]) => of(Number::Clamp, &[x, zero, one]),
         (Rcp, &[x]) => of(Number::Div, &[one, x]),
         (Modf, _) => glsl(Glsl::Modf, operands),
-        // By either logarithm that there is an instruction for.
+        // By either of the two logarithms that have instructions.
         (Log10, _) => {
             let [by_two, by_e] = [(Number::Log2, LOG10_2), (Number::Log, LOG10_E)]
                 .map(|(logarithm, factor)| after(of(logarithm, operands)?, |logarithm| of(Number::Mul, &[logarithm, around(factor)])));
             Some(by_two?.union(by_e?))
         }
-        // 1 if the second operand is not below the first, which is the edge.
+        // The result is 1 if the second operand is not below the first, which is the edge.
         (Step, &[x, edge]) => of(Number::Step, &[edge, x]),
         (Ldexp, &[x, y]) => after(of(Number::Pow, &[Set::point(2.0), y])?, |power| of(Number::Mul, &[x, power])),
         (Fmod, _) => by(Instruction::Core(Core::FRem as u16), operands, profile),
@@ -46,7 +47,7 @@ pub fn allowed(op: Op, operands: &[Set], profile: Profile) -> Option<Set> {
     }
 }
 
-/// The operation of one instruction that means the same.
+/// The instruction with the same meaning, as an operation.
 fn same(meaning: Meaning) -> Option<Number> {
     use Meaning::*;
     Some(match meaning {
@@ -95,13 +96,13 @@ fn same(meaning: Meaning) -> Option<Number> {
     })
 }
 
-/// What a step of a formula gives after another that gave this set; where that may give anything,
-/// so may the whole, for it may be undefined.
+/// The set of a formula's next step after a step with this set. If the first may be anything, so
+/// may the whole, because it may be undefined.
 fn after(set: Set, next: impl Fn(Set) -> Option<Set>) -> Option<Set> {
     if set.is_any() { Some(Set::ANY) } else { next(set) }
 }
 
-/// The two floats around a number that is none.
+/// The two floats around a number that is not a float.
 fn around(x: f64) -> Set {
     let near = x as f32;
     let far = if f64::from(near) < x { near.next_up() } else { near.next_down() };
@@ -118,8 +119,8 @@ fn by(instruction: Instruction, operands: &[Set], profile: Profile) -> Option<Se
     sets::allowed(profile, instruction, &args)?.first().copied()
 }
 
-/// What an operation from floats to `bool` may come out as, for operands that may be any of these
-/// sets; `None` if it is none of those.
+/// The possible results of an operation from floats to `bool`, for operands that may be any of
+/// these sets. `None` for other operations.
 pub fn truth(op: Op, operands: &[Set], profile: Profile) -> Option<Truth> {
     use Meaning::*;
     if op.of != Scalar::Float || op.to != Scalar::Bool || op.arity() != Some(operands.len()) {
@@ -135,7 +136,7 @@ pub fn truth(op: Op, operands: &[Set], profile: Profile) -> Option<Truth> {
             let (nan, infinite) = (core(Core::IsNan), core(Core::IsInf));
             Truth { may_hold: nan.may_fail && infinite.may_fail, may_fail: nan.may_hold || infinite.may_hold }
         }
-        // Whether it is not zero.
+        // The result is whether the operand is not zero.
         All | Any | Convert => compared(Number::NotEqual.instruction(), x, Set::point(0.0)),
         meaning => compared(same(meaning)?.instruction(), x, *operands.get(1)?),
     })

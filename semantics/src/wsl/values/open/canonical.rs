@@ -1,9 +1,9 @@
-//! Operations that are others: equal questions are one term, and opposite ones a
-//! term and its negation.
+//! Canonical forms of operations: equal questions are one term, and opposite questions are a term
+//! and its negation.
 //!
-//! Of integers `a > b` is `b < a`, `a >= b` is `!(a < b)` and `a != b` is `!(a == b)`. So it is of
-//! floats without a profile of precision, but that `a >= b` is `!(a < b)` only where neither may be
-//! NaN. Under a profile every comparison of floats stands for itself.
+//! For integers, `a > b` is `b < a`, `a >= b` is `!(a < b)` and `a != b` is `!(a == b)`. The same
+//! holds for floats without a precision profile, except that `a >= b` is `!(a < b)` only if neither
+//! may be NaN. Under a profile every comparison of floats stands for itself.
 
 use super::{Integers, OpenId, Opens, Term, Word, linear};
 use crate::wsl::library::Meaning;
@@ -11,13 +11,13 @@ use crate::wsl::meaning::{Lanes, Op};
 use crate::wsl::types::Scalar;
 use smallvec::SmallVec;
 
-/// How many operations are looked into to find out how a number is made of another.
+/// The most operations that are followed to find how one number is made from another.
 const MAX_MADE: usize = 3;
 
 const NOT: Op = Op::new(Meaning::Not, Scalar::Bool, Scalar::Bool);
 
 impl Opens {
-    /// What an operation is that is another one.
+    /// The result of an operation by way of its canonical form, if that is another operation.
     pub(super) fn canonical(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
         let exact = op.of != Scalar::Float || self.precision.is_none();
         if !exact || self.planted.is_some() {
@@ -31,7 +31,7 @@ impl Opens {
             (Meaning::LessEqual, &[a, b]) if self.are_ordered(op, operands) => Some(self.negated(of(Meaning::Less), &[b, a])),
             (Meaning::GreaterEqual, &[a, b]) => Some(self.scalar(of(Meaning::LessEqual), &[b, a])),
             (Meaning::IsNan, &[x]) => Some(self.negated(Op::new(Meaning::Equal, op.of, op.to), &[x, x])),
-            // Whether it is not zero, of either sign.
+            // The result is whether the operand is not zero, of either sign.
             (Meaning::Convert | Meaning::All | Meaning::Any, &[x]) if op.to == Scalar::Bool && op.of != Scalar::Bool => {
                 Some(self.negated(Op::new(Meaning::Equal, op.of, op.to), &[x, Word::Bits(0)]))
             }
@@ -41,7 +41,7 @@ impl Opens {
             (Meaning::Remainder, &[x, Word::Bits(by)]) if op.of == Scalar::Uint && by.is_power_of_two() => {
                 Some(self.scalar(of(Meaning::And), &[x, Word::Bits(by - 1)]))
             }
-            // What does not ask for the sign.
+            // These operations do not depend on the sign.
             (Meaning::Equal | Meaning::And | Meaning::Or | Meaning::Xor | Meaning::Multiply | Meaning::ShiftLeft, _)
                 if op.of == Scalar::Int =>
             {
@@ -53,7 +53,7 @@ impl Opens {
         }
     }
 
-    /// Whether the numbers are surely in an order: none is NaN.
+    /// Whether the numbers are certainly ordered: none is NaN.
     fn are_ordered(&self, op: Op, operands: &[Word]) -> bool {
         op.of != Scalar::Float || !operands.iter().any(|&w| self.possible(w).floats().has_nan())
     }
@@ -63,7 +63,7 @@ impl Opens {
         self.scalar(NOT, &[word])
     }
 
-    /// Of `bool`s that are 0 or 1.
+    /// The canonical form of operations on `bool`s that are 0 or 1.
     fn of_truths(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
         match (op.meaning, operands) {
             (Meaning::All | Meaning::Any, &[x]) => Some(x),
@@ -89,7 +89,7 @@ impl Opens {
         }
     }
 
-    /// What the term negates.
+    /// The operand of a negation. `None` for other terms.
     fn opposite(&self, id: OpenId) -> Option<Word> {
         match self.term(id) {
             Term::Apply(NOT, operands) => operands.first().map(|&w| self.read(w)).filter(|&w| self.integers(w).unsigned.1 <= 1),
@@ -97,8 +97,8 @@ impl Opens {
         }
     }
 
-    /// The operands of an operation whose operands may be exchanged, always in the same order:
-    /// terms before numbers.
+    /// The operands of an operation. If they may be exchanged, they are always in the same order,
+    /// with terms before numbers.
     pub(super) fn ordered(&self, op: Op, operands: &[Word]) -> SmallVec<[Word; 3]> {
         use Meaning as M;
         let integer = op.of != Scalar::Float;
@@ -118,8 +118,8 @@ impl Opens {
         operands
     }
 
-    /// An operation on integers that is known from what sums its operands are, or an operand and
-    /// its complement.
+    /// The result of an operation on integers that follows from its operands as sums, or from an
+    /// operand and its complement.
     pub(super) fn by_sums(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
         if self.planted.is_some() || !matches!(op.of, Scalar::Int | Scalar::Uint) {
             return None;
@@ -133,8 +133,8 @@ impl Opens {
         }
     }
 
-    /// What a comparison gives by what others of the same numbers were decided to give, or by how
-    /// one operand is made of the other.
+    /// The result of a comparison that follows from decided comparisons of the same numbers, or
+    /// from how one operand is made from the other.
     pub(super) fn related(&self, op: Op, operands: &[Word]) -> Option<bool> {
         let (&[a, b], Scalar::Bool) = (operands, op.to) else { return None };
         if self.planted.is_some() || op.of == Scalar::Bool || op.of == Scalar::Float && self.precision.is_some() {
@@ -145,7 +145,7 @@ impl Opens {
             self.index.get(&term).and_then(|id| self.decided.get(id)).map(|&bits| bits != 0)
         };
         let less = |of, a, b| decided(Meaning::Less, of, a, b);
-        // NaN is in no order.
+        // NaN is not ordered.
         let trichotomy = op.of != Scalar::Float;
         match op.meaning {
             Meaning::Less => {
@@ -169,8 +169,8 @@ impl Opens {
         }
     }
 
-    /// Whether a number is never above another, because of how either is made of the other or of
-    /// what both are within.
+    /// Whether a number is never above another. It follows from how either is made from the other,
+    /// or from the bounds of both.
     fn is_at_most(&self, of: Scalar, a: Word, b: Word, depth: usize) -> bool {
         use Meaning as M;
         let (a, b) = (self.read(a), self.read(b));
@@ -209,7 +209,7 @@ impl Opens {
             })
     }
 
-    /// What results of an operation on integers are within, by what is known of its operands.
+    /// The bounds of an operation on integers, from what is known about its operands.
     pub(super) fn forward(&self, op: Op, operands: &[Word]) -> Integers {
         let parts: SmallVec<[Integers; 3]> = operands.iter().map(|&w| self.integers(w)).collect();
         let mut within = super::transfer::forward(op, &parts);
@@ -226,7 +226,7 @@ impl Opens {
         }
     }
 
-    /// What a sum is within, by what its terms are.
+    /// The bounds of a sum, from those of its terms.
     pub(super) fn sum_within(&self, sum: &linear::Linear) -> Integers {
         let op = |meaning| Op::new(meaning, Scalar::Uint, Scalar::Uint);
         let two = |meaning, a, b| super::transfer::forward(op(meaning), &[a, b]);

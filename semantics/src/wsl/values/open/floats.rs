@@ -1,5 +1,5 @@
-//! Operations on floats within sets: under a profile of precision what a conforming device may
-//! give, and without one what IEEE 754's numbers give.
+//! Operations on floats within sets. Under a precision profile, the results are those that a
+//! conforming device may give. Without one, they are the numbers of IEEE 754.
 
 use super::possible::{self, Possible};
 use super::{Integers, Opens, Term, Word};
@@ -11,15 +11,15 @@ use crate::wsl::types::Scalar;
 use smallvec::SmallVec;
 
 impl Opens {
-    /// Whether an operation may give something else of the same operands: a comparison of floats
-    /// that a device may answer otherwise.
+    /// Whether an operation may give another result for the same operands: a comparison of floats
+    /// that a device may answer either way.
     pub(super) fn may_vary(&self, op: Op, operands: &[Word]) -> bool {
         let (Some(profile), Scalar::Float, Scalar::Bool) = (self.precision, op.of, op.to) else { return false };
         varies(op, &operands.iter().map(|&w| self.possible(w).floats()).collect::<SmallVec<[Set; 3]>>(), profile)
     }
 
-    /// An operation on floats under a profile of precision, or with an operand that is within
-    /// bounds; none if it is none of these.
+    /// The result of an operation on floats under a precision profile, or with a bounded operand.
+    /// `None` for other operations.
     pub(super) fn over_sets(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
         if op.of != Scalar::Float {
             return None;
@@ -44,7 +44,7 @@ impl Opens {
         };
         match op.to {
             Scalar::Float => Some(match allowed(op, &sets, profile) {
-                // Correctly rounded, it is the same for the same operands.
+                // A correctly rounded result is the same for the same operands.
                 Some(set) if self.precision.is_none() && possible::is_total(op) && set.only().is_none() => {
                     let term = Term::Apply(op, SmallVec::from_slice(operands));
                     match self.index.get(&term) {
@@ -70,7 +70,7 @@ impl Opens {
                     return Some(Word::Bits(u32::from(reflexive)));
                 }
                 match certain(truth) {
-                    // The same for the same operands.
+                    // The result is the same for the same operands.
                     None if !varies && operands.iter().any(|w| w.definite().is_none()) => {
                         Some(self.push(Term::Apply(op, SmallVec::from_slice(operands))))
                     }
@@ -79,7 +79,7 @@ impl Opens {
                 }
             }
             Scalar::Int | Scalar::Uint if bounded => Some(match sets.first().and_then(|set| possible::whole_numbers(set, op.to)) {
-                // Truncated, it is the same for the same float.
+                // Truncation gives the same result for the same float.
                 Some(whole) if self.precision.is_none() && op.meaning == Meaning::Convert => {
                     let term = Term::Apply(op, SmallVec::from_slice(operands));
                     match (self.index.get(&term), whole.single()) {
@@ -98,7 +98,7 @@ impl Opens {
         }
     }
 
-    /// What is left of a set that a word is of, if it was converted from an integer.
+    /// The set of a word, narrowed if the word was converted from an integer.
     fn converted(&self, word: Word, set: Set) -> Set {
         let Word::Open(id) = word else { return set };
         match self.term(id) {
@@ -110,9 +110,9 @@ impl Opens {
     }
 }
 
-/// Whether a device under a profile may answer otherwise for the same numbers of these sets: it may
-/// take zero for a subnormal, each time that it reads it, nothing keeps infinities and NaN, and
-/// some profiles say nothing of any comparison.
+/// Whether a device under a profile may answer differently for the same numbers of these sets. It
+/// may take zero for a subnormal, each time that it reads it. Nothing keeps infinities and NaN.
+/// Some profiles say nothing about any comparison.
 fn varies(op: Op, operands: &[Set], profile: Profile) -> bool {
     let (least, most) = (f64::from(f32::from_bits(1)), f64::from(f32::MIN_POSITIVE.next_down()));
     let subnormal = |x: &Set| [(least, most), (-most, -least)].iter().any(|&(low, high)| !x.meet(Set::of(Span { low, high })).is_none());
@@ -122,13 +122,13 @@ fn varies(op: Op, operands: &[Set], profile: Profile) -> bool {
         || one.get(..operands.len()).and_then(|one| truth(op, one, profile)).and_then(certain).is_none()
 }
 
-/// What it comes out as, if that is one.
+/// The result, if only one is possible.
 fn certain(truth: Truth) -> Option<bool> {
     (truth.may_hold != truth.may_fail).then_some(truth.may_hold)
 }
 
-/// What a comparison of floats, or a question of one, may come out as for every pair of their sets,
-/// as IEEE 754 has it: subnormal numbers are kept, zeros are equal.
+/// The possible results of a comparison or classification of floats, for all floats of their sets,
+/// by IEEE 754. Subnormal numbers are kept, and zeros are equal.
 fn exactly(op: Op, operands: &[Set]) -> Option<Truth> {
     let nan = operands.iter().any(Set::has_nan);
     let infinite = |x: &Set| x.contains(f64::INFINITY) || x.contains(f64::NEG_INFINITY);
@@ -157,7 +157,7 @@ fn exactly(op: Op, operands: &[Set]) -> Option<Truth> {
     })
 }
 
-/// The floats that integers are converted to: rounding keeps their order.
+/// The floats that integers are converted to. Rounding keeps their order.
 pub(super) fn of_integers(op: Op, integers: Integers) -> Option<Set> {
     let low_high = match (op.meaning, op.of, op.to) {
         (Meaning::Convert, Scalar::Uint, Scalar::Float) => [integers.unsigned.0 as f32, integers.unsigned.1 as f32],

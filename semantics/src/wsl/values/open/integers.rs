@@ -1,14 +1,14 @@
-//! Bounds of 32-bit integers that are too many to list: bits that are known, and
-//! ends in either order.
+//! Bounds of 32-bit integers that are too many to list: known bits, and ends in signed and
+//! unsigned order.
 
 use super::MAX_VALUES;
 
-/// The sign bit. With it flipped, numbers are in the same order without a sign as
-/// they are with one.
+/// The sign bit. With this bit flipped, signed numbers have their order as unsigned numbers.
 const SIGN: u32 = 1 << 31;
 
-/// The words that have all of this, at least one: known bits, and the ends of the numbers, taken
-/// without a sign and with one. Each says all that the others do.
+/// The words that satisfy all of these bounds. There is at least one. The bounds are known
+/// bits, and the ends as unsigned and as signed numbers. Each bound includes what follows from
+/// the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Integers {
     /// Bits that are 0 in all of them.
@@ -21,7 +21,7 @@ pub struct Integers {
     pub signed: (i32, i32),
 }
 
-/// The least number from `low` on that has these bits.
+/// The least number from `low` on that has these bits. `None` if there is none.
 fn from(low: u32, zeros: u32, ones: u32) -> Option<u32> {
     let wrong = low & zeros | !low & ones;
     if wrong == 0 {
@@ -29,8 +29,8 @@ fn from(low: u32, zeros: u32, ones: u32) -> Option<u32> {
     }
     let top = 31 - wrong.leading_zeros();
     let below = |bit: u32| (1u32 << bit) - 1;
-    // From the highest wrong bit on, another number: that bit is set if it must be, otherwise the
-    // next one above it that may be.
+    // The number has to change from the highest wrong bit on. That bit is set if it must be 1.
+    // Otherwise the next higher bit that may become 1 is set.
     let raised = match ones >> top & 1 {
         1 => top,
         _ => {
@@ -41,7 +41,7 @@ fn from(low: u32, zeros: u32, ones: u32) -> Option<u32> {
     Some(low & !below(raised) | 1 << raised | ones & below(raised))
 }
 
-/// The greatest number up to `high` that has these bits.
+/// The greatest number up to `high` that has these bits. `None` if there is none.
 fn to(high: u32, zeros: u32, ones: u32) -> Option<u32> {
     from(!high, ones, zeros).map(|found| !found)
 }
@@ -70,22 +70,22 @@ impl Integers {
         Integers { zeros: !bits, ones: bits, unsigned: (bits, bits), signed: (bits as i32, bits as i32) }
     }
 
-    /// The words with these bits; none if they contradict each other.
+    /// The words with these known bits. `None` if they contradict each other.
     pub fn bits(zeros: u32, ones: u32) -> Option<Integers> {
         Integers { zeros, ones, ..Integers::ANY }.told()
     }
 
-    /// The numbers between two without sign, both among them.
+    /// The unsigned numbers between two, inclusive. `None` if `low` is greater than `high`.
     pub fn between(low: u32, high: u32) -> Option<Integers> {
         Integers { unsigned: (low, high), ..Integers::ANY }.told()
     }
 
-    /// The numbers between two with a sign, both among them.
+    /// The signed numbers between two, inclusive. `None` if `least` is greater than `most`.
     pub fn between_signed(least: i32, most: i32) -> Option<Integers> {
         Integers { signed: (least, most), ..Integers::ANY }.told()
     }
 
-    /// The low 32 bits of the exact numbers between two, both among them.
+    /// The low 32 bits of the exact integers between two, inclusive.
     pub fn wrapped(low: i128, high: i128) -> Integers {
         let turn = |n: i128| n >> 32;
         let half = 1 << 31;
@@ -94,12 +94,12 @@ impl Integers {
         unsigned.unwrap_or(Integers::ANY).or_both(signed.unwrap_or(Integers::ANY))
     }
 
-    /// What holds these words; none of none.
+    /// Bounds that hold these words. `None` if there are no words.
     pub fn of(words: impl IntoIterator<Item = u32>) -> Option<Integers> {
         words.into_iter().map(Integers::only).reduce(Integers::join)
     }
 
-    /// With what each part says told to the others; none if there is no such word.
+    /// Tightens each bound by the others, until nothing changes. `None` if no word is left.
     fn told(self) -> Option<Integers> {
         let Integers { mut zeros, mut ones, mut unsigned, mut signed } = self;
         loop {
@@ -119,7 +119,7 @@ impl Integers {
             let (zero, one) = common(unsigned.0, unsigned.1);
             (zeros, ones) = (zeros | not | zero, ones | set | one);
             signed = ((low ^ SIGN) as i32, (high ^ SIGN) as i32);
-            // Numbers of one sign are in the same order as both.
+            // Numbers of one sign have the same order with and without the sign.
             if (signed.0 < 0) == (signed.1 < 0) {
                 unsigned = (unsigned.0.max(signed.0 as u32), unsigned.1.min(signed.1 as u32));
             }
@@ -132,7 +132,7 @@ impl Integers {
         }
     }
 
-    /// The words that both have; none if there are none.
+    /// The words that are in both. `None` if there are none.
     pub fn meet(self, other: Integers) -> Option<Integers> {
         Integers {
             zeros: self.zeros | other.zeros,
@@ -143,14 +143,14 @@ impl Integers {
         .told()
     }
 
-    /// The words that both have. Where they contradict each other, as on a way that no execution
-    /// takes, all of them.
+    /// The words that are in both. If there are none, as on a way that no execution takes, all
+    /// words of `self`.
     #[must_use]
     pub fn or_both(self, other: Integers) -> Integers {
         self.meet(other).unwrap_or(self)
     }
 
-    /// What holds the words of both.
+    /// Bounds that hold the words of both.
     #[must_use]
     pub fn join(self, other: Integers) -> Integers {
         Integers {
@@ -163,7 +163,8 @@ impl Integers {
         .unwrap_or(Integers::ANY)
     }
 
-    /// The others than this word, as far as the ends say it; none if there are no others.
+    /// The words other than this one, as far as the ends can express that. `None` if there are
+    /// no others.
     pub fn without(self, bits: u32) -> Option<Integers> {
         let number = bits as i32;
         let mut left = self;
@@ -185,7 +186,7 @@ impl Integers {
         left.told()
     }
 
-    /// Whether the word is one of them.
+    /// Whether the word satisfies the bounds.
     pub fn contains(&self, bits: u32) -> bool {
         let number = bits as i32;
         bits & self.zeros == 0
@@ -194,12 +195,12 @@ impl Integers {
             && (self.signed.0..=self.signed.1).contains(&number)
     }
 
-    /// The only one, if there is one.
+    /// The only word, if there is only one.
     pub fn single(&self) -> Option<u32> {
         (self.unsigned.0 == self.unsigned.1).then_some(self.unsigned.0)
     }
 
-    /// All of them in ascending order, if they are surely no more than [`MAX_VALUES`].
+    /// All words in ascending order, if there are certainly no more than [`MAX_VALUES`].
     pub fn listed(&self) -> Option<Vec<u32>> {
         let free = !(self.zeros | self.ones);
         let (low, high) = self.unsigned;
@@ -257,7 +258,7 @@ mod tests {
 
     #[test]
     fn next_numbers_with_given_bits() {
-        // By trying, with 6 bits.
+        // Compared with a search, for 6 bits.
         let has = |v: u32, zeros: u32, ones: u32| v & zeros == 0 && !v & ones == 0;
         for zeros in 0..64u32 {
             for ones in (0..64u32).filter(|ones| ones & zeros == 0) {

@@ -1,5 +1,5 @@
-//! Sums of multiples of terms: `x + 1 - x` is 1, whatever x is, and `2 * x + 2` is `(x + 1) * 2`.
-//! All is modulo 2^32, so of `int` and `uint` alike.
+//! Sums of multiples of terms: `x + 1 - x` is 1 for every x, and `2 * x + 2` is `(x + 1) * 2`. All
+//! arithmetic is modulo 2^32, so `int` and `uint` are alike.
 
 use super::{Integers, OpenId, Opens, Term, Word, possible, transfer};
 use crate::wsl::library::Meaning;
@@ -7,10 +7,11 @@ use crate::wsl::meaning::{Lanes, Op};
 use crate::wsl::types::Scalar;
 use smallvec::SmallVec;
 
-/// The most terms that are added.
+/// The most terms of a sum.
 const MAX_ADDED: usize = 4;
 
-/// Terms that are no sums themselves, ascending, each with a factor that is not 0; and a number.
+/// A sum: terms that are no sums themselves, in ascending order, each with a factor that is not 0,
+/// and a constant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Linear {
     pub(super) terms: SmallVec<[(OpenId, u32); 2]>,
@@ -30,7 +31,7 @@ impl Linear {
         Linear { terms: SmallVec::from_slice(&[(id, 1)]), constant: 0 }
     }
 
-    /// With a multiple of another.
+    /// This sum plus a multiple of another.
     fn plus(mut self, other: &Linear, factor: u32) -> Linear {
         self.constant = self.constant.wrapping_add(other.constant.wrapping_mul(factor));
         for &(id, by) in &other.terms {
@@ -44,19 +45,19 @@ impl Linear {
         self
     }
 
-    /// The multiple of it.
+    /// A multiple of this sum.
     fn times(&self, factor: u32) -> Linear {
         Linear::constant(0).plus(self, factor)
     }
 }
 
-/// What an odd number is multiplied with to give 1: each step doubles how many bits are right.
+/// The number whose product with an odd number is 1. Each step doubles the number of correct bits.
 fn inverse(odd: u32) -> u32 {
     (0..5).fold(odd, |found, _| found.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(found))))
 }
 
 impl Opens {
-    /// The word as such a sum, by what is known by now.
+    /// The word as a sum, under the current decisions.
     fn linear_of(&self, word: Word) -> Option<Linear> {
         match self.read(word) {
             Word::Bits(bits) => Some(Linear::constant(bits)),
@@ -71,7 +72,7 @@ impl Opens {
         }
     }
 
-    /// What an operation gives that is such a sum of its operands; none of others.
+    /// The result of an operation that is a sum of its operands. `None` for other operations.
     pub(super) fn sum(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
         if !matches!(op.of, Scalar::Int | Scalar::Uint) || !matches!(op.to, Scalar::Int | Scalar::Uint) {
             return None;
@@ -104,7 +105,7 @@ impl Opens {
                 let above = self.scalar(self::op(Meaning::ShiftRight), &[x, Word::Bits(shift)]);
                 self.linear_of(above)?.times(1 << shift)
             }
-            // Where no bit is in both, there are no carries.
+            // If no bit is 1 in both, there are no carries.
             (Meaning::Or | Meaning::Xor, &[a, b]) if self.integers(a).zeros | self.integers(b).zeros == u32::MAX => of(0)?.plus(&of(1)?, 1),
             _ => return None,
         };
@@ -137,8 +138,8 @@ impl Opens {
         Some(word)
     }
 
-    /// Whether two integers are equal by what their difference is; none if that says nothing more
-    /// than they do.
+    /// Whether two integers are equal, from their difference. `None` if the difference says no more
+    /// than the integers themselves.
     pub(super) fn equal_sums(&mut self, a: Word, b: Word) -> Option<Word> {
         let difference = self.linear_of(a)?.plus(&self.linear_of(b)?, u32::MAX);
         let equal = Op::new(Meaning::Equal, Scalar::Uint, Scalar::Bool);
@@ -151,8 +152,8 @@ impl Opens {
         }
         let sides = match difference.terms[..] {
             [] => return Some(Word::Bits(u32::from(other == 0))),
-            // 2^n k x = c, k odd, where c is a multiple of 2^n, and otherwise never: the low 32 - n
-            // bits of x are those of c / 2^n / k.
+            // The equation is 2^n k x = c, with k odd. It never holds unless c is a multiple of
+            // 2^n. If c is one, the low 32 - n bits of x are those of c / 2^n / k.
             [(id, factor)] => {
                 let shift = factor.trailing_zeros();
                 if other & !(u32::MAX << shift) != 0 {
@@ -167,7 +168,7 @@ impl Opens {
             }
             [(x, 1), (y, u32::MAX)] | [(x, u32::MAX), (y, 1)] if other == 0 => [Word::Open(x), Word::Open(y)],
             _ if difference.terms.len() > MAX_ADDED => return None,
-            // One of x - y and y - x, always the same.
+            // This takes either x - y or y - x, but always the same one.
             _ => {
                 let negated = difference.times(u32::MAX);
                 let key = |sum: &Linear| (sum.terms.clone(), sum.constant);
@@ -175,20 +176,20 @@ impl Opens {
                 [self.added(&sum.terms), Word::Bits(sum.constant.wrapping_neg())]
             }
         };
-        // Those are compared as they are.
+        // The sides are the operands themselves, which are compared as they are.
         if sides == [a, b] || sides == [b, a] {
             return None;
         }
         Some(self.scalar(equal, &sides))
     }
 
-    /// Whether one is what the other is with every bit changed: their sum is 2^32 - 1.
+    /// Whether one word is the other with every bit flipped: their sum is 2^32 - 1.
     pub(super) fn are_complements(&self, a: Word, b: Word) -> bool {
         let sum = self.linear_of(a).zip(self.linear_of(b)).map(|(a, b)| a.plus(&b, 1));
         sum.is_some_and(|sum| sum.terms.is_empty() && sum.constant == u32::MAX)
     }
 
-    /// What is known of these terms' sum, if there is a term for it or for its negation.
+    /// The bounds of the sum of these terms, if there is a term for it or for its negation.
     fn known_sum(&self, terms: &[(OpenId, u32)]) -> Option<Integers> {
         let sum = Linear { terms: SmallVec::from_slice(terms), constant: 0 };
         match self.by_linear.get(&sum) {

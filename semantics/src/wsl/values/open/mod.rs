@@ -1,23 +1,23 @@
 //! Unspecified values: words that are symbols (seed 004: "unspecified value", "unspecified
 //! in-bounds value"; frozen, ERRATA WSL-D16).
 //!
-//! A [`Word`] is bits, an address, or a term over *leaves*, each an unspecified value that was met
-//! once. A term is the same value at every use; equal terms over deterministic operations are one
-//! term. What values a term can have is found by giving its leaves every value, where those are
-//! few, and otherwise by bounds that hold every value that an execution may show, and perhaps
-//! others. Where a term decides something (a branch, a case), a [`Ways`] decides, and the term
-//! keeps that value for the rest of the run.
+//! A [`Word`] is bits, an address, or a term over *leaves*. A leaf is an unspecified value that was
+//! met once. A term has the same value at every use. Equal terms over deterministic operations are
+//! one term. If the leaves of a term have few values, the term's values are found by giving the
+//! leaves every value. Otherwise they are found by bounds, which hold every value that an execution
+//! may show, and perhaps others. If a term decides something (a branch, a case), a [`Ways`]
+//! decides. The term then keeps that value for the rest of the run.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | `possible` | what a term may be: by its leaves, or by its parts |
+//! | `possible` | the possible values of a term: from its leaves, or from its parts |
 //! | `integers`, `transfer` | known bits and ends of integers; operations on them, both ways |
 //! | `linear` | sums of multiples of terms: equal ones are one term, and differences are known |
-//! | `canonical` | operations that are others: `a > b` is `b < a`, `a >= b` is `!(a < b)` |
+//! | `canonical` | canonical forms: `a > b` is `b < a`, `a >= b` is `!(a < b)` |
 //! | `floats` | operations on floats within sets |
-//! | `rewritten` | the same where a profile lets a device rewrite operations together |
-//! | `narrowed` | what decisions say of the terms below |
-//! | `ways` | the ways that a run may go |
+//! | `rewritten` | operations on floats that a profile lets a device rewrite together |
+//! | `narrowed` | what decisions say about the terms below |
+//! | `ways` | the ways of a run |
 
 mod canonical;
 mod floats;
@@ -43,7 +43,7 @@ use crate::wsl::types::Scalar;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// The number of a term in [`Opens`].
+/// The index of a term in [`Opens`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OpenId(pub u32);
 
@@ -52,7 +52,7 @@ pub struct OpenId(pub u32);
 pub enum Word {
     /// Definite bits.
     Bits(u32),
-    /// An unspecified value, or what was computed from some.
+    /// An unspecified value, or a value that was computed from unspecified values.
     Open(OpenId),
     /// The first word of a pointer or array reference.
     Address(Address),
@@ -71,80 +71,80 @@ impl Word {
 /// A term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::wsl) enum Term {
-    /// An unspecified value: one of these, or any of the type. No two leaves are the same.
+    /// An unspecified value: one of these, or any of the type. The number makes each
+    /// leaf different.
     Leaf(Option<SmallVec<[u32; 4]>>, Scalar, u32),
-    /// A float within bounds, which are the term's. No two are the same.
+    /// A float within the bounds of the term. The number makes each such term different.
     Within(u32),
     /// An operation that is deterministic for all values of its operands.
     Apply(Op, SmallVec<[Word; 3]>),
-    /// The word beside the value that the term has.
+    /// The word that is listed for the value of the other term.
     Among(OpenId, Box<[(u32, Word)]>),
 }
 
 /// The most terms of a run.
 pub const MAX_TERMS: usize = 1 << 20;
-/// The most values that the bounds of all terms list.
+/// The most values that the bounds of all terms list together.
 const MAX_LISTED: usize = 1 << 24;
-/// The most terms of a run that are looked at to find out what others may be, each as
-/// often as it is.
+/// The most visits to terms in a run, to find the possible values of terms.
 const MAX_WORK: u64 = 1 << 28;
-/// To look at so many terms takes as long as a step of a thread.
+/// So many visits to terms take as long as a step of a thread.
 const WORK_PER_STEP: u64 = 64;
-/// The most values that a leaf or an index is given one by one.
+/// The most values of a leaf or of an index that are listed one by one.
 pub const MAX_VALUES: usize = 4096;
 
-/// What is unspecified in a run, and what was decided of it.
+/// The unspecified values of a run, and the decisions about them.
 #[derive(Clone, Debug)]
 pub struct Opens {
-    /// How unspecified values are met.
+    /// The treatment of unspecified values.
     pub strategy: Strategy,
-    /// Which thread runs; its choices are numbered apart.
+    /// The thread that runs. The choices of each thread are numbered separately.
     pub thread: u32,
-    /// Under which profile of precision floats are sets; without one they are
-    /// the correctly rounded results.
+    /// The precision profile under which floats are sets. Without one, floats are the correctly
+    /// rounded results.
     pub precision: Option<Profile>,
-    /// How the decisions go.
+    /// The decisions at branches.
     pub ways: Ways,
-    /// What does arithmetic instead of [`scalar`], if a bug is planted.
+    /// The function that replaces [`scalar`], if a bug is planted.
     pub planted: Option<Replacement>,
-    /// What gives the bounds of integers instead, if a bug is planted.
+    /// The function that replaces the bounds of integers, if a bug is planted.
     pub planted_bound: Option<BoundReplacement>,
     terms: Vec<Term>,
-    /// What each term may be, by what its parts may be.
+    /// The possible values of each term, from those of its parts.
     bounds: Vec<Possible>,
-    /// What each term, taken for an integer, is within; every word if it is no integer.
+    /// The bounds of each term as an integer. They hold every word if it is no integer.
     integers: Vec<Integers>,
-    /// The terms that are sums of others, and the first of those that are the same sum.
+    /// The terms that are sums of others. `by_linear` has the first term for each sum.
     linear: FxHashMap<OpenId, linear::Linear>,
     by_linear: FxHashMap<linear::Linear, OpenId>,
-    /// How many values the bounds list.
+    /// The number of values that the bounds list.
     listed: usize,
     index: FxHashMap<Term, OpenId>,
     decided: FxHashMap<OpenId, u32>,
-    /// What a term was decided not to be.
+    /// The values that a term was decided not to have.
     excluded: FxHashMap<OpenId, SmallVec<[u32; 4]>>,
-    /// What comparisons that were decided left of a term.
+    /// What decided comparisons left of a term's values.
     narrowed: FxHashMap<OpenId, narrowed::Narrowed>,
-    /// What computed terms may come out as where they may be rewritten together.
+    /// The possible values of computed terms that a device may rewrite together.
     rewriting: Option<Box<rewritten::Rewriting>>,
-    /// What was decided, in order.
+    /// The decided terms, in order.
     decisions: Vec<OpenId>,
     choices: FxHashMap<u32, u64>,
-    /// Whether something was chosen or met that the specification leaves open.
+    /// Whether an unspecified value was chosen or met.
     met: bool,
     full: bool,
-    /// How many terms were looked at to find out what others may be.
+    /// The number of visits to terms, to find the possible values of terms.
     work: std::cell::Cell<u64>,
-    /// What terms may be by what is decided now, and how much work that was to find out.
+    /// The possible values of terms under the current decisions, with the work to find them.
     found: std::cell::RefCell<FxHashMap<OpenId, (Possible, u64)>>,
-    /// What decided terms are functions of, by what is decided now.
+    /// The variables that decided terms are functions of, under the current decisions.
     over: std::cell::RefCell<FxHashMap<OpenId, possible::Over>>,
-    /// Memory for what terms are functions of.
+    /// Memory for variables, to be used again.
     spare: std::cell::RefCell<Vec<possible::Variables>>,
 }
 
 impl Opens {
-    /// With nothing met so far.
+    /// A run that has met no unspecified value.
     pub fn new(strategy: Strategy, ways: Ways) -> Opens {
         Opens {
             strategy,
@@ -180,13 +180,13 @@ impl Opens {
         self.met
     }
 
-    /// Whether there were more terms than [`MAX_TERMS`], or too much was tried to find out what
-    /// they may be; what is computed then means nothing.
+    /// Whether there were more terms than [`MAX_TERMS`], or it took too much work to find their
+    /// possible values. Computed words then mean nothing.
     pub fn full(&self) -> bool {
         self.full || self.work.get() > MAX_WORK
     }
 
-    /// What was done to find out what terms may be, in steps of threads: fuel bounds it too.
+    /// The work to find the possible values of terms, in steps of threads. Fuel bounds it too.
     pub fn steps_of_work(&self) -> u64 {
         self.work.get() / WORK_PER_STEP
     }
@@ -195,7 +195,7 @@ impl Opens {
         self.work.set(self.work.get().saturating_add(terms as u64));
     }
 
-    /// How many choices a thread has made.
+    /// The number of choices that a thread has made.
     pub fn chosen_by(&self, thread: u32) -> u64 {
         self.choices.get(&thread).copied().unwrap_or(0)
     }
@@ -222,7 +222,7 @@ impl Opens {
         self.push(term)
     }
 
-    /// A new float within a set; a definite one if the set has no other.
+    /// A new float within a set. It is definite if the set has only one float.
     pub fn within(&mut self, set: Set) -> Word {
         match set.only() {
             Some(x) => Word::Bits((x as f32).to_bits()),
@@ -238,7 +238,7 @@ impl Opens {
         self.push_sum(term, None)
     }
 
-    /// The term, which is a sum.
+    /// Adds a term that is a sum.
     fn push_sum(&mut self, term: Term, sum: Option<&linear::Linear>) -> Word {
         if let Some(&id) = self.index.get(&term) {
             return self.read(Word::Open(id));
@@ -250,7 +250,7 @@ impl Opens {
         self.bounded(term, bound, integers)
     }
 
-    /// A new term that may be this.
+    /// Adds a term with these possible values and bounds.
     fn bounded(&mut self, term: Term, bound: Possible, integers: Integers) -> Word {
         if self.terms.len() >= MAX_TERMS || self.listed >= MAX_LISTED {
             self.full = true;
@@ -267,7 +267,7 @@ impl Opens {
         Word::Open(id)
     }
 
-    /// The word as it is known by now: what was decided is definite.
+    /// The word under the current decisions. A decided term becomes definite bits.
     pub fn read(&self, word: Word) -> Word {
         match word {
             Word::Open(id) => self.decided.get(&id).map_or(word, |&bits| Word::Bits(bits)),
@@ -279,7 +279,7 @@ impl Opens {
         &self.terms[id.0 as usize]
     }
 
-    /// The values that a word may have, in no order; none if they are more than [`MAX_VALUES`].
+    /// The values that a word may have, in no order. `None` if they are more than [`MAX_VALUES`].
     pub fn values(&self, word: Word) -> Option<Vec<u32>> {
         match possible::possible(self, word) {
             Possible::Values(values) => Some(values),
@@ -287,13 +287,13 @@ impl Opens {
         }
     }
 
-    /// What a word may be, with what was decided so far.
+    /// The possible values of a word under the current decisions.
     pub fn possible(&self, word: Word) -> Possible {
         possible::possible(self, word)
     }
 
-    /// Which of `options` the word is, decided for the rest of the run; none if it may be something
-    /// else, and that is what was decided.
+    /// Decides for the rest of the run which of `options` the word is. `None` if the decision is
+    /// that the word is something else.
     pub fn decide(&mut self, word: Word, options: &[u32]) -> Option<u32> {
         let word = self.read(word);
         let Word::Open(id) = word else { return word.definite().filter(|bits| options.contains(bits)) };
@@ -318,12 +318,12 @@ impl Opens {
         Some(bits)
     }
 
-    /// Whether the term was decided not to be this.
+    /// Whether it was decided that the term does not have this value.
     fn excludes(&self, id: OpenId, bits: u32) -> bool {
         self.excluded.get(&id).is_some_and(|all| all.contains(&bits))
     }
 
-    /// What is decided changes: what terms may be is to be found anew.
+    /// Forgets the possible values that were found, because the decisions change.
     fn learnt(&mut self) {
         self.found.get_mut().clear();
         self.over.get_mut().clear();
@@ -336,7 +336,8 @@ impl Opens {
         }
     }
 
-    /// The word beside the value that `which` has, one of the cases'.
+    /// The word that `cases` lists for the value of `which`. That value is one of the
+    /// listed values.
     pub fn among(&mut self, which: Word, cases: &[(u32, Word)]) -> Word {
         let first = match cases {
             [] => return Word::Bits(0),
@@ -355,7 +356,7 @@ impl Opens {
         }
     }
 
-    /// What the word is where the term `which` has that value.
+    /// The word under the condition that the term `which` has that value.
     fn beside(&self, which: OpenId, value: u32, word: Word) -> Word {
         match self.read(word) {
             Word::Open(id) if id == which => Word::Bits(value),
@@ -385,7 +386,8 @@ impl Opens {
         }
     }
 
-    /// What a comparison of integers gives because the operand was decided not to be the other.
+    /// The result of a comparison of integers, if it was decided that the operand does not have the
+    /// other's value.
     fn known_unequal(&self, op: Op, operands: &[Word]) -> Option<bool> {
         use crate::wsl::library::Meaning as M;
         let ([Word::Open(id), Word::Bits(bits)] | [Word::Bits(bits), Word::Open(id)]) = operands else { return None };
@@ -395,7 +397,7 @@ impl Opens {
         }
     }
 
-    /// An operation one of whose operands is open.
+    /// The result of an operation with an open operand.
     fn over_open(&mut self, op: Op, operands: &[Word]) -> Word {
         let identity = |opens: &Opens| possible::identity(op, operands).filter(|_| !opens.may_vary(op, operands));
         if let Some(known) = self.canonical(op, operands).or_else(|| identity(self)) {
@@ -413,11 +415,11 @@ impl Opens {
             return word;
         }
         match possible::results(self, op, operands) {
-            // One result, whatever the operands are.
+            // There is one result for all values of the operands.
             possible::Results::Exactly(values) if values.len() == 1 => Word::Bits(values[0]),
             possible::Results::Exactly(_) | possible::Results::Deterministic => self.push(Term::Apply(op, SmallVec::from_slice(operands))),
-            // Unspecified for some operands: a new value, of which no more is known than what it
-            // may be.
+            // The result is unspecified for some operands. So it is a new value, and only its
+            // possible values are known.
             possible::Results::OneOf(values) => self.leaf(Some(&values), op.to, values.first().copied().unwrap_or(0)),
             possible::Results::Any => self.leaf(None, op.to, 0),
         }
@@ -460,8 +462,8 @@ impl Lanes for Opens {
         match self.possible(index) {
             Possible::Values(values) if values.iter().all(|&v| v < bound) => index,
             possible => {
-                // Each value out of bounds stands for any in bounds, and so does an index that is
-                // not known: the values in bounds are its own.
+                // A value out of bounds stands for any value in bounds, and so does an index that
+                // is not known. Of a listed index, the values in bounds stand for themselves.
                 let all = match possible {
                     Possible::Values(values) if values.iter().any(|&v| v < bound) && index.definite().is_none() => {
                         let fallback = self.unspecified_below(otherwise);

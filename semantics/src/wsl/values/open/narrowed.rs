@@ -1,5 +1,5 @@
-//! What is decided says of the terms below: `i < 3` leaves fewer values of i, and of what
-//! i is made of.
+//! Decisions narrow the terms below them: `i < 3` leaves fewer values of i, and of the terms that i
+//! is made from.
 
 use super::integers::Integers;
 use super::{OpenId, Opens, Possible, Term, Word, transfer};
@@ -11,7 +11,7 @@ use crate::wsl::types::Scalar;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// What is left of all words, taken for integers and for floats.
+/// The words that are left, as integers and as floats.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Narrowed {
     integers: Integers,
@@ -20,10 +20,11 @@ pub(super) struct Narrowed {
 
 const ALL: Narrowed = Narrowed { integers: Integers::ANY, floats: Set::ANY };
 
-/// The most terms that are told what one decision says of them.
+/// The most terms that one decision narrows.
 const MAX_TOLD: usize = 64;
 
-/// A comparison of a float with a definite one: which orders of both hold.
+/// A comparison of a float with a definite one. `holds` says for less, equal and greater floats
+/// whether the comparison holds.
 struct Comparison {
     id: OpenId,
     bits: u32,
@@ -48,15 +49,16 @@ impl Comparison {
         }
     }
 
-    /// The floats of which it holds, or fails. Where operations are IEEE 754's, of every definite
-    /// number; otherwise of normal ones.
+    /// The floats for which the comparison holds, or fails if `holds` is false. If operations are
+    /// `exact` by IEEE 754, any definite number may be compared with. Otherwise only a normal one
+    /// says something.
     fn left(&self, holds: bool, exact: bool) -> Set {
         let x = f32::from_bits(self.bits);
-        // Subnormals may be flushed, and then compare as zeros do.
+        // Subnormals may be flushed, and then compare like zeros.
         if x.is_nan() || !exact && !x.is_normal() {
             return Set::ANY;
         }
-        // Zeros are equal.
+        // The two zeros are equal.
         let (low, high) = if x == 0.0 { (-0.0, 0.0) } else { (x, x) };
         let [less, equal, greater] = self.holds.map(|order| order == holds);
         let mut set = Set::NONE;
@@ -70,13 +72,13 @@ impl Comparison {
         if greater && x != f32::INFINITY {
             add(high.next_up(), f32::INFINITY);
         }
-        // What does not hold of NaN is true of it, and `!=` holds.
+        // For NaN only `!=` holds.
         let unordered = self.holds == [true, false, true];
         if unordered == holds { set.or_nan() } else { set }
     }
 }
 
-/// What follows from terms within bounds, beside all that is known already.
+/// Facts that follow from bounds of terms, in addition to what is known already.
 pub(super) struct Facts<'a> {
     opens: &'a Opens,
     integers: FxHashMap<OpenId, Integers>,
@@ -91,7 +93,7 @@ impl Facts<'_> {
         Facts { opens, integers: FxHashMap::default(), floats: FxHashMap::default(), unequal: Vec::new(), told: 0, contradict: false }
     }
 
-    /// Whether terms may have these values at once: false only if they cannot.
+    /// Whether terms may have these values at once. It is false only if they certainly cannot.
     pub(super) fn agree(opens: &Opens, values: &FxHashMap<OpenId, u32>) -> bool {
         let mut facts = Facts::new(opens);
         for (&id, &bits) in values {
@@ -108,7 +110,7 @@ impl Facts<'_> {
         }
     }
 
-    /// A term is within these bounds, and so are its operands within what follows.
+    /// Narrows a term to these bounds, and its operands to the bounds that follow.
     fn tell(&mut self, id: OpenId, bounds: Integers) {
         let mut left = vec![(id, bounds)];
         let end = self.told + MAX_TOLD;
@@ -163,13 +165,14 @@ impl Facts<'_> {
 
     fn compared_floats(&mut self, op: Op, operands: &[Word], holds: bool) {
         let exact = self.opens.precision.is_none();
-        // Where a profile lets comparisons with NaN go either way, they say nothing of the float.
+        // Under a profile that lets comparisons with NaN go either way, they say nothing about
+        // the float.
         if !matches!(self.opens.precision, None | Some(Profile::Strict)) {
             return;
         }
         let (id, left) = match (Comparison::of(op, operands), operands) {
             (Some(comparison), _) => (comparison.id, comparison.left(holds, exact)),
-            // NaN alone is not equal to itself.
+            // Only NaN is not equal to itself.
             (None, &[Word::Open(id), other]) if other == Word::Open(id) && exact && op.meaning == Meaning::Equal => {
                 let numbers = Set::of(Span::between(f64::NEG_INFINITY, f64::INFINITY));
                 (id, if holds { numbers } else { Set::NAN })
@@ -179,7 +182,7 @@ impl Facts<'_> {
         self.tell_floats(id, left);
     }
 
-    /// Whether a float is infinite, or finite, was decided.
+    /// Narrows a float after it was decided whether it is infinite, or whether it is finite.
     fn classified(&mut self, op: Op, word: Word, holds: bool) {
         let (Word::Open(id), None) = (word, self.opens.precision) else { return };
         let infinite = Set::point(f64::INFINITY).union(Set::point(f64::NEG_INFINITY));
@@ -202,7 +205,7 @@ impl Facts<'_> {
 }
 
 impl Opens {
-    /// What a word is within, taken for an integer, by what its parts are and by what was decided.
+    /// The bounds of a word as an integer, from those of its parts and from decisions.
     pub(super) fn integers(&self, word: Word) -> Integers {
         match self.read(word) {
             Word::Bits(bits) => Integers::only(bits),
@@ -218,14 +221,14 @@ impl Opens {
         }
     }
 
-    /// What a term is within, taken for a float.
+    /// The bounds of a term as a float.
     fn floats_of(&self, id: OpenId) -> Set {
         let set = self.bounds[id.0 as usize].floats();
         let met = self.narrowed.get(&id).map_or(set, |narrowed| set.meet(narrowed.floats));
         if met.is_none() { set } else { met }
     }
 
-    /// A term was decided to have that value: notes it, and what follows from it.
+    /// Records that a term was decided to have that value, and what follows from it.
     pub(super) fn tell(&mut self, id: OpenId, bits: u32) {
         self.learnt();
         let mut facts = Facts::new(self);
@@ -248,7 +251,7 @@ impl Opens {
         self.settle(id, bits);
     }
 
-    /// What a comparison of integers gives, if that is known.
+    /// The result of a comparison of integers, if it is known.
     pub(super) fn compared(&self, op: Op, operands: &[Word]) -> Option<bool> {
         match *operands {
             [a, b] if op.to == Scalar::Bool => transfer::compared(op, self.integers(a), self.integers(b)),
@@ -256,12 +259,12 @@ impl Opens {
         }
     }
 
-    /// What is left of what a term may be.
+    /// The possible values of a term that decisions leave.
     pub(super) fn left_of(&self, id: OpenId, possible: Possible) -> Possible {
         let integers = self.integers(Word::Open(id));
         let floats = self.narrowed.get(&id).map_or(Set::ANY, |narrowed| narrowed.floats);
         let is_left = |bits: u32| integers.contains(bits) && (floats.is_any() || floats.contains(f32::from_bits(bits).into()));
-        // Where nothing is left, no execution comes.
+        // If nothing is left, no execution comes here. The values then stay as they are.
         match possible {
             Possible::Values(mut values) => {
                 if values.iter().any(|&v| is_left(v)) {
@@ -282,7 +285,7 @@ impl Opens {
     }
 }
 
-/// The floats of a set; the only one, if there is one.
+/// The floats of a set, or its only float as a value.
 fn of_floats(set: Set) -> Possible {
     match set.only() {
         Some(x) => Possible::Values(vec![(x as f32).to_bits()]),

@@ -1,4 +1,4 @@
-//! What values a term can have.
+//! The values that a term can have.
 
 use super::narrowed::Facts;
 use super::{Integers, MAX_VALUES, OpenId, Opens, Term, Word, floats, transfer};
@@ -9,7 +9,7 @@ use crate::wsl::meaning::{Given, Op};
 use crate::wsl::types::Scalar;
 use smallvec::SmallVec;
 
-/// What a word may be.
+/// The possible values of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Possible {
     /// One of these, in ascending order.
@@ -21,7 +21,7 @@ pub enum Possible {
 }
 
 impl Possible {
-    /// Either.
+    /// The union of both.
     pub fn or(self, other: Possible) -> Possible {
         match (self, other) {
             (Possible::Values(mut values), Possible::Values(more)) => {
@@ -35,7 +35,7 @@ impl Possible {
         }
     }
 
-    /// The floats that it may be, by their bits.
+    /// The possible values as a set of floats.
     pub fn floats(&self) -> Set {
         match self {
             Possible::Values(values) => values.iter().fold(Set::NONE, |set, &bits| set.union(Set::point(f64::from(f32::from_bits(bits))))),
@@ -44,7 +44,7 @@ impl Possible {
         }
     }
 
-    /// The only one, if there is one.
+    /// The only possible value, if there is one.
     pub fn only(&self) -> Option<u32> {
         match self {
             Possible::Values(values) if values.len() == 1 => Some(values[0]),
@@ -53,13 +53,13 @@ impl Possible {
     }
 }
 
-/// What an operation may give.
+/// The possible results of an operation.
 pub(super) enum Results {
-    /// One of these, and always the same for the same operands.
+    /// One of these values. The same operands always have the same result.
     Exactly(Vec<u32>),
-    /// Too many, but always the same for the same operands.
+    /// Too many values to list. The same operands always have the same result.
     Deterministic,
-    /// One of these; for some operands it is unspecified which.
+    /// One of these values. For some operands it is unspecified which.
     OneOf(Vec<u32>),
     /// No bound is known.
     Any,
@@ -67,26 +67,28 @@ pub(super) enum Results {
 
 /// The most assignments of values to leaves that are tried.
 const MAX_TRIED: usize = 4096;
-/// The most assignments that are asked whether they contradict each other.
+/// The most assignments that are checked for contradictions.
 const MAX_RELATED: usize = 256;
 /// The most terms that are followed to their leaves.
 const MAX_FOLLOWED: usize = 512;
-/// The most terms of which is kept what they may be.
+/// The most terms whose possible values are kept.
 const MAX_FOUND: usize = 4096;
-/// The most decisions, the last ones, that are held against an assignment.
+/// The most decisions that are compared with an assignment. They are the last ones.
 const MAX_DECISIONS: usize = 64;
 /// The most combinations of operands that are tried.
 const MAX_COMBINATIONS: usize = 4096;
 
-/// What a word may be, with what is decided: by giving the leaves below it, and below what was
-/// decided with them, every value; if those are too many, by what its parts may be.
+/// The possible values of a word under the current decisions. Every value is given to the leaves
+/// below the word, and assignments that contradict decisions are dropped. If there are too many
+/// assignments, the possible values of the word's parts are combined.
 pub(super) fn possible(opens: &Opens, word: Word) -> Possible {
     match opens.read(word) {
         Word::Bits(bits) => Possible::Values(vec![bits]),
         Word::Address(_) => Possible::Any,
         Word::Open(id) => {
             if let Some((possible, work)) = opens.found.borrow().get(&id) {
-                // Found anew it would be as much work, and programs end by how much there was.
+                // The work counts as if they were found again. Programs stop by the amount of work,
+                // so it must not depend on what is kept.
                 opens.worked(*work as usize);
                 return possible.clone();
             }
@@ -106,10 +108,10 @@ pub(super) fn possible(opens: &Opens, word: Word) -> Possible {
     }
 }
 
-/// Words of terms, by the terms' numbers, so that nothing is hashed.
+/// Words of terms, indexed by the terms' numbers, so that nothing is hashed.
 #[derive(Clone, Debug, Default)]
 struct Slots {
-    /// A slot that was filled in another round is empty.
+    /// The current round. A slot that was filled in another round is empty.
     round: u32,
     all: Vec<(u32, u32)>,
     /// The slots that were filled in this round, in order.
@@ -140,7 +142,7 @@ impl Slots {
         self.filled.push(id);
     }
 
-    /// Empties the slots that were filled after so many.
+    /// Empties all but the first `filled` slots that were filled.
     fn truncate(&mut self, filled: usize) {
         for id in self.filled.drain(filled..) {
             self.all[id.0 as usize] = (0, 0);
@@ -148,28 +150,28 @@ impl Slots {
     }
 }
 
-/// What a term is a function of: its undecided leaves, and in place of leaves that may have any
-/// value the terms over them that have few.
+/// The variables that a term is a function of: its undecided leaves. Leaves that may have any value
+/// are replaced with terms above them that have few values.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Variables {
-    /// Each with its values.
+    /// Each variable with its values.
     all: Vec<(OpenId, Vec<u32>)>,
-    /// The terms that were followed, and those that are variables.
+    /// The terms that were followed, and the terms that are variables.
     seen: Slots,
-    /// How many terms were followed.
+    /// The number of followed terms.
     followed: usize,
-    /// How many values were copied.
+    /// The number of copied values.
     copied: usize,
-    /// What terms are for one assignment of values to the variables.
+    /// The values of terms for one assignment of values to the variables.
     assigned: Slots,
 }
 
-/// What a decided term is a function of, by what is decided of others.
+/// The variables that a decided term is a function of, under the decisions about other terms.
 #[derive(Clone, Debug)]
 pub(super) struct Over {
-    /// None if one of them may have any value, or there are too many.
+    /// `None` if one of them may have any value, or if there are too many.
     variables: Option<Box<[OpenId]>>,
-    /// How much it was to find them, in terms that were looked at.
+    /// The work to find them, in visits to terms.
     work: usize,
 }
 
@@ -196,7 +198,7 @@ fn parts(term: &Term) -> SmallVec<[OpenId; 4]> {
 }
 
 impl Variables {
-    /// None, in what earlier ones left of memory.
+    /// No variables, in memory that earlier ones have left.
     fn of(opens: &Opens) -> Variables {
         let mut variables = opens.spare.borrow_mut().pop().unwrap_or_default();
         variables.all.clear();
@@ -205,22 +207,23 @@ impl Variables {
         variables
     }
 
-    /// Leaves its memory to others.
+    /// Leaves its memory for later variables.
     fn end(self, opens: &Opens) {
         opens.spare.borrow_mut().push(self);
     }
 
-    /// How much was done, in terms that were looked at.
+    /// The work so far, in visits to terms.
     fn work(&self) -> usize {
         self.followed + self.copied / 16
     }
 
-    /// Whether these are all among them.
+    /// Whether the variables include all of these.
     fn include(&self, others: &[OpenId]) -> bool {
         others.iter().all(|other| self.all.iter().any(|(id, _)| id == other))
     }
 
-    /// Adds those of a term; false if one of them may have any value.
+    /// Adds the variables of a term. False if one of them may have any value, or if too many terms
+    /// were followed.
     fn add(&mut self, opens: &Opens, id: OpenId) -> bool {
         if opens.decided.contains_key(&id) || self.seen.get(id).is_some() {
             return true;
@@ -238,8 +241,8 @@ impl Variables {
             self.add_variable(id, values);
             return true;
         }
-        // What can be followed to its leaves is; of what cannot, the innermost terms that have few
-        // values are variables.
+        // A term is followed to its leaves, if it can be. Otherwise the innermost terms with few
+        // values are the variables.
         let (variables, seen) = (self.all.len(), self.seen.filled.len());
         self.seen.insert(id, 0);
         if deep(|| parts(opens.term(id)).into_iter().all(|part| self.add(opens, part))) {
@@ -262,15 +265,15 @@ impl Variables {
         self.all.push((id, values));
     }
 
-    /// The values of a term of which these are the variables, in order; none if there are too many
-    /// assignments.
+    /// The values of the term that has these variables, in ascending order. `None` if there are too
+    /// many assignments.
     fn values(&mut self, opens: &Opens, id: OpenId) -> Option<Vec<u32>> {
-        // What was decided of terms over the same variables leaves fewer assignments.
+        // Decisions about terms over the same variables rule out assignments.
         let mut decided: SmallVec<[(OpenId, u32); 8]> = SmallVec::new();
         for &term in opens.decisions.iter().rev().take(MAX_DECISIONS) {
             let mut over = opens.over.borrow_mut();
             let Over { variables, work } = over.entry(term).or_insert_with(|| Over::of(opens, term));
-            // Found anew it would be as much work.
+            // The work counts as if they were found again.
             opens.worked(*work);
             if variables.as_ref().is_some_and(|variables| !variables.is_empty() && self.include(variables)) {
                 decided.push((term, opens.decided[&term]));
@@ -282,7 +285,7 @@ impl Variables {
         for (_, values) in &*all {
             count = count.checked_mul(values.len()).filter(|&n| n <= MAX_TRIED)?;
         }
-        // Terms that are variables may have an unlisted one below them in common.
+        // Variables that are terms may share an unlisted leaf below them.
         let terms = all.iter().filter(|(id, _)| matches!(opens.term(*id), Term::Apply(..))).count();
         let related = terms > 1 && count <= MAX_RELATED;
         let mut found = Vec::new();
@@ -304,7 +307,7 @@ impl Variables {
     }
 }
 
-/// Whether terms may have these values at once: false only if they cannot.
+/// Whether terms may have these values at once. It is false only if they certainly cannot.
 fn agree(opens: &Opens, assigned: &Slots) -> bool {
     let values = assigned.filled.iter().filter_map(|&id| Some((id, assigned.get(id)?)));
     Facts::agree(opens, &values.collect())
@@ -329,7 +332,7 @@ fn value(opens: &Opens, id: OpenId, known: &mut Slots) -> Option<u32> {
     Some(bits)
 }
 
-/// The value of a term by its parts, whatever was decided of it.
+/// The value of a term from its parts, whatever was decided about it.
 fn computed(opens: &Opens, id: OpenId, known: &mut Slots) -> Option<u32> {
     let of = |w: Word, known: &mut Slots| match w {
         Word::Bits(bits) => Some(bits),
@@ -356,7 +359,7 @@ fn computed(opens: &Opens, id: OpenId, known: &mut Slots) -> Option<u32> {
     }
 }
 
-/// What a new term may be, by what its parts may be; and what it is within, taken for an integer.
+/// The possible values of a new term from those of its parts, and its bounds as an integer.
 pub(super) fn bound(opens: &Opens, term: &Term) -> (Possible, Integers) {
     let possible = match term {
         Term::Leaf(Some(values), ..) => {
@@ -373,8 +376,8 @@ pub(super) fn bound(opens: &Opens, term: &Term) -> (Possible, Integers) {
                 Some(_) => Possible::Any,
                 None => {
                     let integers = opens.forward(*op, operands);
-                    // Of any integer it is any float that is not far beyond, which says too little
-                    // to be shown.
+                    // If the operand may be any integer, the result may be nearly any float. That
+                    // says too little to be shown.
                     let converted =
                         operands.first().map(|&w| opens.integers(w)).filter(|&from| operands.len() == 1 && from != Integers::ANY);
                     return match converted.and_then(|from| floats::of_integers(*op, from)) {
@@ -404,7 +407,7 @@ pub(super) fn bound(opens: &Opens, term: &Term) -> (Possible, Integers) {
     (possible, integers)
 }
 
-/// What a word may be by what its parts may be.
+/// The possible values of a word from those of its parts.
 fn by_parts(opens: &Opens, word: Word) -> Possible {
     match opens.read(word) {
         Word::Bits(bits) => Possible::Values(vec![bits]),
@@ -413,7 +416,7 @@ fn by_parts(opens: &Opens, word: Word) -> Possible {
     }
 }
 
-/// What an operation may give for operands one of which is open.
+/// The possible results of an operation with an open operand.
 pub(super) fn results(opens: &Opens, op: Op, operands: &[Word]) -> Results {
     let parts: Vec<Possible> = operands.iter().map(|&w| possible(opens, w)).collect();
     if let Some(tried) = tried(opens, op, &parts) {
@@ -429,7 +432,7 @@ pub(super) fn results(opens: &Opens, op: Op, operands: &[Word]) -> Results {
     }
 }
 
-/// What an operation gives for each combination of its operands' values, if those are few.
+/// The results of an operation for each combination of its operands' values, if there are few.
 fn tried(opens: &Opens, op: Op, parts: &[Possible]) -> Option<Results> {
     let all: Option<Vec<&Vec<u32>>> = parts
         .iter()
@@ -466,7 +469,7 @@ fn tried(opens: &Opens, op: Op, parts: &[Possible]) -> Option<Results> {
     Some(if exact { Results::Exactly(found) } else { Results::OneOf(found) })
 }
 
-/// The whole numbers that floats of a set are truncated to, if they are all numbers of the type.
+/// The integers that the floats of a set are truncated to, if all of them are values of the type.
 pub(super) fn whole_numbers(set: &Set, to: Scalar) -> Option<Integers> {
     let hull = set.hull().filter(|_| set.is_bounded())?;
     let (low, high) = (hull.low.trunc(), hull.high.trunc());
@@ -477,7 +480,7 @@ pub(super) fn whole_numbers(set: &Set, to: Scalar) -> Option<Integers> {
     Some(Integers::wrapped(low as i128, high as i128))
 }
 
-/// Whether the operation gives exactly one value for all operands.
+/// Whether the operation has exactly one result for all operands.
 pub(super) fn is_total(op: Op) -> bool {
     use Meaning as M;
     let integer = matches!(op.of, Scalar::Int | Scalar::Uint | Scalar::Bool);
@@ -509,7 +512,7 @@ pub(super) fn is_total(op: Op) -> bool {
     }
 }
 
-/// What a comparison of a number with itself gives.
+/// The result of comparing a number with itself.
 pub(super) fn reflexive(op: Op) -> Option<bool> {
     match op.meaning {
         Meaning::Equal | Meaning::LessEqual | Meaning::GreaterEqual => Some(true),
@@ -518,8 +521,8 @@ pub(super) fn reflexive(op: Op) -> Option<bool> {
     }
 }
 
-/// What an operation gives because two of its operands are the same value, or because one of them
-/// decides alone.
+/// The result of an operation that is known because two of its operands are the same value, or
+/// because one of them decides alone.
 pub(super) fn identity(op: Op, operands: &[Word]) -> Option<Word> {
     use Meaning as M;
     let integer = op.of != Scalar::Float;

@@ -1,16 +1,16 @@
 //! Operations on floats under a profile that lets a device rewrite them together.
 //!
-//! Of a single operation such a profile says nothing; what bounds it is the polynomial that the
-//! operations compute from their leaves ([`crate::number::sets`]). So a term that was computed has
-//! a lane of a run over [`Sets`], which holds its polynomial, or a certificate that it is exact
-//! however it is rewritten; the term's bounds are what the lane may be. Constants, inputs,
-//! interpolated values, texels and converted integers are leaves.
+//! Such a profile does not bound a single operation. The bound is the polynomial that the
+//! operations compute from their leaves ([`crate::number::sets`]). So a computed term has a lane of
+//! a run over [`Sets`]. The lane holds the term's polynomial, or a certificate that the term is
+//! exact however it is rewritten. The lane's possible values are the bounds of the term. Constants,
+//! inputs, interpolated values, texels and converted integers are leaves.
 //!
-//! A comparison that may come out either way is a new unspecified value each time: two evaluations
-//! of one expression may differ.
+//! A comparison that may go either way is a new unspecified value each time, because two
+//! evaluations of one expression may differ.
 //!
-//! Each operation is what the translation to SPIR-V makes of it: one instruction, or the formula
-//! that is here. What stands here for no operation is unbounded.
+//! Each operation is treated as its translation to SPIR-V: one instruction, or the formula that is
+//! here. An operation without either is unbounded.
 
 use super::{Integers, OpenId, Opens, Possible, Term, Word};
 use crate::number::sets::{Exploration, Set, Sets, Span, Truth};
@@ -21,8 +21,7 @@ use crate::wsl::types::Scalar;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// The most terms of which one is chosen whose lanes are looked at, and the most choices one in the
-/// other.
+/// The most cases of a term whose lanes are examined, and the deepest nesting of such terms.
 const MAX_CASES: usize = 8;
 const MAX_CHOICES: u32 = 8;
 
@@ -44,7 +43,7 @@ impl Rewriting {
         self.sets.apply(&Arithmetic::default(), op, &tuples).ok()?.first().copied()
     }
 
-    /// The lane of what an operation gives.
+    /// The lane of an operation's result.
     fn computed(&mut self, meaning: Meaning, operands: &[Lane]) -> Option<Lane> {
         use Meaning as M;
         let (zero, one) = (Lane::exact(0.0), Lane::exact(1.0));
@@ -64,14 +63,14 @@ impl Rewriting {
                 let (a, b) = (self.apply(Number::Mul, &[x, rest])?, self.apply(Number::Mul, &[y, z])?);
                 self.apply(Number::Add, &[a, b])
             }
-            // Whether it is not zero.
+            // The result is whether the operand is not zero.
             (M::Convert, &[x]) => self.apply(Number::NotEqual, &[x, zero]),
             _ => self.apply(instruction(meaning)?, operands),
         }
     }
 }
 
-/// The operation that is one instruction.
+/// The instruction of an operation that is only one instruction.
 fn instruction(meaning: Meaning) -> Option<Number> {
     use Meaning as M;
     Some(match meaning {
@@ -108,7 +107,7 @@ impl Opens {
         self.precision.filter(|profile| !profile.controls().no_contraction)
     }
 
-    /// A new float within a set that nothing was computed for: an interpolated value, a texel.
+    /// A new float within a set that no operation computed: an interpolated value, or a texel.
     pub fn by_itself(&mut self, set: Set) -> Word {
         let word = self.within(set);
         if let (Word::Open(id), Some(profile)) = (word, self.rewrites()) {
@@ -125,8 +124,8 @@ impl Opens {
         Some(lane)
     }
 
-    /// The lane of a word; none if anything may come of arithmetic on it. So many choices, one in
-    /// the other, are looked into.
+    /// The lane of a word. `None` if arithmetic on the word is unbounded. Terms with cases are
+    /// examined up to a nesting of `choices`.
     fn lane_of(&mut self, profile: Profile, word: Word, choices: u32) -> Option<Lane> {
         let id = match self.read(word) {
             Word::Bits(bits) => return self.lane_of_number(profile, f32::from_bits(bits)),
@@ -136,7 +135,7 @@ impl Opens {
         if let Some(&lane) = self.rewriting.as_ref().and_then(|rewriting| rewriting.lanes.get(&id)) {
             return Some(lane);
         }
-        // An unspecified float, and a converted integer, are values by themselves.
+        // An unspecified float and a converted integer are leaves.
         let is_leaf = match self.term(id) {
             Term::Leaf(values, of, _) => values.is_some() && *of == Scalar::Float,
             Term::Apply(op, _) => op.meaning == Meaning::Convert && op.of != Scalar::Float && op.to == Scalar::Float,
@@ -153,8 +152,8 @@ impl Opens {
         self.leaf_of(profile, id, set)
     }
 
-    /// The lane of a number by itself. A subnormal one may be taken for zero, each time that it is
-    /// read.
+    /// The lane of a constant. A device may take a subnormal constant for zero, each time that it
+    /// reads it.
     fn lane_of_number(&mut self, profile: Profile, value: f32) -> Option<Lane> {
         if !value.is_subnormal() {
             return Some(Lane::exact(value));
@@ -164,7 +163,7 @@ impl Opens {
         rewriting.sets.any_of(value, set, Why::Subnormal).ok()
     }
 
-    /// The lane of a term that is one of these.
+    /// The lane of a term that is one of these words.
     fn chosen_lane(&mut self, profile: Profile, id: OpenId, words: &[Word], choices: u32) -> Option<Lane> {
         let mut all: Option<Lane> = None;
         for &word in words {
@@ -180,8 +179,8 @@ impl Opens {
         Some(lane)
     }
 
-    /// An operation on floats where the profile lets a device rewrite it together with others; none
-    /// if the profile does not, or nothing bounds the result.
+    /// The result of an operation on floats that a device may rewrite together with others. `None`
+    /// if the profile does not allow that, or if nothing bounds the result.
     pub(super) fn rewritten(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
         let profile = self.rewrites()?;
         if op.of != Scalar::Float || !matches!(op.to, Scalar::Float | Scalar::Bool) || op.arity() != Some(operands.len()) {

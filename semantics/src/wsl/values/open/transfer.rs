@@ -1,20 +1,21 @@
-//! What operations on integers give for operands within bounds, and what results within bounds say
-//! of operands: no word is lost that an execution may have.
+//! Transfer functions of operations on integers. Bounds of the operands give bounds of the result,
+//! and bounds of the result give bounds of the operands. The bounds lose no word that an execution
+//! may have.
 //!
-//! Seed 004 "Integer arithmetic", "Bit manipulation", as `meaning::integer` has
-//! it of definite operands.
+//! Seed 004 "Integer arithmetic", "Bit manipulation", as `meaning::integer` defines it for
+//! definite operands.
 
 use super::integers::Integers;
 use crate::wsl::library::Meaning;
 use crate::wsl::meaning::Op;
 use crate::wsl::types::Scalar;
 
-/// What a test puts in the place of what the results of an operation are within: the operation, its
-/// operands, and the bounds.
+/// A function that a test plants to replace the bounds of results. It gets the operation, the
+/// bounds of the operands, and the correct bounds.
 pub type Replacement = fn(Op, &[Integers], Integers) -> Integers;
 
-/// What the results of an operation from integers to integers are within, wherever it gives one.
-/// Every word of other operations.
+/// The bounds of an operation's results, for all operands for which the operation has one. Only
+/// operations from integers to integers have bounds. For others the result is every word.
 pub fn forward(op: Op, operands: &[Integers]) -> Integers {
     if !matches!(op.of, Scalar::Int | Scalar::Uint) || !matches!(op.to, Scalar::Int | Scalar::Uint) {
         return Integers::ANY;
@@ -99,8 +100,8 @@ fn below(most: u32) -> Integers {
     within(Integers::between(0, most))
 }
 
-/// The known bits of x + y + carry: those that the least and the greatest sum have because the
-/// carries into them are known.
+/// The known bits of x + y + carry. A bit is known if it is known in both operands and the carry
+/// into it is known. The least and the greatest sum show these carries.
 fn added(x: Integers, y: Integers, carry: u32) -> Integers {
     let most = (!x.zeros).wrapping_add(!y.zeros).wrapping_add(carry);
     let least = x.ones.wrapping_add(y.ones).wrapping_add(carry);
@@ -128,14 +129,16 @@ fn complement(x: Integers) -> Integers {
     Integers { zeros: x.ones, ones: x.zeros, unsigned: (!x.unsigned.1, !x.unsigned.0), signed: (!x.signed.1, !x.signed.0) }
 }
 
-/// The least and the greatest of a function that is monotone in each operand, at the corners.
+/// The least and the greatest value of a function that is monotone in each operand. Both are
+/// at corners.
 fn at_corners((a, b): (i128, i128), (c, d): (i128, i128), f: impl Fn(i128, i128) -> i128) -> (i128, i128) {
     let all = [f(a, c), f(a, d), f(b, c), f(b, d)];
     (all.into_iter().min().unwrap_or(0), all.into_iter().max().unwrap_or(0))
 }
 
 fn product(x: Integers, y: Integers) -> Integers {
-    // Of the lowest bits that are known of both, and of the zeros below.
+    // The lowest bits of the product are known from the lowest known bits of both, and from their
+    // trailing zeros.
     let zeros = |of: Integers| of.zeros.trailing_ones();
     let known = |of: Integers| (of.zeros | of.ones).trailing_ones();
     let low = |bits: u32| if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
@@ -150,7 +153,7 @@ fn product(x: Integers, y: Integers) -> Integers {
     within(Integers::bits(!lowest & bits, lowest & bits)).or_both(by(unsigned(x), unsigned(y))).or_both(by(signed(x), signed(y)))
 }
 
-/// Of what is divided by other numbers than 0.
+/// Bounds of a quotient, for divisors other than 0.
 fn quotient(of: Scalar, x: Integers, y: Integers) -> Integers {
     let part = |low: i128, high: i128, by: (i128, i128), x: (i128, i128)| {
         let (low, high) = (by.0.max(low), by.1.min(high));
@@ -168,8 +171,8 @@ fn quotient(of: Scalar, x: Integers, y: Integers) -> Integers {
     }
 }
 
-/// Of what is divided by other numbers than 0: below the divisor's magnitude, with the
-/// sign of the dividend.
+/// Bounds of a remainder, for divisors other than 0. Its magnitude is below the divisor's, and it
+/// has the sign of the dividend.
 fn remainder(of: Scalar, x: Integers, y: Integers) -> Integers {
     // Multiples of the divisor have no bits below its lowest one.
     let below_divisor = match y.zeros.trailing_ones() {
@@ -184,15 +187,15 @@ fn remainder(of: Scalar, x: Integers, y: Integers) -> Integers {
     let most = (magnitude - 1).max(0);
     let ends = (if range.0 >= 0 { 0 } else { range.0.max(-most) }, if range.1 <= 0 { 0 } else { range.1.min(most) });
     let rest = lowest.or_both(Integers::wrapped(ends.0, ends.1));
-    // Less than every divisor is left as it is.
+    // A dividend that is less than every divisor stays as it is.
     let least = if of == Scalar::Uint { i128::from(y.unsigned.0) } else { signed(y).0 };
     if range.0 >= 0 && range.1 < least { x } else { rest }
 }
 
-/// The lesser, or the greater.
+/// The lesser of two, or the greater.
 fn extreme(of: Scalar, x: Integers, y: Integers, greater: bool) -> Integers {
     let (a, b) = if of == Scalar::Uint { (unsigned(x), unsigned(y)) } else { (signed(x), signed(y)) };
-    // One of them throughout, if it is never beyond the other.
+    // An operand is the result throughout, if it is never beyond the other.
     let (is_first, is_second) = if greater { (a.0 >= b.1, b.0 >= a.1) } else { (a.1 <= b.0, b.1 <= a.0) };
     let pick = |a: i128, b: i128| if greater { a.max(b) } else { a.min(b) };
     match (is_first, is_second) {
@@ -202,7 +205,7 @@ fn extreme(of: Scalar, x: Integers, y: Integers, greater: bool) -> Integers {
     }
 }
 
-/// What holds the results for every number of bits that one shifts by.
+/// Bounds that hold the results for every possible number of bits to shift by.
 fn by_each(by: Integers, shifted: impl Fn(u32) -> Integers) -> Integers {
     let may =
         |n: &u32| n & by.zeros & 31 == 0 && !n & by.ones & 31 == 0 && (by.unsigned.1 > 31 || (by.unsigned.0..=by.unsigned.1).contains(n));
@@ -228,8 +231,8 @@ fn shifted_right(of: Scalar, x: Integers, n: u32) -> Integers {
     }
 }
 
-/// Whether a division or remainder has a divisor that is never 0, or a clamp ends in their order:
-/// then it gives one number for the same operands.
+/// Whether the divisor of a division or remainder is never 0, or the ends of a clamp are in order.
+/// Then the same operands give one number.
 pub fn is_defined(op: Op, operands: &[Integers]) -> bool {
     match (op.meaning, operands) {
         (Meaning::Divide | Meaning::Remainder, [_, y]) if op.of != Scalar::Float => !y.contains(0),
@@ -242,12 +245,12 @@ pub fn is_defined(op: Op, operands: &[Integers]) -> bool {
     }
 }
 
-/// Whether all are 0 or 1, as of `bool` any other bits are true, too.
+/// Whether all are 0 or 1. Any other bits of a `bool` are true too.
 fn are_truths(all: &[Integers]) -> bool {
     all.iter().all(|x| x.unsigned.1 <= 1)
 }
 
-/// What a comparison of integers gives, if it is the same for all of them.
+/// The result of a comparison of integers, if it is the same for all of them.
 pub fn compared(op: Op, x: Integers, y: Integers) -> Option<bool> {
     let less = |(a, b): (i128, i128), (c, d): (i128, i128)| match (b < c, a >= d) {
         (true, _) => Some(true),
@@ -268,15 +271,14 @@ pub fn compared(op: Op, x: Integers, y: Integers) -> Option<bool> {
     }
 }
 
-/// What a comparison that was decided says of its operands, of each if anything; `None` if it
-/// cannot be decided so.
+/// The bounds of the operands after a comparison was decided. `None` if it cannot be decided so.
 pub fn told(op: Op, x: Integers, y: Integers, holds: bool) -> Option<[Integers; 2]> {
     if op.of == Scalar::Bool && !are_truths(&[x, y]) {
         return Some([x, y]);
     }
     match (op.meaning, op.of, holds) {
         (Meaning::Equal, Scalar::Int | Scalar::Uint | Scalar::Bool, true) => x.meet(y).map(|both| [both; 2]),
-        // Less an end that is the other.
+        // If an operand is one number, that number is removed from the ends of the other.
         (Meaning::Equal, Scalar::Int | Scalar::Uint | Scalar::Bool, false) => {
             let x = y.single().map_or(Some(x), |y| x.without(y))?;
             Some([x, x.single().map_or(Some(y), |x| y.without(x))?])
@@ -301,8 +303,8 @@ pub fn told(op: Op, x: Integers, y: Integers, holds: bool) -> Option<[Integers; 
     }
 }
 
-/// What a result within bounds says of the operand of that place, where all operands are within
-/// bounds themselves: bounds that it is within too.
+/// The bounds of the operand in that place, from the bounds of the result and of all operands. The
+/// operand is also within its own bounds.
 pub fn backward(op: Op, result: Integers, operands: &[Integers], place: usize) -> Integers {
     let truth = op.of == Scalar::Bool && op.to == Scalar::Bool && are_truths(operands);
     if !truth && (!matches!(op.of, Scalar::Int | Scalar::Uint) || !matches!(op.to, Scalar::Int | Scalar::Uint)) {
@@ -345,15 +347,15 @@ pub fn backward(op: Op, result: Integers, operands: &[Integers], place: usize) -
     }
 }
 
-/// The numbers without sign whose quotients by a number are these.
+/// The unsigned numbers whose quotients by a number are these.
 fn scaled(quotient: Integers, by: u64) -> Integers {
     let (low, high) = (u64::from(quotient.unsigned.0) * by, u64::from(quotient.unsigned.1) * by + (by - 1));
     let end = |n: u64| n.min(u32::MAX.into()) as u32;
     within(Integers::between(end(low), end(high)))
 }
 
-/// What an operand of the lesser of two is within, or of the greater: not below the result, and the
-/// result itself where the other is beyond that.
+/// Bounds of an operand of the lesser of two, or of the greater. The operand of the lesser is not
+/// below the result. It is the result itself if the other operand is beyond the result.
 fn beyond(of: Scalar, result: Integers, other: Integers, lesser: bool) -> Integers {
     let (ends, others) = if of == Scalar::Uint { (unsigned(result), unsigned(other)) } else { (signed(result), signed(other)) };
     match (lesser, of) {
@@ -487,7 +489,7 @@ mod tests {
                 }
             }
         }
-        // Bounds that say nothing lose nothing either.
+        // Bounds that say nothing would lose nothing either, so enough of them have to be exact.
         assert!(exact > 5000 && known > 5000, "{exact} results and {known} comparisons were known");
     }
 

@@ -1,25 +1,26 @@
-//! The ways that a run may go: what its threads decide, and everything else that
-//! they could have decided.
+//! The ways of a run: the decisions of its threads, and all other decisions that they could
+//! have made.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// A decision: the thread that makes it, and which of its decisions it is, from 0. Other threads'
-/// steps in between do not change that.
+/// A decision: the thread that makes it, and its index among that thread's decisions, from 0. The
+/// steps of other threads do not change it.
 type Decision = (u32, u32);
 
-/// Decisions: some are prescribed, the others are the first of their options, or the last.
+/// The decisions of a run. Some are prescribed. The others take the first of their options, or the
+/// last if `is_last`.
 #[derive(Clone, Debug, Default)]
 pub struct Ways {
     prescribed: Rc<FxHashMap<Decision, u32>>,
     is_last: bool,
-    /// What was taken, of how many.
+    /// The decisions so far, each with the taken option and the number of options.
     taken: Vec<(Decision, u32, u32)>,
     counts: FxHashMap<u32, u32>,
 }
 
 impl Ways {
-    /// The next decision of a thread, of that many options.
+    /// Makes the next decision of a thread, among `options` options.
     pub fn next(&mut self, thread: u32, options: u32) -> u32 {
         let count = self.counts.entry(thread).or_default();
         let decision = (thread, *count);
@@ -30,14 +31,14 @@ impl Ways {
         taken
     }
 
-    /// The same prescriptions, with nothing decided yet.
+    /// The same prescriptions, with no decision so far.
     pub fn again(&self) -> Ways {
         Ways { prescribed: Rc::clone(&self.prescribed), is_last: self.is_last, ..Ways::default() }
     }
 }
 
-/// Ways that are left: a way that was gone, and how it could have gone on from
-/// one of its decisions.
+/// Ways that are left to follow. They leave a finished way at one of its decisions, from an
+/// option on.
 struct Left {
     gone: Rc<Ways>,
     at: usize,
@@ -45,7 +46,7 @@ struct Left {
 }
 
 impl Left {
-    /// The prescriptions of the way that was gone, what it decided before this, and this.
+    /// The prescriptions of the finished way, its decisions before this one, and this one.
     fn prescribed(&self) -> FxHashMap<Decision, u32> {
         let mut prescribed = FxHashMap::clone(&self.gone.prescribed);
         prescribed.extend(self.gone.taken[..self.at].iter().map(|&(decision, taken, _)| (decision, taken)));
@@ -54,10 +55,10 @@ impl Left {
     }
 }
 
-/// Runs once for each way, at most `limit` times, each run from the beginning. A run gives the ways
-/// that it has gone with their decisions: one, or under several schedules several. Whether every
-/// way was followed. Where they are too many, the first ones differ in few decisions, so one more
-/// is followed: the one that takes the last option each time.
+/// Runs once for each way, at most `limit` times. Each run starts at the beginning. A run returns
+/// the ways that it has followed, with their decisions: one way, or several under several
+/// schedules. Returns whether every way was followed. If there are too many ways, the first ones
+/// differ in few decisions. So one more way is followed, which takes the last option each time.
 pub fn explore(limit: usize, mut run: impl FnMut(Ways) -> Vec<Ways>) -> bool {
     let mut left: Vec<Left> = Vec::new();
     let mut seen: FxHashSet<Vec<(Decision, u32)>> = FxHashSet::default();
@@ -76,7 +77,7 @@ pub fn explore(limit: usize, mut run: impl FnMut(Ways) -> Vec<Ways>) -> bool {
             if last.option == last.gone.taken[last.at].2 {
                 left.pop();
             }
-            // Under one schedule no two are the same.
+            // Under one schedule, no two ways are equal.
             if several || !seen.is_empty() {
                 let mut listed: Vec<(Decision, u32)> = prescribed.iter().map(|(&decision, &taken)| (decision, taken)).collect();
                 listed.sort_unstable();
@@ -98,7 +99,7 @@ pub fn explore(limit: usize, mut run: impl FnMut(Ways) -> Vec<Ways>) -> bool {
 mod tests {
     use super::*;
 
-    /// What `threads` threads decide, each of two options, along at most so many ways.
+    /// The decisions of `threads` threads, each with two options, along at most `limit` ways.
     fn decided(threads: u32, limit: usize) -> (Vec<Vec<u32>>, bool) {
         let mut all = Vec::new();
         let complete = explore(limit, |mut ways| {
@@ -114,7 +115,7 @@ mod tests {
         assert!(!complete && all.len() == 5, "{all:?}");
         assert!(all[..4].iter().all(|way| way[..8] == [0; 8]), "{all:?}");
         assert_eq!(all[4], [1; 10]);
-        // Where every way is followed, each is followed once.
+        // If every way is followed, each is followed once.
         let (mut all, complete) = decided(3, 8);
         all.sort();
         all.dedup();

@@ -1,16 +1,16 @@
 //! Textures and samplers behind an entry point's arguments: seed 004
 //! "Textures", "Samplers" (ERRATA WSL-D21).
 //!
-//! A value of such a type is the address of an object, which names it. A texture that can be
-//! written is device memory: its object holds a word for each component of each texel, as a load
-//! shows it after the conversion to the texture's format, so that stores, loads, races and
-//! unspecified values are those of any memory. Other textures never change: their objects and those
-//! of samplers hold nothing, and texels come from the image.
+//! A value of such a type is the address of an object, which names the texture or sampler. A
+//! writable texture is device memory. Its object holds a word for each component of each texel. The
+//! word is what a load returns, after the conversion to the texture's format. So stores, loads,
+//! races and unspecified values are those of any memory. Other textures never change. Their objects
+//! and those of samplers hold nothing, and their texels come from the image.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | `sampling` | what filters, for any words |
-//! | `texel` | which texel is named; components to and from their codes |
+//! | `sampling` | filters, for any words |
+//! | `texel` | the texel that coordinates name; components to and from codes |
 
 pub mod sampling;
 pub mod texel;
@@ -29,10 +29,10 @@ use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The most components that the texels of a texture have together.
+/// The most components of all texels of a texture together.
 pub const MAX_COMPONENTS: u64 = 1 << 26;
 
-/// Likewise, of one that can be written: each is a word of memory.
+/// The most components of a writable texture. Each is a word of memory.
 pub const MAX_WRITABLE: u64 = 1 << 24;
 
 /// A texture.
@@ -40,14 +40,14 @@ pub const MAX_WRITABLE: u64 = 1 << 24;
 pub struct Texture {
     /// Its kind.
     pub kind: TextureKind,
-    /// Its texels at the beginning; of one that cannot be written, for ever.
+    /// Its initial texels. They never change, unless the texture is writable.
     pub image: Rc<Image>,
 }
 
-/// What an object without words stands for.
+/// The meaning of an object that stands for a texture or sampler.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Opaque {
-    /// A texture; of one that can be written the object has words.
+    /// A texture. The object has words only if the texture is writable.
     Texture(Texture),
     /// A sampler.
     Sampler(Sampler),
@@ -56,10 +56,10 @@ pub enum Opaque {
 /// The textures and samplers of a dispatch, by their objects.
 #[derive(Clone, Debug, Default)]
 pub struct Opaques {
-    /// Each.
+    /// The textures and samplers, by object.
     pub by_object: Rc<FxHashMap<ObjectId, Opaque>>,
-    /// What undefined components of textures that cannot be written were found to be: by the object
-    /// and the component's place. It is found where it is first asked for, and stays.
+    /// The values of undefined components of textures that are not writable, by object and by the
+    /// component's place. A component gets its value when it is first read, and keeps it.
     pub undefined: RefCell<FxHashMap<(ObjectId, u32), Word>>,
 }
 
@@ -87,12 +87,12 @@ pub fn is_function(meaning: Meaning) -> bool {
     sampling::is_filter(meaning) || sampling::is_gather(meaning) || matches!(meaning, M::Load | M::Store | M::GetDimensions)
 }
 
-/// Whether textures of the kind are written, and have no levels.
+/// Whether textures of the kind are writable. These have no levels.
 pub fn is_writable(kind: TextureKind) -> bool {
     kind.name().starts_with("RW")
 }
 
-/// Whether texels are depths.
+/// Whether the texels of the kind are depths.
 pub fn is_depth(kind: TextureKind) -> bool {
     kind.name().contains("Depth")
 }
@@ -109,7 +109,7 @@ pub fn shape(kind: TextureKind) -> Shape {
     }
 }
 
-/// How images of a shape are called.
+/// The name of a shape in messages.
 fn shape_text(shape: Shape) -> &'static str {
     match shape {
         Shape::D1 => "of one dimension (`1d W`)",
@@ -122,17 +122,18 @@ fn shape_text(shape: Shape) -> &'static str {
     }
 }
 
-/// The bits of a float; every NaN is one.
+/// The bits of a float. Every NaN has the same bits.
 pub(in crate::wsl) fn float_bits(x: f32) -> u32 {
     if x.is_nan() { 0x7fc0_0000 } else { x.to_bits() }
 }
 
 impl Texture {
-    /// A texture of that kind and of texels made of that scalar with these texels.
+    /// A texture of that kind, with these texels. Its scalar type is `scalar`.
     ///
     /// # Errors
-    /// If the image is none of such a texture: another shape, numbers of another type, no depths,
-    /// more than one level if it can be written, or too many texels.
+    /// If the image does not fit such a texture: it has another shape, numbers of another type,
+    /// or no depths, or the texture is writable and it has more than one level, or it has too
+    /// many texels.
     pub fn new(kind: TextureKind, scalar: Scalar, image: Image) -> Result<Texture, InvalidInput> {
         let (found, needed, format) = (image.shape(), shape(kind), image.format());
         let name = kind.name();
@@ -174,7 +175,7 @@ impl Texture {
         }
     }
 
-    /// How many components its format has.
+    /// The number of components of its format.
     pub fn channels(&self) -> usize {
         self.image.format().channels().len()
     }
@@ -183,15 +184,15 @@ impl Texture {
         self.image.sides(level).map_or(0, |sides| sides.iter().map(|&side| u64::from(side)).product())
     }
 
-    /// The bytes before the texel at a place of a level, 4 for each component; none if there is no
-    /// such texel.
+    /// The offset of a texel of a level in bytes, with 4 bytes for each component. `None` if there
+    /// is no such texel.
     pub fn offset(&self, level: u32, at: [i64; 3]) -> Option<u32> {
         let index = self.image.index_at(level, at)? as u64;
         let before: u64 = (0..level).map(|level| self.texels(level)).sum();
         u32::try_from((before + index) * self.channels() as u64 * 4).ok()
     }
 
-    /// The words of the object of a texture that can be written.
+    /// The words of a writable texture's object.
     pub fn words(&self, opens: &mut Opens) -> Vec<Word> {
         let (format, mut words) = (self.image.format(), Vec::new());
         for index in 0..self.texels(0) as usize {
@@ -200,7 +201,7 @@ impl Texture {
                 let code = (texel >> channel.offset) as u64 & (u64::MAX >> (64 - channel.width));
                 words.push(match undefined >> c & 1 {
                     0 => Word::Bits(self.bits(c, code)),
-                    // A list of codes for each would be long.
+                    // To list the codes for each component would take long.
                     _ => opens.leaf(None, self.scalar(), 0),
                 });
             }
@@ -208,7 +209,7 @@ impl Texture {
         words
     }
 
-    /// Scalars of the texels.
+    /// The scalar type of the texels.
     pub fn scalar(&self) -> Scalar {
         match self.image.format().numeric() {
             Numeric::Sint => Scalar::Int,
@@ -217,8 +218,8 @@ impl Texture {
         }
     }
 
-    /// What a component holds after a store of a word, as [`Texture::stored_bits`] has it; of an
-    /// open one, of each value that it may be.
+    /// The contents of a component after a store of a word, as in [`Texture::stored_bits`]. For an
+    /// unspecified word, the contents for each of its possible values.
     pub fn stored(&self, opens: &mut Opens, component: usize, word: Word) -> Word {
         let format = self.image.format();
         let (numeric, width) = (format.numeric(), format.channels()[component].width);
@@ -246,8 +247,8 @@ impl Texture {
         }
     }
 
-    /// What a load shows of a component that holds a word: under a profile of precision, of a
-    /// format of fractions what the conversion may give.
+    /// The result of a load of a component that holds a word. For a format of fractions under a
+    /// precision profile, it is one of the possible results of the conversion.
     pub fn loaded(&self, opens: &mut Opens, component: usize, word: Word) -> Word {
         let format = self.image.format();
         let (numeric, width) = (format.numeric(), format.channels()[component].width);
@@ -261,8 +262,8 @@ impl Texture {
         }
     }
 
-    /// A component of a texel of a level of a texture that cannot be written; none if there is no
-    /// such texel. What is undefined is found once.
+    /// A component of a texel of a texture that is not writable. `None` if there is no such texel.
+    /// An undefined component gets its value when it is first read.
     pub fn texel(&self, opens: &mut Opens, opaques: &Opaques, object: ObjectId, level: u32, at: [i64; 3], c: usize) -> Option<Word> {
         let place = self.offset(level, at)? + c as u32 * 4;
         let Some(bits) = self.texel_bits(level, at, c)? else {
@@ -276,7 +277,8 @@ impl Texture {
     }
 }
 
-/// The words of a value of so many elements: vectors of three take as much room as those of four.
+/// The words of a value with these elements. A vector of three takes as much room as a vector
+/// of four.
 pub(in crate::wsl) fn padded<L: Lanes>(lanes: &mut L, mut elements: SmallVec<[L::Word; 4]>) -> SmallVec<[L::Word; 4]> {
     if elements.len() == 3 {
         elements.push(lanes.bits(0));
@@ -284,7 +286,7 @@ pub(in crate::wsl) fn padded<L: Lanes>(lanes: &mut L, mut elements: SmallVec<[L:
     elements
 }
 
-/// The scalar that a scalar or vector is made of, and how many there are.
+/// The scalar type of a scalar or vector, and the number of its elements.
 pub(in crate::wsl) fn elements_of(types: &Types, ty: TypeId) -> (Scalar, usize) {
     match types.get(ty) {
         Type::Scalar(scalar) => (scalar, 1),
@@ -293,15 +295,14 @@ pub(in crate::wsl) fn elements_of(types: &Types, ty: TypeId) -> (Scalar, usize) 
     }
 }
 
-/// The arguments of a call after the texture and the sampler, taken one after the other: scalars
-/// and vectors.
+/// The arguments of a call after the texture and the sampler, in order: scalars and vectors.
 #[derive(Clone, Debug)]
 pub struct Arguments<'a, W> {
     rest: std::collections::VecDeque<(Scalar, &'a [W])>,
 }
 
 impl<'a, W: Copy> Arguments<'a, W> {
-    /// Of these types and words.
+    /// Arguments of these types and words.
     pub fn new(types: &Types, all: impl IntoIterator<Item = (TypeId, &'a [W])>) -> Arguments<'a, W> {
         let elements = |(ty, words): (TypeId, &'a [W])| {
             let (scalar, count) = elements_of(types, ty);

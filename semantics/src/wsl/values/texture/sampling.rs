@@ -2,10 +2,10 @@
 //! completes it.
 //!
 //! Values come from [`crate::image`], by the formulas of Vulkan's "Image Operations" (ERRATA
-//! WSL-D22, WSL-D23). Without a profile of precision a filtered component is the definite value of
-//! the formulas; with one, and where an operand is a set of floats, it is one within what a device
-//! may have. It is unspecified where no texel or component is named, where the sampler does not fit
-//! the texture, and where an operand is open or no finite number.
+//! WSL-D22, WSL-D23). Without a precision profile, a filtered component is the definite value of
+//! the formulas. With one, and if an operand is a set of floats, it is any value that a device may
+//! have. It is unspecified if no texel or component is named, if the sampler does not fit the
+//! texture, or if an operand is open or no finite number.
 
 use super::{Arguments, Texture, float_bits, padded};
 use crate::image::{Filter, Location, Lod, Precision, Rules, Sampled, Sampler, SamplerError, Sampling, Shape};
@@ -17,11 +17,11 @@ use crate::wsl::meaning::Unspecified;
 use crate::wsl::types::Scalar;
 use smallvec::SmallVec;
 
-/// The greatest distance of a location from the first texel, in texels: the
-/// texels' coordinates are ints.
+/// The greatest distance of a location from the first texel, in texels. The coordinates of texels
+/// are ints.
 const FARTHEST: f64 = (1u64 << 31) as f64;
 
-/// The offsets of samples, in texels.
+/// The allowed offsets of samples, in texels.
 pub const OFFSETS: std::ops::RangeInclusive<i32> = -8..=7;
 
 type Words<W> = SmallVec<[W; 4]>;
@@ -43,7 +43,7 @@ pub fn needs_quad(meaning: Meaning) -> bool {
     matches!(meaning, Meaning::Sample | Meaning::SampleBias | Meaning::SampleCmp)
 }
 
-/// Where and how a texture is sampled.
+/// The place and the method of a sample.
 struct Source<'a> {
     texture: &'a Texture,
     sampler: Sampler,
@@ -53,7 +53,7 @@ struct Source<'a> {
     definite: bool,
 }
 
-/// As many of them as there are, the others 0; none if one of them may be no finite number.
+/// The floats of up to three words, filled up with zeros. `None` if a word may be no finite number.
 fn inexacts<L: Unspecified>(lanes: &L, words: &[L::Word]) -> Option<[Inexact; 3]> {
     let mut all = [Inexact::exact(0.0); 3];
     for (x, &word) in all.iter_mut().zip(words) {
@@ -62,7 +62,7 @@ fn inexacts<L: Unspecified>(lanes: &L, words: &[L::Word]) -> Option<[Inexact; 3]
     Some(all)
 }
 
-/// The ints that words are; none if one is open.
+/// The ints of the words. `None` if one is open.
 pub(super) fn ints<L: Unspecified>(lanes: &L, words: &[L::Word]) -> Option<[i32; 3]> {
     let mut all = [0; 3];
     for (x, &word) in all.iter_mut().zip(words) {
@@ -71,8 +71,7 @@ pub(super) fn ints<L: Unspecified>(lanes: &L, words: &[L::Word]) -> Option<[i32;
     Some(all)
 }
 
-/// The offset that words are, in texels; none if it is open or beyond what there is (ERRATA
-/// WSL-D23).
+/// The offset in texels that the words give. `None` if it is open or out of range (ERRATA WSL-D23).
 fn offset_of<L: Unspecified>(lanes: &L, words: &[L::Word]) -> Option<[i32; 3]> {
     ints(lanes, words).filter(|all| all.iter().all(|texels| OFFSETS.contains(texels)))
 }
@@ -81,7 +80,7 @@ fn all_definite<L: Unspecified>(lanes: &L, words: &[L::Word]) -> bool {
     words.iter().all(|&word| lanes.definite(word).is_some())
 }
 
-/// The place that a location's words are; none if they lead nowhere.
+/// The location that the words give. `None` if it leads to no texel.
 fn location_of<L: Unspecified>(lanes: &L, texture: &Texture, words: &[L::Word]) -> Option<Location> {
     let dimensions = usize::from(dimensions_of(texture.kind));
     let (at, layer) = words.split_at(dimensions.min(words.len()));
@@ -89,8 +88,8 @@ fn location_of<L: Unspecified>(lanes: &L, texture: &Texture, words: &[L::Word]) 
     let location = Location { at: inexacts(lanes, at)?, layer };
     let sides = texture.image.sides(0).unwrap_or([1; 3]);
     if texture.image.shape() == Shape::Cube {
-        // A direction without a length, or one that a device may take for such a one,
-        // leads to no face.
+        // A direction without a length leads to no face. Neither does one that a device may take
+        // for such a direction.
         let length = location.at.iter().map(|x| x.allowed.abs().low).fold(0.0, f64::max);
         return (length >= f64::from(f32::MIN_POSITIVE)).then_some(location);
     }
@@ -103,7 +102,8 @@ fn four_unspecified<L: Unspecified>(lanes: &mut L, scalar: Scalar) -> [L::Word; 
     [0; 4].map(|_| lanes.unspecified(None, scalar, 0))
 }
 
-/// What is shown of four components: unspecified ones where the image or the sampler defines none.
+/// The words for four sampled components. They are unspecified if the image or the sampler
+/// defines none.
 fn shown<L: Unspecified>(lanes: &mut L, source: &Source, found: Result<Sampled, SamplerError>) -> [L::Word; 4] {
     let scalar = source.texture.scalar();
     let Ok(found) = found else { return four_unspecified(lanes, scalar) };
@@ -130,8 +130,8 @@ fn shown<L: Unspecified>(lanes: &mut L, source: &Source, found: Result<Sampled, 
     })
 }
 
-/// Whether the sampler may be used so: of unnormalized coordinates there are one or two, of one
-/// level, and they are not moved.
+/// Whether the sampler may be used in this way. Unnormalized coordinates need an image of one or
+/// two dimensions with one level, and no offset.
 fn unnormalized_fits(source: &Source) -> bool {
     let image = &source.texture.image;
     !source.sampler.unnormalized || matches!(image.shape(), Shape::D1 | Shape::D2) && image.levels() == 1 && source.offset == [0; 3]
@@ -148,8 +148,8 @@ fn sampled<L: Unspecified>(lanes: &mut L, source: &Source, lod: Lod, reference: 
     shown(lanes, source, found)
 }
 
-/// The derivatives of a location to the right and downwards, by the quad's own and the other row
-/// and column; and whether these are the same.
+/// The derivatives of a location to the right and downwards, and whether both rows and both columns
+/// have the same. The value is that of the first row and column. The bounds cover both.
 fn derivatives<L: Unspecified>(lanes: &L, quad: [&[L::Word]; 4], dimensions: usize) -> Option<([Inexact; 3], [Inexact; 3], bool)> {
     let mut at = [[Inexact::exact(0.0); 3]; 4];
     for (at, words) in at.iter_mut().zip(quad) {
@@ -175,21 +175,21 @@ fn derivatives<L: Unspecified>(lanes: &L, quad: [&[L::Word]; 4], dimensions: usi
     Some((dx, dy, same))
 }
 
-/// How a call gives its level: the words that it takes for it.
+/// The source of a call's level of detail: the words that it takes for it.
 enum Level<'a, W> {
-    /// By derivatives in the quad, with a bias.
+    /// The derivatives in the quad, from the locations of its threads, with a bias if there is one.
     Quad([&'a [W]; 4], Option<W>),
-    /// By derivatives.
+    /// The given derivatives.
     Derivatives(&'a [W], &'a [W]),
-    /// By itself.
+    /// The given level.
     Explicit(W),
-    /// 0.
+    /// Level 0.
     Zero,
 }
 
-/// The words of four components that a `Sample…` gives, compared with a reference or not; none if
-/// an argument is missing. The texture and the sampler are taken from the arguments already. `quad`
-/// holds the locations of the quad's threads, if they are needed ([`needs_quad`]).
+/// The words of the four components that a `Sample…` returns, with or without a comparison. `None`
+/// if an argument is missing. The texture and the sampler are not among `arguments` any more.
+/// `quad` holds the locations of the quad's threads, if they are needed ([`needs_quad`]).
 pub fn filtered<L: Unspecified>(
     lanes: &mut L,
     (texture, sampler): (&Texture, Sampler),
@@ -246,8 +246,8 @@ pub fn filtered<L: Unspecified>(
     })
 }
 
-/// The words that a `Gather…` gives; none if an argument is missing. The texture, whose type has so
-/// many components, and the sampler are taken from the arguments already.
+/// The words that a `Gather…` returns. `None` if an argument is missing. The texture, whose type
+/// has `components` components, and the sampler are not among `arguments` any more.
 pub fn gathered<L: Unspecified>(
     lanes: &mut L,
     (texture, components, sampler): (&Texture, usize, Sampler),
@@ -273,7 +273,7 @@ pub fn gathered<L: Unspecified>(
     })();
     Some(match known {
         Some((location, offset, reference)) if component < components.min(texture.channels()) && !sampler.unnormalized => {
-            // The footprint is that of a linear filter, whatever the sampler's filters are.
+            // The footprint is that of a linear filter, for any filters of the sampler.
             let sampler = Sampler { mag: Filter::Nearest, min: Filter::Nearest, mip: Filter::Nearest, ..sampler };
             let source = Source { texture, sampler, location, offset, definite };
             let image = &texture.image;
@@ -286,8 +286,8 @@ pub fn gathered<L: Unspecified>(
     })
 }
 
-/// The words of a call's type, of four components: those that the type has no use for are left out,
-/// and what the format does not have is unspecified.
+/// The words of a call's result from four components. Components that the type does not have are
+/// left out. Components that the format does not have are unspecified.
 pub fn of_components<L: Unspecified>(
     lanes: &mut L,
     (scalar, count): (Scalar, usize),

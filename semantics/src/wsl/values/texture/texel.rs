@@ -1,4 +1,4 @@
-//! Texels one by one: seed 004 "Sampler and texture operations" (ERRATA WSL-D21, WSL-D22).
+//! Single texels: seed 004 "Sampler and texture operations" (ERRATA WSL-D21, WSL-D22).
 
 use super::{Texture, float_bits, is_writable, sampling};
 use crate::image::pack;
@@ -6,11 +6,11 @@ use crate::wsl::library::texture::{dimensions_of, layered};
 use crate::wsl::meaning::Unspecified;
 use crate::wsl::types::{Scalar, TypeId};
 
-/// The most bits of a component whose codes are told one by one.
+/// The most bits of a component whose codes are listed one by one.
 const FEW_BITS: u8 = 8;
 
-/// The level and the texel that a load or store names, by the coordinates' scalars; none
-/// if one is open.
+/// The level and the texel that a load or store names. `scalar` is the type of the coordinates.
+/// `None` if a coordinate is open.
 pub fn named<L: Unspecified>(
     lanes: &L,
     texture: &Texture,
@@ -37,18 +37,19 @@ pub fn named<L: Unspecified>(
     Some((level, at))
 }
 
-/// The bits of a number of sides or levels, stored through a pointer to that type.
+/// The bits of a number of texels or levels, for a store through a pointer to that type.
 pub fn number_bits(to: Option<TypeId>, number: u32) -> u32 {
     if to == Some(TypeId::FLOAT) { (number as f32).to_bits() } else { number }
 }
 
 impl Texture {
-    /// Of which sides `GetDimensions` has a pointer each: a cube's faces are not told.
+    /// The axes whose sides `GetDimensions` returns, each with a pointer. It does not return a
+    /// cube's faces.
     pub fn axes(&self) -> &'static [usize] {
         self.image.shape().queried()
     }
 
-    /// The sides of a level, zeros if there is none.
+    /// The sides of a level in texels. Zeros if there is no such level.
     pub fn sides(&self, level: u32) -> [u32; 3] {
         self.image.sides(level).unwrap_or([0; 3])
     }
@@ -65,8 +66,8 @@ impl Texture {
         }
     }
 
-    /// The bits of a component of a texel, or none if it is undefined; none of it if there is no
-    /// such texel.
+    /// The bits of a component of a texel. The inner value is `None` if the component is undefined,
+    /// the outer one if there is no such texel.
     pub fn texel_bits(&self, level: u32, at: [i64; 3], component: usize) -> Option<Option<u32>> {
         let (texel, undefined) = self.image.raw_of(level, self.image.index_at(level, at)?)?;
         let channel = self.image.format().channels()[component];
@@ -74,7 +75,7 @@ impl Texture {
         Some((undefined >> component & 1 == 0).then(|| self.bits(component, code)))
     }
 
-    /// The values that a component can hold, where its codes are few.
+    /// The values that a component can hold. `None` if it has many codes.
     fn codes(&self, component: usize) -> Option<Vec<u32>> {
         let width = self.image.format().channels()[component].width;
         (width <= FEW_BITS).then(|| self.values((0..1u64 << width).map(|code| self.bits(component, code))))
@@ -87,8 +88,8 @@ impl Texture {
         lanes.unspecified(codes.as_deref(), self.scalar(), first)
     }
 
-    /// What an undefined component of the texture that is that object holds, so many bytes after
-    /// its beginning, if it is never written.
+    /// The contents of an undefined component that is never written. It belongs to the texture
+    /// `object`, `place` bytes after its start.
     pub fn undefined_code<L: Unspecified>(&self, lanes: &mut L, object: u32, place: u32, component: usize) -> L::Word {
         let codes = self.codes(component);
         let first = codes.as_ref().and_then(|codes| codes.first().copied()).unwrap_or(0);
@@ -102,9 +103,9 @@ impl Texture {
         values
     }
 
-    /// What a component holds after a store of these bits: the value converted to the format
-    /// (Vulkan, Texel Output Format Conversion). With a profile of precision it is one of those
-    /// that the conversion may give.
+    /// The contents of a component after a store of these bits: the value converted to the format
+    /// (Vulkan, Texel Output Format Conversion). Under a precision profile it is one of the
+    /// possible results of the conversion.
     pub fn stored_bits<L: Unspecified>(&self, lanes: &mut L, component: usize, bits: u32) -> L::Word {
         let format = self.image.format();
         let (numeric, width) = (format.numeric(), format.channels()[component].width);

@@ -1,4 +1,4 @@
-//! Variables, pointers, loads and stores.
+//! Compiles variables, access chains, loads, stores, copies and atomics.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::spirv::types::{Address, Type};
 use crate::spirv::words::Instruction;
 
 impl Compiler<'_> {
-    /// OpVariable in a function: at each call the variable is as new.
+    /// OpVariable in a function. The variable is new at each call.
     pub(super) fn enter_variable(&mut self, i: &Instruction) -> Compiled {
         let variable = *self.module.variable(i.result).expect("load has checked it");
         let pointer = self.pointer(i.result)?;
@@ -54,7 +54,7 @@ impl Compiler<'_> {
         self.indexed(i, at, &operands[1..])
     }
 
-    /// The rest of an access chain.
+    /// Compiles the indices of an access chain that begins at a pointer.
     pub(super) fn indexed(&mut self, i: &Instruction, mut at: Pointer, indices: &[u32]) -> Compiled {
         let types = self.module.types();
         let knows_elements = self.module.has_variable_pointers();
@@ -98,7 +98,7 @@ impl Compiler<'_> {
         self.hand_on(i.result)
     }
 
-    /// The pointer to a part by a number that is in bounds.
+    /// The pointer to a part with a constant index that is in bounds.
     fn part(&mut self, mut at: Pointer, index: u64) -> Compiled<Pointer> {
         let types = self.module.types();
         let Some((part, scalar)) = types.part(at.type_, index) else { return self.unsupported("an index that the type does not have") };
@@ -128,7 +128,7 @@ impl Compiler<'_> {
         Ok(at)
     }
 
-    /// The pointer to a part by a column, which was checked to be in bounds.
+    /// The pointer to a part whose index is in a column. The index was checked to be in bounds.
     fn part_at(&mut self, mut at: Pointer, index: u32) -> Compiled<Pointer> {
         let types = self.module.types();
         let Some((part, _)) = types.part(at.type_, 0) else { return self.unsupported("an index into a type without parts") };
@@ -139,7 +139,7 @@ impl Compiler<'_> {
             Storage::Buffer(_) | Storage::Buffers(..) | Storage::Laid => {
                 let here = Address { offset: 0, type_: at.type_, ..at.address };
                 let Some(first) = types.address(here, 0) else { return self.unsupported("a part of a buffer without a place") };
-                // One part alone has no distance; its index can only be 0.
+                // If there is only one part, its index is 0, so any stride is right.
                 let stride = types.address(here, 1).map_or(0, |second| second.offset - first.offset);
                 at.address = first;
                 if matches!(at.storage, Storage::Laid) { stride / 4 } else { stride }
@@ -153,8 +153,8 @@ impl Compiler<'_> {
         Ok(at)
     }
 
-    /// Makes the codes of an access for the buffer that the pointer is into, or one after the other
-    /// for all that it may be into: each runs where it is that one.
+    /// Emits the codes of an access for the buffer that the pointer points into. If there are
+    /// several, emits them for each, and each runs only in the lanes with that buffer.
     pub(super) fn each_buffer(&mut self, pointer: &Pointer, mut make: impl FnMut(&mut Self, &Pointer) -> Compiled) -> Compiled {
         let Storage::Buffers(buffers, number) = &pointer.storage else { return make(self, pointer) };
         for &buffer in buffers.iter() {
@@ -164,7 +164,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Makes codes that run in the lanes alone where a column holds that number.
+    /// Emits codes that run only in the lanes where a column holds that number.
     pub(super) fn narrowed(&mut self, column: u32, number: u32, make: impl FnOnce(&mut Self) -> Compiled) -> Compiled {
         self.emit(Op::Narrow, NONE, column, NONE, number);
         let first = self.program.codes.len();
@@ -174,8 +174,9 @@ impl Compiler<'_> {
         self.within_codes()
     }
 
-    /// The runtime array that a pointer is to: the last member of its buffer, so that the buffer
-    /// says where it is. None if the buffer has no such array, and the pointer is to another one.
+    /// The runtime array that a pointer points to. It is the last member of its buffer, which
+    /// determines its place. `None` if the buffer has no such array. Then the pointer points
+    /// to another one.
     fn runtime_array(&mut self, at: &Pointer) -> Compiled<Option<u32>> {
         let (&Storage::Buffer(buffer), Type::RuntimeArray { stride, .. }) = (&at.storage, self.type_(at.type_)) else {
             return self.unsupported("a runtime array that is in no buffer");
@@ -190,7 +191,7 @@ impl Compiler<'_> {
         Ok(Some(self.program.arrays.len() as u32 - 1))
     }
 
-    /// Makes codes for each runtime array that a pointer may be to.
+    /// Emits codes for each runtime array that a pointer may point to.
     fn each_array(&mut self, at: &Pointer, mut make: impl FnMut(&mut Self, u32) -> Compiled) -> Compiled {
         let is_chosen = matches!(at.storage, Storage::Buffers(..));
         self.each_buffer(at, |compiler, at| match compiler.runtime_array(at)? {
@@ -200,7 +201,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// A column with an index into a runtime array, which must be in bounds.
+    /// A column with an index into a runtime array, after the check of its bounds.
     fn bounded_by_arrays(&mut self, at: &Pointer, id: u32) -> Compiled<u32> {
         let chosen = if let Storage::Buffers(..) = at.storage { Some(self.column()?) } else { None };
         let mut index = chosen.unwrap_or(NONE);
@@ -215,7 +216,7 @@ impl Compiler<'_> {
         Ok(index)
     }
 
-    /// How many elements a runtime array has that a pointer is to.
+    /// The number of elements of the runtime array that a pointer points to.
     fn elements(&mut self, at: &Pointer) -> Compiled<Length> {
         if let Storage::Buffer(_) = at.storage {
             let mut length = Length::Fixed(0);
@@ -261,16 +262,15 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// What a load gives. What is left in an output is looked at in the end, so that loads leave no
-    /// name on it.
+    /// Loads a value. The contents of an output are observed in the end, so a load of an output
+    /// must not record an origin in it.
     fn load_slots(&mut self, pointer: &Pointer, id: u32, is_output: bool) -> Compiled<Slots> {
         if let Storage::Registers(slots) = &pointer.storage {
             let slots = Slots::from_slice(slots);
             if !slots.iter().any(|&slot| self.is_variable(slot)) {
                 return Ok(slots);
             }
-            // Uses in this block read the variable itself until something stores to it; see
-            // `settle`.
+            // Uses in this block read the variable itself until a store to it; see `settle`.
             if !is_output && !matches!(self.last_use[id as usize], 0 | u32::MAX) {
                 for &slot in &slots {
                     self.touch(slot);
@@ -284,7 +284,7 @@ impl Compiler<'_> {
         Ok(slots)
     }
 
-    /// Lanes that were never written become undefined values made by this load.
+    /// Gives lanes that were never written an undefined value with this load as origin.
     fn touch(&mut self, slot: Slot) {
         match slot {
             Slot::Word(a) => self.emit(Op::Copy, NONE, a, NONE, 0),
@@ -313,7 +313,7 @@ impl Compiler<'_> {
         Ok(copies)
     }
 
-    /// Gives what still reads these variable slots after this instruction a copy of its own.
+    /// Gives every id that still reads these variable slots after this instruction its own copy.
     fn settle(&mut self, stored: &[Slot], index: u32) -> Compiled {
         let aliases = std::mem::take(&mut self.aliases);
         for id in aliases {
@@ -337,7 +337,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// The same of every variable.
+    /// Does what [`Compiler::settle`] does, for all variables.
     pub(super) fn settle_all(&mut self, index: u32) -> Compiled {
         let mut slots = Vec::new();
         for id in &self.aliases {
@@ -362,7 +362,8 @@ impl Compiler<'_> {
         self.store_slots(&pointer, &slots)
     }
 
-    /// What an Aligned operand demands of an address in a buffer, before its scalars.
+    /// Checks the requirement of an Aligned operand on an address in a buffer, before the scalars
+    /// are accessed.
     fn align(&mut self, pointer: &Pointer, aligned: u32) -> Compiled {
         if matches!(pointer.storage, Storage::Laid) && aligned > 4 {
             return self.unsupported("an access to Workgroup memory that is Aligned to more than 4 bytes in the lockstep machine");
@@ -382,7 +383,7 @@ impl Compiler<'_> {
 
     pub(super) fn store_slots(&mut self, pointer: &Pointer, slots: &[Slot]) -> Compiled {
         if let Storage::Registers(to) = &pointer.storage {
-            // What is stored may be read from the same variable in another order.
+            // A value may contain slots of the same variable in another order.
             let overlaps = slots.iter().any(|slot| to.contains(slot)) && slots != &to[..];
             let from = if overlaps { self.copied(slots)? } else { Slots::from_slice(slots) };
             for (&to, &from) in to.clone().iter().zip(&from) {
@@ -395,7 +396,7 @@ impl Compiler<'_> {
 
     pub(super) fn copy_memory(&mut self, i: &Instruction) -> Compiled {
         let operands = self.operands(i);
-        // The source is looked at first.
+        // The source is checked first.
         let source = self.pointer(operands[1])?;
         let target = self.pointer(operands[0])?;
         if target.read_only {
@@ -409,7 +410,8 @@ impl Compiler<'_> {
             return self.unsupported("OpCopyMemory from any of many buffers to any of many in the lockstep machine");
         }
         self.each_buffer(&target, |compiler, target| compiler.each_buffer(&source, |compiler, source| compiler.overlap(target, source)))?;
-        // Variables that only loads and stores name are in registers; this one has an address.
+        // A variable in registers is named only by loads and stores. A copied variable
+        // has an address.
         let slots = match &source.storage {
             Storage::Registers(slots) => Slots::from_slice(slots),
             _ => {
@@ -421,7 +423,7 @@ impl Compiler<'_> {
         self.store_slots(&target, &slots)
     }
 
-    /// The check that target and source are the same or apart, where they may be neither.
+    /// Emits the check that target and source are equal or apart, if they may overlap in part.
     fn overlap(&mut self, target: &Pointer, source: &Pointer) -> Compiled {
         let mut ends = [Place { space: Space::Local, address: NONE, offset: 0 }; 2];
         let mut cells = [Vec::new(), Vec::new()];
@@ -453,7 +455,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// One access for each scalar of what the pointer points to.
+    /// Emits one access for each scalar that the pointer points to.
     fn each_scalar(&mut self, pointer: &Pointer, slots: &[Slot], loads: bool) -> Compiled {
         match &pointer.storage {
             Storage::Registers(_) => unreachable!("registers are copied"),
@@ -592,7 +594,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A column that holds what the pointer adds up to, for passing it to a function.
+    /// A column with the sum of both parts of an address, to pass the pointer to a function.
     pub(super) fn address_of(&mut self, id: u32) -> Compiled<u32> {
         let pointer = self.pointer(id)?;
         match pointer.storage {

@@ -1,5 +1,5 @@
-//! The instructions of blocks, in the module's order, so that what is used is compiled before what
-//! uses it.
+//! The instructions of blocks, in the module's order, so that definitions are compiled
+//! before their uses.
 
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -60,7 +60,7 @@ pub(in crate::spirv) fn compiles(op: Core) -> bool {
 }
 
 impl Compiler<'_> {
-    /// The blocks of a function that are reached.
+    /// Compiles the reachable blocks of a function.
     pub(super) fn bodies(&mut self, function: &Function) -> Compiled {
         let module = self.module;
         let reached: FxHashSet<u32> = self.loops.labels(function.id).iter().copied().collect();
@@ -70,7 +70,7 @@ impl Compiler<'_> {
             let mut part = self.open(block.label);
             self.at = block.start as usize;
             self.count_iteration(block.label)?;
-            // The OpPhi of a block, and lines among them, are one rule of the relation.
+            // The OpPhi of a block, with the OpLine among them, are one rule of the relation.
             let is_phi = |&index: &u32| module.instructions()[index as usize].is(Core::Phi);
             let phis = (block.start..block.end).find(is_phi).zip((block.start..block.end).rev().find(is_phi));
             for index in block.start..block.end {
@@ -86,7 +86,7 @@ impl Compiler<'_> {
                 part.count += 1;
                 match i.op {
                     Core::FunctionCall => {
-                        // What a callee may store to must be read before.
+                        // A callee may store to these variables, so they must be read before.
                         self.settle_all(index)?;
                         let ends = self.call(&i)?;
                         self.close(part, index, ends);
@@ -124,11 +124,11 @@ impl Compiler<'_> {
         self.parts.push(part);
     }
 
-    /// Where each id that a block of the function defines is used last in it. What another block
-    /// uses, by OpPhi too, is used "for ever".
+    /// Finds the last use of each id in the block that defines it. For an id that another block or
+    /// an OpPhi uses, this is `u32::MAX`.
     fn last_uses(&mut self, function: &Function) {
         let module = self.module;
-        // By id: the label of the block that defines it, once that was seen.
+        // By id: the label of the block that defines it, once the definition was seen.
         let mut home = vec![0; self.last_use.len()];
         for block in module.function_blocks(function) {
             for index in block.start..block.end {
@@ -144,7 +144,7 @@ impl Compiler<'_> {
                 }
             }
         }
-        // An OpPhi may name what stands after it.
+        // An OpPhi may use an id that is defined after it.
         for block in module.function_blocks(function) {
             for i in module.code(block).iter().take_while(|i| matches!(i.op, Core::Phi | Core::Line | Core::NoLine)) {
                 for pair in i.operands(module.words()).chunks_exact(2).filter(|_| i.is(Core::Phi)) {
@@ -262,7 +262,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The scalars of a part of a composite.
+    /// The range of a part's scalars in a composite: the first one, and the number.
     fn range(&self, composite: u32, indices: &[u32]) -> Compiled<(usize, usize)> {
         let types = self.module.types();
         let mut type_id = self.module.type_of(composite).unwrap_or(0);
@@ -277,7 +277,8 @@ impl Compiler<'_> {
         Ok((first, types.scalars(type_id) as usize))
     }
 
-    /// Makes scalars undefined in the active lanes of a set, or with `NONE` in all active ones.
+    /// Makes scalars undefined in the active lanes of a set, or in all active lanes if
+    /// it is `NONE`.
     pub(super) fn undefine(&mut self, slots: &[Slot], set: u32, kind: crate::undefined::Unspecified) {
         for &slot in slots {
             match slot {
@@ -291,8 +292,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// An index as a column of 32 bits, extended by its sign: indices count as signed. Of 64 bits,
-    /// the greatest of 32 where it is more.
+    /// A 32-bit column with an index, sign-extended, since indices count as signed. A 64-bit index
+    /// that does not fit becomes the greatest 32-bit number.
     pub(super) fn index(&mut self, id: u32) -> Compiled<u32> {
         let type_ = self.type_(self.module.type_of(id).unwrap_or(0));
         match (type_, self.value(id)?.first().copied()) {
@@ -325,7 +326,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The same, in bounds.
+    /// The column of an index, after the check of its bounds.
     pub(super) fn bounded(&mut self, id: u32, count: Count) -> Compiled<u32> {
         self.program.faults.push(Fault { id, count });
         let fault = self.program.faults.len() as u32 - 1;

@@ -1,4 +1,4 @@
-//! Calls and barriers: where a block is cut in two.
+//! Calls and barriers, which divide a block into parts.
 
 use super::super::program::{Slot, Slots};
 use super::{Compiled, Compiler, Ends, Home};
@@ -20,7 +20,7 @@ impl Compiler<'_> {
                 Some(Home::Opaque { image, sampler }) => {
                     let (from_image, from_sampler) = self.opaque(id)?;
                     args.extend(self.handed_opaque(&image, &from_image)?);
-                    // A pointer to both is handed on once.
+                    // A pointer to both has one column.
                     if sampler.number != image.number {
                         args.extend(self.handed_opaque(&sampler, &from_sampler)?);
                     }
@@ -31,7 +31,7 @@ impl Compiler<'_> {
         Ok(Ends::Call { function: function.id, args })
     }
 
-    /// What the function returned, into registers of this call's own.
+    /// Copies the function's result into registers of this call.
     pub(super) fn result_of_call(&mut self, i: &Instruction) -> Compiled {
         let result = self.frames[&self.operands(i)[0]].result.clone();
         let mut slots = Slots::new();
@@ -57,20 +57,20 @@ impl Compiler<'_> {
             }
             other => return self.unsupported(format!("OpControlBarrier of the scope {other:?} in the lockstep machine")),
         }
-        // A release before it and an acquire after it, of all invocations of the workgroup.
+        // It must be a release before and an acquire after, for all invocations of the workgroup.
         let orders = scope >= Scope::Workgroup && semantics.ordering == Ordering::AcquireRelease;
         let [orders_shared, orders_buffers, orders_images] =
             [Class::Workgroup, Class::Uniform, Class::Image].map(|class| orders && semantics.classes.contains(class));
         Ok(Ends::Barrier { orders_shared, orders_buffers, orders_images, scope, semantics })
     }
 
-    /// Something other than a barrier of the workgroup orders memory so.
+    /// Records that an operation other than a workgroup barrier orders memory.
     pub(super) fn synchronise(&mut self, semantics: &Semantics) {
         self.program.synchronises |= semantics.ordering != Ordering::Relaxed;
         self.program.in_order |= self.program.synchronises;
     }
 
-    /// A scope that a constant names.
+    /// Decodes the scope of a constant.
     pub(super) fn scope(&self, id: u32) -> Compiled<Scope> {
         let word = self.module.constant_value(id).and_then(|word| u32::try_from(word).ok());
         match word.map(Scope::decode) {
@@ -80,7 +80,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Memory semantics that a constant names.
+    /// Decodes the memory semantics of a constant.
     pub(super) fn semantics(&self, id: u32) -> Compiled<Semantics> {
         let word = self.module.constant_value(id).and_then(|word| u32::try_from(word).ok());
         match word.map(Semantics::decode) {

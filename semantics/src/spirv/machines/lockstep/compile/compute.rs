@@ -1,5 +1,5 @@
-//! Computing instructions: one code for each component where a column does it, otherwise the
-//! instruction lane by lane.
+//! Computing instructions: one code for each component if there is a code for columns. Otherwise
+//! the instruction runs lane by lane.
 
 use rspirv::spirv::{Decoration, GlslStd450Op as Glsl};
 use smallvec::SmallVec;
@@ -13,7 +13,7 @@ use crate::spirv::operation::{self, Operation, Scalar, Shape, Signature};
 use crate::spirv::types::Type;
 use crate::spirv::words::Instruction;
 
-/// The code of an instruction on components of this type, and whether its operands change places.
+/// The code of an instruction on components of this type, and whether its operands are swapped.
 fn code(instruction: number::Instruction, of: Scalar) -> Option<(Op, bool)> {
     let (float, word) = (of == Scalar::F32, matches!(of, Scalar::Int { width: 32, .. }));
     let op = match instruction {
@@ -84,7 +84,7 @@ fn code(instruction: number::Instruction, of: Scalar) -> Option<(Op, bool)> {
     Some(found)
 }
 
-/// The code of a conversion between these.
+/// The code of a conversion between these types.
 fn conversion(instruction: number::Instruction, from: Scalar, to: Scalar) -> Option<Op> {
     let number::Instruction::Core(opcode) = instruction else { return None };
     let words = |a: Scalar, b: Scalar| matches!(a, Scalar::Int { width: 32, .. }) && b == Scalar::F32;
@@ -176,8 +176,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// An instruction with two results, component by component: the members of a structure, one
-    /// after the other.
+    /// Compiles an instruction with two results, component by component. The members of the result
+    /// are in sequence.
     fn pairs(&mut self, i: &Instruction, operation: Operation, args: &[(Shape, Slots)], results: &[Shape], to: &Slots) -> Compiled {
         let each = to.len() / 2;
         for component in 0..each {
@@ -196,7 +196,7 @@ impl Compiler<'_> {
         self.bind(i.result, to.clone())
     }
 
-    /// The shapes of the result, or of its two members.
+    /// The shape of the result, or the shapes of its two members.
     fn results(&self, i: &Instruction, operation: Operation, ids: &[u32]) -> SmallVec<[Shape; 2]> {
         let module = self.module;
         let shape_of = |type_id: u32| crate::spirv::types::shape(module.types(), type_id);
@@ -210,8 +210,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// A derivative instruction, component by component (SPIR-V §3.3.16). OpFwidth is the sum of
-    /// two absolute values.
+    /// Compiles a derivative instruction, component by component (SPIR-V §3.3.16). OpFwidth is the
+    /// sum of two absolute values.
     pub(super) fn derivative(&mut self, i: &Instruction) -> Compiled {
         const FINE: u32 = 2;
         let from = self.value(self.operands(i)[0])?;
@@ -245,7 +245,7 @@ impl Compiler<'_> {
         self.bind(i.result, to)
     }
 
-    /// A code on columns of 32 bits, with its site.
+    /// Emits a code on 32-bit columns, with its site.
     fn on_columns(&mut self, op: Op, operation: Operation, of: Scalar, to: Slot, args: &[u32]) {
         let (d, result) = match to {
             Slot::Truth(set) => (set, Scalar::Bool),
@@ -264,14 +264,14 @@ impl Compiler<'_> {
         self.attach(site);
     }
 
-    /// Makes the last code compute this site where a column does not do it.
+    /// Sets the site that the last code runs lane by lane if a column cannot.
     fn attach(&mut self, site: Site) {
         self.program.sites.push(site);
         let number = self.program.sites.len() as u32 - 1;
         self.program.codes.last_mut().expect("a code was just emitted").at = number;
     }
 
-    /// OpSelect, of objects of any type by one condition or one for each component.
+    /// OpSelect on objects of any type. There is one condition, or one for each component.
     fn select(&mut self, i: &Instruction, operation: Operation, ids: &[u32]) -> Compiled {
         let is_pointer = self.is_pointer(i.result);
         let condition = self.value(ids[0])?;
@@ -320,8 +320,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// OpVectorExtractDynamic and OpVectorInsertDynamic: by comparing the index with each number
-    /// that it may be.
+    /// OpVectorExtractDynamic and OpVectorInsertDynamic. They compare the index with each
+    /// possible number.
     pub(super) fn vector_dynamic(&mut self, i: &Instruction) -> Compiled {
         let operands = self.operands(i);
         let inserts = i.is(Core::VectorInsertDynamic);
@@ -330,7 +330,7 @@ impl Compiler<'_> {
         let index = self.index(operands[if inserts { 2 } else { 1 }])?;
         let to = self.slots(i.result_type)?;
         for number in 0..vector.len() {
-            // Number 0 until another fits.
+            // Component 0 is the default until another number matches.
             let wanted = self.number(number as u64)?;
             let fits = if number == 0 { None } else { Some(self.compared(Core::IEqual, Op::Equal, [index, wanted])?) };
             for (component, &to) in to.iter().enumerate() {
@@ -355,7 +355,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// The set of lanes in which two columns of 32-bit integers compare so.
+    /// The set of lanes in which a comparison of two 32-bit integer columns holds.
     fn compared(&mut self, instruction: Core, op: Op, columns: [u32; 2]) -> Compiled<u32> {
         let set = self.set()?;
         let operation = operation::core(instruction).expect("the table has every comparison");
@@ -364,7 +364,7 @@ impl Compiler<'_> {
     }
 }
 
-/// The operation of one component: a vector times a scalar is a product.
+/// The operation on one component. A vector times a scalar becomes a product.
 fn component_of(operation: Operation) -> Operation {
     match operation.signature {
         Signature::VectorTimesScalar | Signature::MatrixTimesScalar => {

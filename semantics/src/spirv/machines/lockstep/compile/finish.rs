@@ -1,4 +1,5 @@
-//! Numbers for labels, copies for OpPhi, and which registers must keep what inactive lanes have.
+//! Finishes a program: numbers for labels, copies for OpPhi, and the registers that must keep the
+//! values of inactive lanes.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -7,10 +8,10 @@ use super::{Compiled, Compiler, Ends, Home};
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::order;
 
-/// The most edges times copies.
+/// The most copies on all edges.
 const MAX_MOVES: usize = 1 << 22;
 
-/// A register, by whether it is a set.
+/// A register: whether it is a set, and its number.
 type Register = (bool, u32);
 
 fn registers(slot: Slot) -> impl Iterator<Item = Register> {
@@ -22,7 +23,7 @@ fn registers(slot: Slot) -> impl Iterator<Item = Register> {
     std::iter::once(first).chain(second)
 }
 
-/// What a code writes and reads, in place of what the lists have.
+/// Replaces the contents of both lists: the registers that a code writes, and those that it reads.
 pub(in crate::spirv::machines::lockstep) fn registers_of(
     program: &Program,
     code: &Code,
@@ -121,7 +122,7 @@ pub(in crate::spirv::machines::lockstep) fn registers_of(
 }
 
 impl Op {
-    /// Whether it writes a set from columns.
+    /// Whether it compares columns and writes a set.
     pub(in super::super) fn compares(self) -> bool {
         use Op::*;
         matches!(
@@ -147,8 +148,8 @@ impl Op {
 impl Compiler<'_> {
     pub(super) fn finish(mut self, functions: &[u32]) -> Compiled<Program> {
         let module = self.module;
-        // Parts in their final order: functions callees first, labels in structural order, the
-        // parts of a label as they came.
+        // The final order of parts: functions with callees first, labels in structural order, and
+        // the parts of a label in their order.
         let mut parts_of: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for (number, part) in self.parts.iter().enumerate() {
             parts_of.entry(part.label).or_default().push(number);
@@ -189,8 +190,8 @@ impl Compiler<'_> {
         Ok(self.program)
     }
 
-    /// Which scalars of the interface are read. A copy reads what it copies where that is read in
-    /// turn; one to nowhere only asks whether there is a value.
+    /// Finds the scalars of the interface that are read. A copy reads its source only if its target
+    /// is read. A copy without a target only checks whether there is a value.
     fn find_read(&mut self) {
         let program = &self.program;
         let register = |cell: &Cell| match *cell {
@@ -198,7 +199,7 @@ impl Compiler<'_> {
             Cell::Truth(set) => Some((true, set)),
             Cell::Local(_) => None,
         };
-        // Outputs are read when the stage has ended.
+        // The draw reads outputs after the stage has ended.
         let outputs = program.interface.iter().flat_map(|held| held.cells.iter().zip(&held.read)).filter(|(_, read)| **read);
         let mut found: Vec<Register> = outputs.filter_map(|(cell, _)| register(cell)).collect();
         let mut copied: FxHashMap<Register, Vec<Register>> = FxHashMap::default();
@@ -271,7 +272,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// The edge from one label to another, with what its OpPhi are.
+    /// The edge from one label to another, with the copies of its OpPhi.
     fn phis(&mut self, from: u32, to: u32, number_of: &FxHashMap<u32, u32>) -> Compiled<Edge> {
         let module = self.module;
         let mut moves = Vec::new();
@@ -285,7 +286,7 @@ impl Compiler<'_> {
             }
             let pair = i.operands(module.words()).chunks_exact(2).find(|pair| pair[1] == from);
             let Some(pair) = pair else { return self.unsupported("an OpPhi without this parent") };
-            // An unreachable definition has no registers, and a use of it is unreachable too.
+            // An unreachable definition has no registers. Its use is unreachable too.
             let values = match (self.handed(pair[0])?, self.homes.get(&pair[0]).cloned()) {
                 (Some(values), _) | (None, Some(Home::Slots(values))) => values,
                 _ => continue,
@@ -312,7 +313,7 @@ impl Compiler<'_> {
         Ok(Edge { target, first: first as u32, end: self.program.moves.len() as u32, overlaps })
     }
 
-    /// Marks the codes whose result is used outside of the innermost loop that computes it.
+    /// Marks the codes whose results are used outside of the innermost loop that computes them.
     fn mask(&mut self) {
         let loops = &self.loops;
         if loops.of.is_empty() {
@@ -347,7 +348,7 @@ impl Compiler<'_> {
             if let Ends::Call { args, .. } = &part.ends {
                 args.iter().flat_map(|&(_, from)| registers(from)).for_each(|r| used(r, part.label, &mut kept));
             }
-            // What the terminator and the OpPhi behind it read.
+            // The terminator and the OpPhi of the next blocks read these.
             let i = &self.module.instructions()[part.at as usize];
             let read = i.operands(self.module.words()).iter().filter_map(|id| self.homes.get(id));
             let named: Vec<u32> = order::next(self.module, part.label, false)

@@ -1,4 +1,4 @@
-//! Group instructions of a compute and of a fragment stage.
+//! Compiles group instructions, for compute and fragment stages.
 
 use rspirv::spirv::GroupOperation;
 
@@ -8,7 +8,7 @@ use crate::spirv::grammar::Op as Core;
 use crate::spirv::operation::{self, Operation};
 use crate::spirv::words::Instruction;
 
-/// How two votes are joined, if it is a vote.
+/// The operation that combines two votes, if the instruction is a vote.
 fn vote(op: Core) -> Option<Operation> {
     match op {
         Core::GroupNonUniformAll | Core::GroupNonUniformAllEqual => operation::core(Core::LogicalAnd),

@@ -1,5 +1,5 @@
-//! Image instructions: SPIR-V §3.3.10. What an image or a sampler is, is known here: the variable
-//! that it was loaded from, or in a function that it is passed to, the variables that it may be.
+//! Image instructions: SPIR-V §3.3.10. The variable that an image or a sampler was loaded from is
+//! known at compile time. In a function with such parameters, the possible variables are known.
 
 use rspirv::spirv::ImageOperands;
 use smallvec::SmallVec;
@@ -13,7 +13,7 @@ use crate::spirv::operation::Scalar;
 use crate::spirv::types::{Image, Type};
 use crate::spirv::words::Instruction;
 
-/// Each image operand, and how many ids it has.
+/// The image operands of [`Choice`], with their bits in the mask.
 const CHOICES: [(Choice, ImageOperands); 6] = [
     (Choice::Bias, ImageOperands::BIAS),
     (Choice::Lod, ImageOperands::LOD),
@@ -23,14 +23,15 @@ const CHOICES: [(Choice, ImageOperands); 6] = [
     (Choice::ConstOffsets, ImageOperands::CONST_OFFSETS),
 ];
 
-/// The most pairs of an image and a sampler that one instruction may be of, or of two buffers.
+/// The most pairs of an image and a sampler that one instruction may access. Also the most
+/// pairs of buffers.
 pub(super) const MOST_PAIRS: usize = 64;
 
-/// The most image instructions of a program, each counted once for every pair.
+/// The most image instructions of a program. Each counts once for every pair.
 const MOST_IMAGES: usize = 1 << 18;
 
 impl Compiler<'_> {
-    /// The variables that name an image and a sampler, of such a value or a pointer to one.
+    /// The variables that name the image and the sampler of a value, or of a pointer to one.
     pub(super) fn opaque(&self, id: u32) -> Compiled<(Opaque, Opaque)> {
         match self.homes.get(&id) {
             Some(Home::Opaque { image, sampler }) => Ok((image.clone(), sampler.clone())),
@@ -42,8 +43,9 @@ impl Compiler<'_> {
         }
     }
 
-    /// What a parameter of that type may be, or one that points to that type: any variable of it,
-    /// and the image and the sampler that OpSampledImage has made one of any variables.
+    /// The possible variables of a parameter of that type, or of a parameter that points to that
+    /// type. These are all variables of the type. For a sampled image they also include the images
+    /// and samplers that OpSampledImage may combine.
     pub(super) fn opaque_parameter(&mut self, type_id: u32, points: bool) -> Compiled<Home> {
         let type_ = self.type_(type_id);
         let module = self.module;
@@ -65,11 +67,12 @@ impl Compiler<'_> {
             Ok(Opaque { of, number })
         };
         let (image, sampler) = (made(self, images)?, made(self, samplers)?);
-        // What a pointer is to is one variable.
+        // A pointer points to one variable, which names both.
         Ok(Home::Opaque { sampler: if points { image.clone() } else { sampler }, image })
     }
 
-    /// What a call hands on to a parameter, so that it is that image or sampler.
+    /// The copy by which a call tells a parameter its image or sampler. `None` if the parameter has
+    /// only one possible variable.
     pub(super) fn handed_opaque(&mut self, to: &Opaque, from: &Opaque) -> Compiled<Option<(Slot, Slot)>> {
         if to.number == NONE {
             return Ok(None);
@@ -82,7 +85,8 @@ impl Compiler<'_> {
         Ok(Some((Slot::Word(to.number), Slot::Word(number))))
     }
 
-    /// Makes codes for each variable that an image or a sampler may be: they run where it is that.
+    /// Emits codes for each variable that names the image or the sampler. Each runs only in the
+    /// lanes with that variable.
     fn each_opaque(&mut self, opaque: &Opaque, mut make: impl FnMut(&mut Self, u32) -> Compiled) -> Compiled {
         if let ([variable], NONE) = (&opaque.of[..], opaque.number) {
             return make(self, *variable);
@@ -93,7 +97,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// The image of a type.
+    /// The image type of an id.
     fn image_of(&self, id: u32) -> Compiled<Image> {
         let type_ = self.type_(self.module.type_of(id).unwrap_or(0));
         match type_ {
@@ -106,7 +110,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The scalars of an operand, each a word.
+    /// The slots of an operand, which must all be words.
     fn words_of(&self, id: u32) -> Compiled<Slots> {
         let slots = self.value(id)?;
         match slots.iter().all(|slot| matches!(slot, Slot::Word(_))) {
@@ -170,7 +174,7 @@ impl Compiler<'_> {
                 if i.is(Core::ImageGather) {
                     access.component = self.module.constant_value(all.own[2]).unwrap_or(0) as u8;
                 }
-                // The race detector goes through workgroups in order.
+                // The race detector needs workgroups in order.
                 self.program.in_order |= i.is(Core::ImageWrite);
             }
         }
@@ -178,7 +182,7 @@ impl Compiler<'_> {
             access.results = self.slots(i.result_type)?;
         }
         let results = access.results.clone();
-        // One variable names both behind a pointer to it.
+        // A variable behind a pointer names both the image and the sampler.
         let are_one = image.number != NONE && image.number == sampler.number;
         let samplers = if are_one { 1 } else { sampler.of.len().max(1) };
         if image.of.is_empty() || image.of.len() * samplers > MOST_PAIRS {

@@ -1,8 +1,8 @@
-//! Dynamic instances of barriers: which iteration of each loop around it, from which call (SPIR-V
-//! §2.2.5, Dynamic Instance).
+//! Dynamic instances of barriers: the iteration of each loop around the barrier, and the call that
+//! it belongs to (SPIR-V §2.2.5, Dynamic Instance).
 //!
-//! A loop that a barrier is in has a column that counts how often it has come back to its header.
-//! Where a barrier stands in a function that is called, the links of the calls tell from where.
+//! A loop that contains a barrier has a column that counts its iterations. If a barrier is in a
+//! called function, the links of the calls identify the call.
 
 use std::rc::Rc;
 
@@ -15,11 +15,11 @@ use crate::spirv::module::Module;
 use crate::spirv::order;
 use crate::spirv::types::Type;
 
-/// The loops of the reached functions: for each block, its loops from the outermost to the
-/// innermost, by their headers.
+/// The loops of the reached functions. For each block: its loops by header, from the outermost to
+/// the innermost.
 pub(in super::super) struct Loops {
     pub(super) of: FxHashMap<u32, Vec<u32>>,
-    /// By function: the labels of its blocks that are reached, in structural order.
+    /// By function: the labels of its reachable blocks, in structural order.
     pub(super) order: FxHashMap<u32, Rc<[u32]>>,
 }
 
@@ -28,14 +28,15 @@ impl Loops {
         let mut of: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         let mut orders: FxHashMap<u32, Rc<[u32]>> = FxHashMap::default();
         for function in functions.iter().filter_map(|&id| module.function(id)) {
-            // In structural order an outer loop's header comes before the inner one's.
+            // In structural order, the header of an outer loop precedes that of an inner loop.
             let order: Rc<[u32]> = order::structural(module, function).into();
             orders.insert(function.id, Rc::clone(&order));
             for &header in order.iter() {
                 let code = module.block(header).map_or(&[][..], |b| module.code(b));
                 let Some(merge) = code.iter().rev().nth(1).filter(|i| i.is(Core::LoopMerge)) else { continue };
                 let merge = merge.operands(module.words())[0];
-                // Everything that the header reaches without passing the merge block.
+                // The loop's blocks are those that the header reaches without passing
+                // the merge block.
                 let mut seen = FxHashSet::from_iter([header]);
                 let mut stack = vec![header];
                 while let Some(label) = stack.pop() {
@@ -47,7 +48,7 @@ impl Loops {
         Loops { of, order: orders }
     }
 
-    /// The labels of a reached function's blocks that are reached, in structural order.
+    /// The labels of a reached function's reachable blocks, in structural order.
     pub(super) fn labels(&self, function: u32) -> Rc<[u32]> {
         self.order.get(&function).cloned().unwrap_or_default()
     }
@@ -58,13 +59,13 @@ impl Loops {
 }
 
 impl Compiler<'_> {
-    /// Columns for the loops that a barrier is in, or a call of a function from
-    /// which one is reached.
+    /// Allocates columns for the loops that contain a barrier, or a call of a function that
+    /// may reach one.
     pub(super) fn count_iterations(&mut self, functions: &[u32]) -> Compiled {
         let module = self.module;
         let mut waiting: FxHashSet<u32> = FxHashSet::default();
         let mut headers: Vec<u32> = Vec::new();
-        // Callees come before their callers.
+        // Callees precede their callers.
         for function in functions.iter().filter_map(|&id| module.function(id)) {
             for block in module.function_blocks(function) {
                 let waits = module.code(block).iter().any(|i| match i.op {
@@ -87,7 +88,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// A block begins that may be a loop's header: one more iteration.
+    /// Counts an iteration at the start of a block that is a loop's header.
     pub(super) fn count_iteration(&mut self, label: u32) -> Compiled {
         let Some(&count) = self.counters.get(&label) else { return Ok(()) };
         if let Slot::Word(one) = self.constant(Type::Int { width: 32, signed: false }, 1)? {
@@ -97,7 +98,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Coming from outside, a loop has not yet come back: with the header, the count becomes 0.
+    /// Coming from outside, a loop starts with the count 2^32 - 1. The header then makes it 0.
     pub(super) fn begin_loop(&mut self, from: u32, to: u32) -> Compiled<Option<Move>> {
         let Some(&count) = self.counters.get(&to) else { return Ok(None) };
         if self.loops.contains(to, from) {
@@ -107,19 +108,19 @@ impl Compiler<'_> {
         Ok(Some(Move { to: Slot::Word(count), from: before }))
     }
 
-    /// What tells the instances of a barrier apart, or of a call.
+    /// Records the columns that distinguish the instances of a barrier or of a call.
     pub(super) fn instance(&mut self, number: u32, part: &Part, entry: u32) -> Compiled {
         let at = match part.ends {
             Ends::Terminator | Ends::SubgroupBarrier { .. } => return Ok(()),
             Ends::Barrier { .. } => number,
-            // By where it returns to.
+            // An instance of a call is identified by the block that it returns to.
             Ends::Call { .. } => number + 1,
         };
         let loops = self.loops.of.get(&part.label).into_iter().flatten();
         let counts = loops.filter_map(|header| self.counters.get(header).copied()).collect();
         let link = if part.function == entry { NONE } else { self.frames[&part.function].link };
         if let Ends::Call { .. } = part.ends {
-            // The part after a call may end with a barrier: then it says the same.
+            // The part after a call may end with a barrier, which has the same instance.
             self.program.instances.entry(at).or_insert(Instance { counts, link });
         } else {
             self.program.instances.insert(at, Instance { counts, link });

@@ -1,9 +1,9 @@
-//! Compiling an entry point: functions callees first, blocks in structural order, values to
+//! Compiles an entry point: functions with callees first, blocks in structural order, values to
 //! registers, pointers to addresses.
 //!
-//! A value is the slots of its scalars, so that constructing, extracting and inserting cost
-//! nothing. Whether a register must keep what inactive lanes have in it is decided at the end
-//! ([`finish`]): only what is used outside of the loop that makes it must.
+//! A value is the slots of its scalars, so constructing, extracting and inserting cost nothing.
+//! [`finish`] decides at the end which registers must keep the values of inactive lanes: only those
+//! that are used outside of the loop that writes them.
 
 mod access;
 mod body;
@@ -36,14 +36,14 @@ pub(in crate::spirv) use body::compiles;
 pub(super) use finish::registers_of;
 use instances::Loops;
 
-/// The most columns and sets that a program may have.
+/// The most columns, and the most sets, of a program.
 const MAX_REGISTERS: usize = 1 << 16;
-/// About the most codes that a program may have.
+/// The approximate limit on the codes of a program.
 const MAX_CODES: usize = 1 << 22;
-/// The most scalars of memory without layout.
+/// The most words of memory without layout.
 const MAX_MEMORY: u64 = 1 << 20;
 
-/// What an id stands for.
+/// What an id stands for in the compiled program.
 #[derive(Clone, Debug)]
 pub(super) enum Home {
     Slots(Slots),
@@ -55,8 +55,8 @@ pub(super) enum Home {
     },
 }
 
-/// The variable that names an image or a sampler: the only one of these, among the program's opaque
-/// ones, or that of the column's number.
+/// The variable that names an image or a sampler. It is the only one in `of`, or the one whose
+/// number the column holds. The variables are indices of `Program::opaque`.
 #[derive(Clone, Debug)]
 pub(super) struct Opaque {
     pub(super) of: SmallVec<[u32; 1]>,
@@ -65,25 +65,25 @@ pub(super) struct Opaque {
 }
 
 impl Opaque {
-    /// Of what is no image, or no sampler.
+    /// The value of an id that has no image, or no sampler.
     pub(super) fn none() -> Opaque {
         Opaque { of: SmallVec::new(), number: NONE }
     }
 }
 
-/// What ids stand for.
+/// What each id stands for.
 pub(super) struct Homes {
-    /// By id: the place in `all`, from 1; 0 of an id that stands for nothing.
+    /// By id: the index in `all` plus 1, or 0 if it stands for nothing.
     at: Vec<u32>,
     all: Vec<Home>,
 }
 
-/// One more than the last id that is a result.
+/// The greatest result id plus 1.
 fn ids(module: &Module) -> usize {
     module.instructions().iter().map(|i| i.result as usize + 1).max().unwrap_or(0)
 }
 
-/// Ids that are results, or registers: by their numbers.
+/// A set of result ids or registers, by their numbers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Numbers(Vec<bool>);
 
@@ -102,7 +102,7 @@ impl Numbers {
 }
 
 impl Homes {
-    /// Of the ids of a module, which stand for nothing yet.
+    /// A table for the ids of a module, with no entries.
     fn new(module: &Module) -> Homes {
         Homes { at: vec![0; ids(module)], all: Vec::with_capacity(module.instructions().len()) }
     }
@@ -112,7 +112,7 @@ impl Homes {
         self.all.get(at.checked_sub(1)? as usize)
     }
 
-    /// Of an id that is a result.
+    /// Sets what a result id stands for.
     pub(super) fn insert(&mut self, id: u32, home: Home) {
         let at = &mut self.at[id as usize];
         if *at > 0 {
@@ -124,63 +124,64 @@ impl Homes {
     }
 }
 
-/// Where what a pointer points to is kept.
+/// The place of the memory that a pointer points into.
 #[derive(Clone, Debug)]
 pub(super) enum Storage {
-    /// In registers, by the slots of all scalars.
+    /// Registers: the slots of all scalars.
     Registers(Rc<[Slot]>),
     Local,
     Shared,
-    /// Workgroup memory with a layout of 32-bit scalars: places are bytes, distances words.
+    /// Workgroup memory with a layout of 32-bit scalars. Fixed parts of addresses are in bytes,
+    /// dynamic parts in words.
     Laid,
     Buffer(u8),
-    /// One of these buffers, by the column of its number.
+    /// One of these buffers. The column holds its number.
     Buffers(Rc<[u8]>, u32),
-    /// That of an image or a sampler, by the variable.
+    /// A variable that names an image or a sampler, as an index of `Program::opaque`.
     Opaque(u32),
 }
 
-/// A pointer: storage, and in it a place known now and a distance known at run time. Places are
-/// scalars, in buffers bytes.
+/// A pointer: the storage, a fixed part of the address, and a dynamic part that is known at run
+/// time. Addresses count words, and bytes in buffers.
 #[derive(Clone, Debug)]
 pub(super) struct Pointer {
     pub(super) storage: Storage,
     pub(super) fixed: u64,
-    /// The column of the distance, or `NONE`.
+    /// The column of the dynamic part, or `NONE`.
     pub(super) dynamic: u32,
     pub(super) type_: u32,
-    /// In buffers, the layout of matrices within.
+    /// In buffers: the layout of matrices at the address.
     pub(super) address: Address,
-    /// Whether the module forbids writing through it.
+    /// Whether the module forbids writes through the pointer.
     pub(super) read_only: bool,
-    /// Whether it goes through a runtime array, so that it may be out of bounds
-    /// where buffers are robust.
+    /// Whether the pointer goes through a runtime array. Then an access may be out of bounds if
+    /// buffers are robust.
     pub(super) may_leave: bool,
-    /// Which element of an array it is, where pointers are chosen at run time.
+    /// The array element that it points to, if the module has pointers that are chosen at run time.
     pub(super) element: Option<Element>,
 }
 
 /// An element of an array.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Element {
-    /// Where element 0 is: a place, and a column or `NONE`.
+    /// The address of element 0: its fixed part, and the column of its dynamic part or `NONE`.
     pub(super) first: (u64, u32),
-    /// The column of its number.
+    /// The column of the element's index.
     pub(super) index: u32,
     pub(super) count: Length,
 }
 
-/// How many elements an array has.
+/// The number of elements of an array.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Length {
     Fixed(u64),
-    /// As many as that array of the run.
+    /// The length of the run's array with that number.
     Array(u32),
     Column(u32),
 }
 
-/// How a part of a block ends while labels are not yet numbers: targets are labels, `then` is the
-/// next part.
+/// A part of a block and how it ends, before labels have numbers. Targets are labels. The next part
+/// follows a call or a barrier.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub(super) label: u32,
@@ -189,7 +190,7 @@ pub(super) struct Part {
     pub(super) end: usize,
     pub(super) count: u32,
     pub(super) rules: u32,
-    /// The instruction that ends it.
+    /// The index of the instruction that ends it.
     pub(super) at: u32,
     pub(super) ends: Ends,
 }
@@ -202,7 +203,7 @@ pub(super) enum Ends {
     SubgroupBarrier { scope: Scope, semantics: Semantics },
 }
 
-/// A function that is reached: where its result is and where it returns to.
+/// The registers of a reached function: its result, and the column of the block that it returns to.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
     pub(super) result: Slots,
@@ -215,36 +216,38 @@ pub(super) struct Compiler<'m> {
     pub(super) homes: Homes,
     pub(super) frames: FxHashMap<u32, Frame>,
     pub(super) parts: Vec<Part>,
-    /// The columns and the sets of register variables, and which ids are bound to them within the
-    /// block.
+    /// The columns and the sets of variables in registers, and the ids that are bound to such
+    /// registers in the current block.
     pub(super) variable_columns: Numbers,
     pub(super) variable_sets: Numbers,
     pub(super) aliases: Vec<u32>,
-    /// By id: where it is used last in the block that defines it; `u32::MAX` if another block uses
-    /// it, 0 if none does.
+    /// By id: the index of its last use in the block that defines it. `u32::MAX` if another block
+    /// uses it, 0 if none does.
     pub(super) last_use: Vec<u32>,
     pub(super) constants: FxHashMap<(u8, u64), Slot>,
     pub(super) loops: Loops,
-    /// The loops that a barrier is in, by their headers: the column that counts their iterations.
+    /// The loops that contain a barrier, by header: the column that counts their iterations.
     pub(super) counters: FxHashMap<u32, u32>,
-    /// By type: its words of memory without layout.
+    /// By type: its size in words, in memory without layout.
     words: FxHashMap<u32, u64>,
-    /// What pointers may point into, and which OpPhi or returns name.
+    /// The variables that each pointer may point into, and the pointers that an OpPhi or a
+    /// return names.
     pub(super) roots: Roots,
     pub(super) handed_on: FxHashSet<u32>,
     /// By id of a pointer that is chosen at run time: its columns.
     pub(super) chosen: FxHashMap<u32, Slots>,
     pub(super) at: usize,
     pub(super) function: u32,
-    /// Whether it is a stage of a draw, which gives it its inputs; whether that of fragments.
+    /// Whether this is a stage of a draw, which provides the inputs, and whether it is a
+    /// fragment stage.
     pub(super) is_stage: bool,
     pub(super) is_fragment: bool,
 }
 
 pub(super) type Compiled<T = ()> = Result<T, LoadError>;
 
-/// Compiles an entry point of a loaded module, which must be of that model: compute, vertex or
-/// fragment.
+/// Compiles an entry point of a loaded module. Its execution model must be `model`: compute,
+/// vertex or fragment.
 pub(super) fn compile(shared: &Arc<Module>, entry: &str, model: ExecutionModel) -> Compiled<Program> {
     let module: &Module = shared;
     let entry = module.entry_point(entry)?;
@@ -345,7 +348,7 @@ impl<'m> Compiler<'m> {
         Err(LoadError::Unsupported { what: what.into(), at: self.module.place(self.at) })
     }
 
-    /// More than the machine has, which is no matter to the relation.
+    /// The error if a program needs more than the machine has. The relation has no such limit.
     #[cold]
     pub(super) fn too_many<T>(&self, what: &str, bound: u64) -> Compiled<T> {
         self.unsupported(format!("more than {bound} {what} of the lockstep machine"))
@@ -376,7 +379,7 @@ impl<'m> Compiler<'m> {
         Ok(count - 1)
     }
 
-    /// That not more codes were made than a program may have.
+    /// An error if the program has more codes than allowed.
     pub(super) fn within_codes(&self) -> Compiled {
         match self.program.codes.len() > MAX_CODES {
             true => self.too_many("codes", MAX_CODES as u64),
@@ -384,7 +387,7 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// A fresh slot for a scalar of that type.
+    /// A new slot for a scalar of that type.
     pub(super) fn slot(&mut self, type_: Type) -> Compiled<Slot> {
         Ok(match type_ {
             Type::Bool => Slot::Truth(self.set()?),
@@ -397,7 +400,7 @@ impl<'m> Compiler<'m> {
         })
     }
 
-    /// Fresh slots for a value of that type.
+    /// New slots for a value of that type.
     pub(super) fn slots(&mut self, type_id: u32) -> Compiled<Slots> {
         let types = self.module.types();
         let count = types.scalars(type_id);
@@ -439,8 +442,8 @@ impl<'m> Compiler<'m> {
         self.program.codes.push(Code { op, masked: false, buffer: 0, d, a, b, c, at });
     }
 
-    /// Binds an id to the scalars of its value. Where these are a variable's, and another block
-    /// uses the id, it gets copies: there something may have been stored to the variable.
+    /// Binds an id to the slots of its value. If these belong to a variable and another block uses
+    /// the id, it gets copies, since the variable may change before.
     pub(super) fn bind(&mut self, id: u32, slots: Slots) -> Compiled {
         let mut slots = slots;
         if slots.iter().any(|&slot| self.is_variable(slot)) {
@@ -465,7 +468,7 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// Copies one scalar, with its undefined lanes.
+    /// Emits the copy of one scalar, with its undefined lanes.
     pub(super) fn copy(&mut self, to: Slot, from: Slot, masked: bool) {
         let first = self.program.codes.len();
         match (to, from) {
@@ -496,7 +499,7 @@ impl<'m> Compiler<'m> {
         Ok(slot)
     }
 
-    /// Every constant of the module has its registers before anything that computes with it.
+    /// Allocates registers for all constants of the module, before the code that uses them.
     fn constants_of_module(&mut self) -> Compiled {
         let module = self.module;
         for (index, i) in module.instructions().iter().enumerate() {
@@ -528,7 +531,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// A function's parameters, result, link and variables.
+    /// Allocates a function's parameters, result, link and variables.
     fn begin(&mut self, function: &Function) -> Compiled {
         self.at = self.module.definition(function.id).unwrap_or(0);
         self.function = function.id;
@@ -613,8 +616,8 @@ impl<'m> Compiler<'m> {
         Ok(number)
     }
 
-    /// The words that a value of that type takes in memory without layout: one for each scalar, two
-    /// for one of 64 bits.
+    /// The size of a value of that type in memory without layout: one word for each scalar, two for
+    /// a scalar of 64 bits.
     pub(super) fn words(&mut self, type_id: u32) -> u64 {
         if let Some(&words) = self.words.get(&type_id) {
             return words;
@@ -625,7 +628,7 @@ impl<'m> Compiler<'m> {
         words
     }
 
-    /// Words of local or shared memory.
+    /// Allocates words of local or shared memory.
     pub(super) fn memory(&mut self, type_id: u32, shared: bool) -> Compiled<u64> {
         let scalars = self.module.types().scalars(type_id);
         let words = if scalars > MAX_MEMORY { scalars } else { self.words(type_id) };

@@ -1,4 +1,4 @@
-//! Pointers that are chosen at run time: four columns, as [`Chosen`] has them.
+//! Pointers that are chosen at run time: four columns each, as defined by [`Chosen`].
 
 use rspirv::spirv::{Decoration, StorageClass};
 use rustc_hash::FxHashSet;
@@ -11,7 +11,8 @@ use crate::spirv::pointers::Root;
 use crate::spirv::types::{Address, Type};
 use crate::spirv::words::Instruction;
 
-/// The pointers that an OpPhi or OpReturnValue names: their columns are made where they are.
+/// The pointers that an OpPhi or OpReturnValue names. Their columns are computed where
+/// they are defined.
 pub(super) fn handed_on(module: &Module, functions: &[u32]) -> FxHashSet<u32> {
     let mut named = FxHashSet::default();
     if !module.has_variable_pointers() {
@@ -44,7 +45,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// How far elements are apart behind a pointer of that type; none where it does not say.
+    /// The distance between elements behind a pointer of that type. `None` if the type has none.
     fn stride(&mut self, type_: u32) -> Compiled<Option<u32>> {
         let stride = match self.module.pointer_type(type_) {
             Some((StorageClass::Workgroup, pointee)) => Some(self.words(pointee)),
@@ -56,8 +57,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Where what a pointer chosen at run time points to is kept, by the column of its buffer's
-    /// number, and whether nothing may be written there.
+    /// The storage that a pointer chosen at run time points into, and whether writes are forbidden.
+    /// `number` is the column of its buffer's number.
     fn storage_of(&mut self, id: u32, number: u32) -> Compiled<(Storage, bool)> {
         let class = self.module.type_of(id).and_then(|type_| self.module.pointer_type(type_)).map(|(class, _)| class);
         if class == Some(StorageClass::Workgroup) {
@@ -65,7 +66,7 @@ impl Compiler<'_> {
         }
         let variable = match self.roots.get(self.module, id) {
             Root::One(variable) => variable,
-            // It is to nothing whatever happens, so that any buffer does.
+            // The pointer always points to nothing, so any buffer will do.
             Root::Nothing if !self.program.buffers.is_empty() => return Ok((Storage::Buffer(0), false)),
             Root::Nothing => return self.unsupported("a pointer to nothing where there is no buffer, in the lockstep machine"),
             Root::Several(several) => {
@@ -80,7 +81,7 @@ impl Compiler<'_> {
         self.buffer_of(variable).map(|(buffer, read_only)| (Storage::Buffer(buffer), read_only))
     }
 
-    /// The buffer of a variable, and whether nothing may be written there.
+    /// The buffer of a variable, and whether writes to it may be forbidden.
     fn buffer_of(&self, variable: u32) -> Compiled<(u8, bool)> {
         match self.homes.get(&variable) {
             Some(&Home::Pointer(Pointer { storage: Storage::Buffer(buffer), read_only, .. })) => {
@@ -131,7 +132,7 @@ impl Compiler<'_> {
         Ok(columns.into_iter().map(Slot::Word).collect())
     }
 
-    /// A column that holds a place and a distance.
+    /// A column with the sum of the fixed and the dynamic part of an address.
     fn sum(&mut self, (fixed, dynamic): (u64, u32)) -> Compiled<u32> {
         let fixed = self.number(fixed)?;
         if dynamic == NONE {
@@ -142,7 +143,7 @@ impl Compiler<'_> {
         Ok(sum)
     }
 
-    /// Makes the columns of a pointer where it is, if an OpPhi or a return names it.
+    /// Computes the columns of a pointer where it is defined, if an OpPhi or a return names it.
     pub(super) fn hand_on(&mut self, id: u32) -> Compiled {
         if self.handed_on.contains(&id) && matches!(self.homes.get(&id), Some(Home::Pointer(_))) {
             let slots = self.pointer_slots(id)?;
@@ -151,13 +152,13 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// The columns of a pointer that was handed on, once no more codes are made; none of what is no
-    /// such pointer.
+    /// The columns of a pointer that an OpPhi or a return names, when no more codes are emitted.
+    /// `None` if the id is not such a pointer.
     pub(super) fn handed(&mut self, id: u32) -> Compiled<Option<Slots>> {
         if let Some(slots) = self.chosen.get(&id) {
             return Ok(Some(slots.clone()));
         }
-        // A variable's place is a number.
+        // The address of a variable is a constant.
         match self.homes.get(&id) {
             Some(Home::Pointer(pointer)) if pointer.dynamic == NONE && self.module.variable(id).is_some() => {
                 self.pointer_slots(id).map(Some)
@@ -173,13 +174,13 @@ impl Compiler<'_> {
         }
     }
 
-    /// The check that a pointer is to something.
+    /// Emits the check that a pointer points to something.
     fn follow(&mut self, id: u32, pointer: Chosen, past_too: bool) {
         self.program.follows.push(Follow { pointer, id, past_too });
         self.emit(Op::Follow, NONE, NONE, NONE, self.program.follows.len() as u32 - 1);
     }
 
-    /// The place that a pointer chosen at run time is to, which must be there.
+    /// The place that a pointer chosen at run time points to, with the check that there is one.
     pub(super) fn followed(&mut self, id: u32, slots: &Slots) -> Compiled<Pointer> {
         let &[Slot::Word(first), Slot::Word(index), Slot::Word(count), Slot::Word(buffer)] = &slots[..] else {
             return self.unsupported("a pointer of other columns than four");
@@ -204,7 +205,7 @@ impl Compiler<'_> {
         Ok(Pointer { storage, fixed: 0, dynamic, type_: pointee, address: Address::whole(pointee), read_only, may_leave, element: None })
     }
 
-    /// An access chain without indices.
+    /// Compiles an access chain without indices.
     pub(super) fn same_pointer(&mut self, i: &Instruction, base: u32) -> Compiled {
         let slots = self.pointer_slots(base)?;
         self.keeps_stride(i, base)?;

@@ -1,5 +1,5 @@
-//! Where variables live: in registers if they are only ever accessed whole or at constant indices,
-//! else in memory of each lane.
+//! The places of variables. A variable is in registers if all accesses are whole or have constant
+//! indices. Otherwise it is in each lane's memory.
 
 use std::rc::Rc;
 
@@ -14,14 +14,13 @@ use crate::spirv::module::{EntryPoint, Function, Module, Variable, WHOLE};
 use crate::spirv::operation::Scalar as Component;
 use crate::spirv::types::{Address, MatrixLayout, Type};
 
-/// The most scalars of a variable in registers.
+/// The most scalars of a variable that is in registers.
 const MAX_IN_REGISTERS: u64 = 64;
 
-/// The variables of Function and Private storage that need an address, by their
-/// uses in these functions.
+/// The Function and Private variables that need an address, by their uses in these functions.
 fn addressed(module: &Module, functions: &[u32]) -> Numbers {
     let mut addressed = Numbers::default();
-    // By id: chains with constant indices stand for their variable.
+    // By id: the variable of an access chain with constant indices.
     let mut roots = vec![0; super::ids(module)];
     for function in functions.iter().filter_map(|&id| module.function(id)) {
         for i in module.function_blocks(function).iter().flat_map(|block| module.code(block)) {
@@ -32,7 +31,7 @@ fn addressed(module: &Module, functions: &[u32]) -> Numbers {
             };
             match i.op {
                 Core::Variable | Core::Line | Core::NoLine | Core::Load => {}
-                // Their other operands are numbers, which are no ids.
+                // The other operands of these are numbers and not ids.
                 Core::Switch | Core::BranchConditional | Core::SelectionMerge | Core::LoopMerge => {}
                 Core::CompositeExtract | Core::CompositeInsert | Core::VectorShuffle => {}
                 Core::Store => root(&roots, operands[1]).into_iter().for_each(|root| addressed.insert(root)),
@@ -47,7 +46,7 @@ fn addressed(module: &Module, functions: &[u32]) -> Numbers {
                     }
                 }
                 _ => {
-                    // The number of an extended instruction is none either.
+                    // The number of an extended instruction is not an id either.
                     let ids = if i.is(Core::ExtInst) { &operands[2..] } else { operands };
                     ids.iter().filter_map(|&id| root(&roots, id)).for_each(|root| addressed.insert(root));
                 }
@@ -74,8 +73,8 @@ fn constant_path(module: &Module, operands: &[u32]) -> bool {
 }
 
 impl Compiler<'_> {
-    /// The module's variables that the functions of an entry point use, and outputs that count
-    /// without a store.
+    /// Allocates the module-scope variables that the functions of an entry point use, and the
+    /// outputs that count without a store.
     pub(super) fn globals(&mut self, entry: &EntryPoint, functions: &[u32]) -> Compiled {
         let module = self.module;
         let addressed = addressed(module, functions);
@@ -166,7 +165,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Words for Workgroup memory with a layout, which all Blocks share.
+    /// Allocates words for Workgroup memory with a layout, which all Blocks share.
     fn laid_out(&mut self, type_id: u32) -> Compiled {
         let mut narrow = false;
         self.module.types().visit_scalars(type_id, &mut |scalar| narrow |= scalar.width() != Some(32));
@@ -184,8 +183,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Where each lane keeps a variable of its own: in registers, or in local memory from `fixed`
-    /// on. With `initial`, what is there before the run is the initializer's value, or undefined.
+    /// Allocates a variable that each lane has for itself: in registers, or in local memory from
+    /// `fixed` on. With `initial`, it holds its initializer or an undefined value before the run.
     fn kept_by_lane(&mut self, variable: &Variable, is_addressed: bool, initial: bool, fixed: &mut u64) -> Compiled<Storage> {
         let holds_pointer = matches!(self.type_(variable.type_), Type::Pointer { .. });
         if holds_pointer && is_addressed {
@@ -213,7 +212,7 @@ impl Compiler<'_> {
         Ok(Storage::Registers(Rc::from(slots.as_slice())))
     }
 
-    /// An input or output of a stage of a draw: where the draw finds its scalars.
+    /// Records the places of the scalars of a stage's input or output.
     fn interface(&mut self, variable: &Variable, storage: &Storage, fixed: u64) -> Compiled {
         let mut cells = Vec::new();
         if let Storage::Registers(slots) = storage {
@@ -249,7 +248,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// What memory holds before the run.
+    /// Records the initial contents of memory.
     fn initial(&mut self, variable: &Variable, start: u64, shared: bool) -> Compiled {
         let Some(initializer) = variable.initializer else { return Ok(()) };
         let mut scalars = Vec::new();
@@ -283,7 +282,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Function variables have nothing to prepare: OpVariable does it at each call.
+    /// Does nothing: OpVariable initialises Function variables at each call.
     pub(super) fn locals(&mut self, _: &Function) -> Compiled {
         Ok(())
     }

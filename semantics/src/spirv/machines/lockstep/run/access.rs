@@ -1,6 +1,6 @@
-//! Indices and memory: SPIR-V §3.3.8. Indices are checked where an access chain has them, so that
-//! nothing else needs to be, unless buffers are robust: then an address may be beyond the end, and
-//! what is there is neither read nor written.
+//! Indices and memory: SPIR-V §3.3.8. An access chain checks its indices, so the access needs no
+//! check. If buffers are robust, an address may be beyond the end. Then the access has no effect on
+//! memory, and a load returns 0.
 
 use std::sync::atomic::Ordering;
 
@@ -19,17 +19,19 @@ use crate::undefined::Ub;
 
 const R: Ordering = Ordering::Relaxed;
 
-/// The first of the addresses that stand for all beyond 32 bits, which no buffer has.
+/// The least of the addresses that stand for all addresses beyond 32 bits. No buffer is that long.
 const BEYOND: u32 = 0xffff_f000;
 
-/// An address as 32 bits. Beyond them the low bits are kept, so that its alignment is known.
+/// An address as 32 bits. If it is beyond them, its low bits are kept, so that its
+/// alignment is known.
 #[inline]
 fn narrowed(address: u64) -> u32 {
     u32::try_from(address).unwrap_or(BEYOND | address as u32)
 }
 
 impl Warp {
-    /// d := a + b·c, of addresses, whose operands are never undefined: their bounds were checked.
+    /// d := a + b·c, for addresses. The operands are never undefined, since their bounds
+    /// were checked.
     #[inline]
     pub(super) fn index(&mut self, code: &Code, shared: &Shared<'_>) -> Done {
         let (b, c) = (code.b as usize, code.c);
@@ -59,7 +61,7 @@ impl Warp {
         Ok(())
     }
 
-    /// Every active lane's index is below the number.
+    /// Checks that the index of every active lane is less than `count`.
     #[inline]
     pub(super) fn bound(&mut self, code: &Code, shared: &Shared<'_>, count: u32) -> Done {
         let a = code.a as usize;
@@ -79,13 +81,13 @@ impl Warp {
         Err(self.out_of_bounds(code, shared, lanes, index.into()))
     }
 
-    /// The same of a runtime array's index: where buffers are robust, it only must not be negative.
+    /// Checks the index of a runtime array. If buffers are robust, it only must not be negative.
     #[inline]
     pub(super) fn bound_runtime(&mut self, code: &Code, shared: &Shared<'_>) -> Done {
         self.bound(code, shared, if shared.robust { 1 << 31 } else { shared.lengths[code.c as usize] })
     }
 
-    /// An index of 64 bits, narrowed, and if it has a bound checked.
+    /// Narrows a 64-bit index, and checks its bound if it has one.
     pub(super) fn bound_wide(&mut self, code: &Code, shared: &Shared<'_>) -> Done {
         let (low, high) = (code.a as usize, code.c as usize);
         let doubt = (self.undefined[low] | self.undefined[high]) & self.active;
@@ -113,7 +115,7 @@ impl Warp {
         Ok(())
     }
 
-    /// What the index of that fault must be below.
+    /// The exclusive upper bound of the fault's index.
     fn count(&self, shared: &Shared<'_>, fault: u32) -> u64 {
         match shared.program.faults[fault as usize].count {
             Count::Fixed(count) => count,
@@ -136,7 +138,7 @@ impl Warp {
         self.broken(shared, Ub::AccessOutOfBounds, what, code.at, lanes)
     }
 
-    /// The address that all active lanes have, if they have the same.
+    /// The address that all active lanes share, if they do.
     #[inline]
     pub(super) fn same_address(&self, code: &Code) -> Option<usize> {
         match code.a {
@@ -153,7 +155,7 @@ impl Warp {
         }
     }
 
-    /// The same, where it may be beyond the end of a buffer.
+    /// The address of a lane, which may be beyond the end of a buffer.
     #[inline]
     pub(super) fn place(&self, code: &Code, shared: &Shared<'_>, lane: usize) -> u32 {
         match code.a {
@@ -162,7 +164,7 @@ impl Warp {
         }
     }
 
-    /// Set d := the lanes whose access ends within the buffer.
+    /// Set d := the lanes in which the access ends within the buffer.
     pub(super) fn reach(&mut self, code: &Code, shared: &Shared<'_>) {
         if !shared.robust {
             return;
@@ -176,13 +178,13 @@ impl Warp {
         self.write_set(code, set);
     }
 
-    /// The lanes of an access to a buffer that are within it.
+    /// The active lanes in which an access to a buffer is within it.
     #[inline]
     fn reaching(&self, code: &Code, shared: &Shared<'_>) -> Lanes {
         if shared.robust && code.b != NONE { self.active & self.sets[code.b as usize] } else { self.active }
     }
 
-    /// Every active lane's address is a multiple of b.
+    /// Checks that the address of every active lane is a multiple of b.
     pub(super) fn align(&mut self, code: &Code, shared: &Shared<'_>) -> Done {
         for lane in column::lanes(self.active) {
             let offset = self.place(code, shared, lane);
@@ -198,8 +200,7 @@ impl Warp {
         let module = &shared.program.module;
         let pointer = module.instructions().get(code.at as usize).map_or(0, |i| {
             let operands = i.operands(module.words());
-            // Of a copy the source is looked at first; Modf and Frexp store
-            // through their last operand.
+            // A copy checks its source first. Modf and Frexp store through their last operand.
             let copies_to = i.is(Core::CopyMemory) && matches!(code.op, Op::StoreBuffer | Op::StoreBuffer16 | Op::StoreBuffer8);
             let which = if i.is(Core::CopyMemory) && !copies_to { 1 } else { 0 };
             let which = if i.is(Core::ExtInst) { operands.len() - 1 } else { which };
@@ -209,7 +210,7 @@ impl Warp {
         self.broken(shared, Ub::Misaligned, report::access(module, code.at, pointer, &fault), code.at, 1 << lane)
     }
 
-    /// No active lane copies between places that overlap in part.
+    /// Checks that no active lane copies between places that overlap in part.
     pub(super) fn overlap(&mut self, code: &Code, shared: &Shared<'_>) -> Done {
         let copied = &shared.program.copies[code.c as usize];
         let [to, from] = &copied.ends;
@@ -410,7 +411,7 @@ impl Warp {
         Ok(())
     }
 
-    /// An address that no chain in bounds has.
+    /// The fault of an address that no access chain in bounds can have.
     #[cold]
     pub(super) fn stray(&self, shared: &Shared<'_>, code: &Code, byte: u32) -> Broken {
         Broken::Stuck(format!("{} accesses byte {byte}, which its buffer does not have", report::name(&shared.program.module, code.at)))

@@ -1,4 +1,4 @@
-//! Atomics, lane after lane: SPIR-V §3.3.18.
+//! Atomics, lane by lane: SPIR-V §3.3.18.
 
 use std::sync::atomic::Ordering;
 
@@ -23,14 +23,14 @@ impl Warp {
         let (mut old_values, mut doubt, mut origins) = ([[0; LANES]; 2], 0, Vec::new());
         for lane in column::lanes(self.active) {
             let at = self.place(&place, shared, lane);
-            // Both words, the low one first.
+            // The indices of both words, the low one first.
             let both = || (at as usize..).take(if is_wide { 2 } else { 1 });
             let undefined_operand = (atomic.value.into_iter().chain(atomic.comparator))
                 .filter(|&r| r != NONE && self.undefined[r as usize] >> lane & 1 == 1)
                 .map(|r| self.origin(Kept::Column(r), lane, code.at))
                 .next();
-            // Where an operand or the memory is undefined, what is there afterwards is undefined
-            // too; the comparison of an exchange may fail or not.
+            // If an operand or the memory is undefined, the new value is undefined too: the
+            // comparison of an exchange may succeed or fail.
             let (old, old_origin) = match atomic.space {
                 Space::Local => {
                     let origin = both().find(|&word| self.local_undefined[word] >> lane & 1 == 1);
@@ -40,7 +40,7 @@ impl Warp {
                 Space::Shared => {
                     let old = joined(both().map(|word| group.words[word]));
                     let full = self.atomic_kind(atomic, old, lane);
-                    // Whatever else accesses a number of 64 bits here accesses its low word too.
+                    // Every access to a 64-bit number here includes its low word.
                     self.touch_shared(&place, shared, group, lane, kind, full)?;
                     let undefined = both().find(|word| group.undefined[word / 64] >> (word % 64) & 1 == 1);
                     let uninitialised = self.origin(Kept::Local(u32::MAX), lane, code.at);
@@ -53,7 +53,7 @@ impl Warp {
                     }
                     let words = shared.buffers.words(memory).get(at as usize / 4..at as usize / 4 + bytes as usize / 4);
                     if self.helpers >> lane & 1 == 1 {
-                        // Helpers write nothing, and what they are given is undefined.
+                        // Helpers write nothing, and their results are undefined.
                         if kind == Touch::AtomicRead && words.is_some() {
                             let full = self.atomic_kind(atomic, 0, lane);
                             self.touch_buffer(&Code { buffer, ..place }, shared, group, lane, (at, bytes), kind, full)?;
@@ -65,7 +65,8 @@ impl Warp {
                     }
                     let Some(words) = words else {
                         if shared.robust {
-                            // Nothing is there, and robustness does not say what an atomic gives.
+                            // There is no memory, and robustness leaves the result of
+                            // an atomic open.
                             continue;
                         }
                         return Err(self.stray(shared, code, at));
@@ -126,7 +127,7 @@ impl Warp {
         joined(columns.into_iter().map(|column| if column == NONE { 0 } else { self.columns[column as usize][lane] }))
     }
 
-    /// What an atomic is to the full detector: an exchange that compares unequal only loads.
+    /// The kind of an atomic for the full detector. An exchange that compares unequal only loads.
     fn atomic_kind(&self, atomic: &Atomic, old: u64, lane: usize) -> Kind {
         let compares = matches!(atomic.op, Core::AtomicCompareExchange | Core::AtomicCompareExchangeWeak);
         let (op, semantics) = match atomic.op {
@@ -139,12 +140,12 @@ impl Warp {
     }
 }
 
-/// A number of these words, the low one first.
+/// The number that these words form, the low one first.
 fn joined(words: impl Iterator<Item = u32>) -> u64 {
     words.enumerate().fold(0, |number, (at, word)| number | u64::from(word) << (32 * at))
 }
 
-/// What an atomic leaves in memory.
+/// The value in memory after an atomic.
 fn updated(atomic: &Atomic, old: u64, value: u64, comparator: u64) -> u64 {
     let signed = |bits: u64| (bits << (64 - atomic.width)) as i64;
     match atomic.op {

@@ -1,9 +1,9 @@
-//! What each code does to the lanes of a warp.
+//! The effect of each code on the lanes of a warp.
 //!
-//! Computing codes work on whole columns, whatever the inactive lanes hold. If an active lane's
-//! operand is undefined, or is one that makes the result undefined or behaviour undefined, the
-//! instruction is done again lane by lane ([`Warp::compute`]) by the same scalar functions that the
-//! relation uses; only there origins are looked at.
+//! Computing codes work on whole columns, whatever the inactive lanes hold. If an active lane has
+//! an undefined operand, or operands with an undefined result or undefined behaviour, the
+//! instruction is computed again lane by lane ([`Warp::compute`]). This uses the scalar functions
+//! that the relation uses. Only there are origins read.
 
 use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Code, NONE, Op};
@@ -25,7 +25,7 @@ fn unordered(a: u32, b: u32) -> bool {
     float(a).is_nan() || float(b).is_nan()
 }
 
-/// The bits of a float; of every NaN, those of the quiet NaN without payload.
+/// The bits of a float. Every NaN has those of the quiet NaN without payload.
 #[inline]
 pub(super) fn bits(float: f32) -> u32 {
     if float.is_nan() { 0x7fc0_0000 } else { float.to_bits() }
@@ -50,13 +50,12 @@ impl Warp {
             Op::ShiftLeft => self.checked(code, shared, |_, b| b >= 32, |a, b| a << (b & 31)),
             Op::ShiftRight => self.checked(code, shared, |_, b| b >= 32, |a, b| a >> (b & 31)),
             Op::ShiftRightSigned => self.checked(code, shared, |_, b| b >= 32, |a, b| ((a as i32) >> (b & 31)) as u32),
-            // Quotients of 32-bit integers are exact in 64-bit floats, once the
-            // fraction is cut off.
+            // The 64-bit quotient of 32-bit integers has the right integer part.
             Op::DivideUnsigned => self.checked(code, shared, |_, b| b == 0, |a, b| (f64::from(a) / f64::from(b)) as u32),
             Op::ModUnsigned => {
                 self.checked(code, shared, |_, b| b == 0, |a, b| a.wrapping_sub(((f64::from(a) / f64::from(b)) as u32).wrapping_mul(b)))
             }
-            // The sign of OpSMod matters where a number is negative.
+            // OpSMod has its own rule for signs if an operand is negative.
             Op::ModSigned => {
                 let special = |a: u32, b: u32| b == 0 || (a | b) >> 31 == 1;
                 self.checked(code, shared, special, |a, b| a.wrapping_sub(((f64::from(a) / f64::from(b)) as u32).wrapping_mul(b)))
@@ -218,7 +217,7 @@ impl Warp {
         }
     }
 
-    /// Puts `value(lane)` into column d, and says that it is defined.
+    /// Writes a value into column d, and marks it as defined.
     #[inline]
     pub(super) fn write(&mut self, d: u32, masked: bool, make: impl FnOnce(&[Column], &mut Column)) {
         let (earlier, rest) = self.columns.split_at_mut(d as usize);
@@ -265,7 +264,8 @@ impl Warp {
         self.binary(&Code { b: code.a, ..*code }, shared, |a, _| f(a))
     }
 
-    /// A binary code that has operands for which the result is not simply a value.
+    /// A binary code with special operands, for which the result is not simply a value. The scalar
+    /// functions compute these.
     #[inline]
     fn checked(&mut self, code: &Code, shared: &Shared<'_>, special: impl Fn(u32, u32) -> bool, f: impl Fn(u32, u32) -> u32) -> Done {
         let (a, b) = (&self.columns[code.a as usize], &self.columns[code.b as usize]);
@@ -332,7 +332,7 @@ impl Warp {
         self.keep_origins(Kept::Set(code.d), doubtful, origins);
     }
 
-    /// Whose undefined values a selection chooses.
+    /// The origins of the undefined values that a selection selects.
     #[cold]
     fn chosen(&self, code: &Code, a: Kept, b: Kept, lanes: Lanes) -> Vec<(usize, Origin)> {
         let from = |lane: usize| match (self.sets_undefined[code.c as usize] >> lane & 1, self.sets[code.c as usize] >> lane & 1) {
@@ -352,8 +352,8 @@ impl Warp {
         }
     }
 
-    /// A copy within or of a variable; lanes of a variable that nothing was written to become
-    /// undefined values made here: of the copy, or if there is none, of the variable.
+    /// A copy from or to a register. Lanes of a variable that were never written become undefined
+    /// values with this instruction as origin: in the copy, or in the variable if there is no copy.
     #[inline]
     fn load_register(&mut self, code: &Code) {
         let doubt = self.undefined[code.a as usize] & self.active;

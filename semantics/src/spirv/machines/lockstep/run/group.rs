@@ -1,10 +1,10 @@
-//! Group instructions (SPIR-V §3.3.24): in a dispatch subgroup by subgroup, in a fragment stage
-//! quad by quad. A draw says which quad an invocation is in, and not who else is in its subgroup;
-//! by the definite answer nobody else is.
+//! Group instructions (SPIR-V §3.3.24). A dispatch executes them in subgroups, and a fragment stage
+//! in quads. A draw determines the quad of an invocation, but not the other invocations of its
+//! subgroup. In the definite answer there are no others.
 //!
-//! As with derivatives, all lanes of a subgroup that come to a dynamic instance are active there at
-//! once. Whether a device must have them together is not followed: it must where the lanes of a
-//! subgroup have never been at different places ([`Warp::parted`](super::warp::Warp)).
+//! As with derivatives, all lanes of a subgroup that reach a dynamic instance are active there at
+//! once. The machine does not track whether a device must have them together. A device must, if the
+//! lanes of a subgroup have never taken different paths ([`Warp::parted`](super::warp::Warp)).
 
 use std::sync::atomic::Ordering;
 
@@ -24,10 +24,10 @@ use crate::spirv::report;
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::{Ub, Unspecified};
 
-/// A lane that takes part.
+/// A lane that takes part in a group instruction.
 struct Member {
     lane: usize,
-    /// Its number in the subgroup, or in the quad.
+    /// The number of the lane in its subgroup or quad.
     own: u32,
     value: Scalars,
     chosen: Scalars,
@@ -39,7 +39,7 @@ fn certain(bits: u64) -> Scalar {
     Scalar { bits, trust: Trust::CERTAIN, undefined: None }
 }
 
-/// The words of a ballot, cut to the lanes below a number.
+/// The words of a ballot, reduced to the lanes below a number.
 fn ballot_below(ballot: &[Scalar], lanes: u32) -> impl DoubleEndedIterator<Item = (u32, Scalar)> + '_ {
     let words = (0u32..).step_by(32).zip(ballot).map(move |(first, &word)| {
         let left = lanes.saturating_sub(first).min(32);
@@ -50,20 +50,20 @@ fn ballot_below(ballot: &[Scalar], lanes: u32) -> impl DoubleEndedIterator<Item 
 }
 
 impl Warp {
-    /// The lanes of each subgroup of that size of which some of these are.
+    /// The subgroups of that size that contain one of these lanes, as sets of lanes.
     pub(super) fn subgroups_of(lanes: Lanes, size: u32) -> impl Iterator<Item = Lanes> {
         let each: Lanes = if size as usize >= LANES { !0 } else { (1 << size) - 1 };
         (0..LANES).step_by(size as usize).map(move |first| each << first).filter(move |subgroup| lanes & subgroup != 0)
     }
 
-    /// The lanes of subgroups of that size of which some lanes are active and others are not.
+    /// The lanes of subgroups that are partly active.
     pub(super) fn apart(&self, size: u32) -> Lanes {
         let (active, all) = (self.active, self.all);
         let apart = |subgroup: &Lanes| active & subgroup != all & subgroup;
         Self::subgroups_of(active, size).filter(apart).fold(0, |apart, subgroup| apart | subgroup)
     }
 
-    /// A group instruction in all subgroups, or in all quads.
+    /// Executes a group instruction in all subgroups, or in all quads.
     pub(super) fn group(&mut self, code: &Code, shared: &Shared<'_>) -> Done {
         let (group, active, size) = (&shared.program.groups[code.c as usize], self.active, shared.subgroup);
         if active & self.parted != 0 {
@@ -89,8 +89,8 @@ impl Warp {
         Ok(())
     }
 
-    /// Undefined behaviour where an operand is not the same in all of a subgroup that must be, and
-    /// where clusters are larger than it.
+    /// Checks for undefined behaviour: an operand that must be the same in all of a subgroup
+    /// differs, or clusters are larger than the subgroup.
     fn must_hold(&self, group: &Group, members: &Members, shared: &Shared<'_>) -> Done {
         let module = &shared.program.module;
         let broken = |ub, what| Err(self.broken(shared, ub, what, group.instruction, 1 << members[0].lane));
@@ -101,8 +101,8 @@ impl Warp {
             };
             let first = operand(&members[0]);
             if first.is_none() || members.iter().any(|member| operand(member) != first) {
-                // In a draw the relation says nothing of it where nobody knows who is together,
-                // which depends on what is in doubt.
+                // In a draw, values in doubt decide which invocations are together. If that is
+                // open, the relation reports nothing.
                 if !shared.program.subgroups {
                     let what = "an operand that is not the same in all of a quad, in the lockstep machine";
                     return Err(Broken::Unsupported(what.into()));
@@ -126,7 +126,7 @@ impl Warp {
         slots.iter().map(scalar).collect()
     }
 
-    /// What each of the members is given.
+    /// The result of each member.
     fn of_group(&self, group: &Group, members: &Members, shared: &Shared<'_>) -> Vec<Scalars> {
         let all = |scalars: Scalars| vec![scalars; members.len()];
         match group.op {
@@ -175,7 +175,7 @@ impl Warp {
         all.reduce(|all, equal| self.computed(group, group.joins, [truth; 2], [&all, &equal], first.lane)).unwrap_or_default()
     }
 
-    /// What the ballot that a member has says.
+    /// The result of an instruction on a member's ballot.
     fn of_ballot(&self, group: &Group, member: &Member, size: u32) -> Scalar {
         let ballot = &member.value;
         let nothing = || Scalar::undefined(self.origin_at(group, member, Unspecified::BallotBit));
@@ -216,12 +216,12 @@ impl Warp {
         }
     }
 
-    /// Values combined over lanes: each with what was before it in its cluster.
+    /// Combines values over lanes, in the order of the lanes of each cluster.
     fn combined(&self, group: &Group, members: &Members) -> Vec<Scalars> {
         let identity: Scalars = std::iter::repeat_n(certain(group.identity), group.to.len()).collect();
         let cluster = |member: &Member| group.cluster.map_or(0, |cluster| member.own / cluster.max(1));
-        // Minima and maxima begin with the first operand, as the relation's do: an infinity in its
-        // place would make them doubtful.
+        // Minima and maxima begin with the first operand, as in the relation. An infinity as start
+        // would put them in doubt.
         let begins_with_itself = matches!(group.op, Core::GroupNonUniformFMin | Core::GroupNonUniformFMax);
         let mut results: Vec<Scalars> = Vec::with_capacity(members.len());
         for cluster in members.chunk_by(|one, next| cluster(one) == cluster(next)) {
@@ -243,7 +243,7 @@ impl Warp {
         results
     }
 
-    /// The value of the lane that a member names.
+    /// The value of the lane that a member selects.
     fn of_other(&self, group: &Group, members: &Members, member: &Member, shared: &Shared<'_>) -> Scalars {
         let all = |origin| member.value.iter().map(|_| Scalar::undefined(origin)).collect();
         let nobody = || self.origin_at(group, member, Unspecified::InactiveInvocation);
@@ -264,7 +264,8 @@ impl Warp {
         match named.and_then(|named| members.iter().find(|other| u64::from(other.own) == named)) {
             Some(other) => other.value.clone(),
             None if shared.program.subgroups || is_of_quad => all(nobody()),
-            // Beyond the quad there may be somebody; the definite answer is what it has.
+            // There may be an invocation beyond the quad. The definite answer is the
+            // member's own value.
             None => member.value.clone(),
         }
     }
@@ -279,8 +280,8 @@ impl Warp {
         by.and_then(|operation| self.calculator.compute(operation, &operands, &[to], place).ok()).unwrap_or_default()
     }
 
-    /// The active lanes pass a barrier of their subgroups. Where the lanes of a subgroup have been
-    /// at different places, a device need not have them together.
+    /// Passes a barrier of subgroups with the active lanes. If the lanes of a subgroup have taken
+    /// different paths, a device need not have them together, and the run is unsupported.
     pub(super) fn meet(&self, shared: &Shared<'_>, group: &mut Workgroup, scope: Scope, semantics: &Semantics) -> Result<(), Broken> {
         if self.active & self.parted != 0 {
             let what = "OpControlBarrier of the scope Subgroup after its invocations took several paths, in the lockstep machine";

@@ -1,7 +1,7 @@
 //! Image instructions, lane by lane: SPIR-V §3.3.10, by the definite values of [`crate::image`].
 //!
-//! Of the level of detail from a quad the same holds as of derivatives: the lanes of a quad that
-//! come to a dynamic instance are active there at once.
+//! For an implicit level of detail the rule of derivatives holds: the lanes of a quad that reach a
+//! dynamic instance are active there at once.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -30,25 +30,25 @@ use crate::spirv::report;
 use crate::spirv::value::Origin;
 use crate::undefined::{Ub, Unspecified};
 
-/// A component of a result: its bits, or where an undefined one was made.
+/// A component of a result: its bits, or its origin if it is undefined.
 type Component = Result<u32, Origin>;
 
-/// The components of a result, without those that it does not have.
+/// The components of a result. It may have fewer than four.
 type Components = SmallVec<[Component; 4]>;
 
 /// A storage image that is written.
 pub(super) struct Written {
     image: Image,
-    /// By the place of a texel in level 0, and its component: where an undefined one was made.
+    /// By the index of a texel in level 0 and by component: the origin of an undefined component.
     origins: FxHashMap<(u64, u8), Origin>,
 }
 
-/// An image that the program names.
+/// An image that a variable of the program names.
 pub(super) struct Held<'r> {
     pub(super) named: Named<'r>,
-    /// What it holds now, if something may write it.
+    /// The current contents, if something may write it.
     pub(super) written: Option<Mutex<Written>>,
-    /// Three records for each texel of level 0, if something may write it.
+    /// [`EACH`] records for each texel of level 0, if something may write it.
     shadow: Vec<AtomicU64>,
 }
 
@@ -56,17 +56,17 @@ pub(super) struct Held<'r> {
 pub(in super::super) struct Images<'r> {
     held: Vec<Held<'r>>,
     samplers: Vec<Sampler>,
-    /// By the number of the program's opaque variable.
+    /// By index of `Program::opaque`: the image and the sampler.
     of: Vec<Descriptor>,
     pub(super) precision: Option<Precision>,
     pub(super) robustness: Robustness,
 }
 
 impl Program {
-    /// What its variables of images and samplers are bound to.
+    /// The images and samplers that the program's variables are bound to.
     ///
     /// # Errors
-    /// A sentence: something is missing, or does not fit.
+    /// A sentence, if something is missing or does not fit.
     pub(super) fn descriptors<'r>(&self, dispatch: &Dispatch<'r>) -> Result<Descriptors<'r>, String> {
         if self.opaque.is_empty() {
             return Ok(Descriptors::default());
@@ -77,7 +77,7 @@ impl Program {
 }
 
 impl<'r> Images<'r> {
-    /// For a dispatch that was not refused.
+    /// The images of a dispatch that was not refused.
     pub(super) fn new(program: &Program, dispatch: &Dispatch<'r>) -> Images<'r> {
         let Descriptors { images, samplers, of_variable } = program.descriptors(dispatch).unwrap_or_default();
         let held = |named: Named<'r>| {
@@ -94,7 +94,7 @@ impl<'r> Images<'r> {
         }
     }
 
-    /// The image that an instruction is of: its number, and it.
+    /// The image of an instruction, with its number.
     pub(super) fn image(&self, access: &ImageAccess) -> Option<(usize, &Held<'r>)> {
         let number = self.of.get(access.image as usize)?.image? as usize;
         Some((number, self.held.get(number)?))
@@ -104,7 +104,7 @@ impl<'r> Images<'r> {
         self.samplers.get(self.of.get(access.sampler as usize)?.sampler? as usize)
     }
 
-    /// The storage images when all is done; given who an invocation is.
+    /// The storage images at the end of the run.
     pub(super) fn observed(&self, program: &Program) -> Vec<ObservedImage> {
         let storage = self.held.iter().filter(|held| held.named.storage);
         let one = |held: &Held<'r>| {
@@ -132,7 +132,7 @@ impl Held<'_> {
     }
 }
 
-/// The word of a slot in a lane.
+/// The word of a slot in a lane. `None` if there is no such slot.
 fn word(warp: &Warp, slots: &Slots, at: usize, lane: usize) -> Option<u32> {
     match slots.get(at) {
         Some(&Slot::Word(column)) => Some(warp.columns[column as usize][lane]),
@@ -192,7 +192,7 @@ impl Warp {
         Ok(())
     }
 
-    /// That no operand which chooses texels is undefined in an active lane.
+    /// Checks that no operand which selects texels is undefined in an active lane.
     pub(super) fn chooses(&self, code: &Code, access: &ImageAccess, shared: &Shared<'_>) -> Done {
         let doubt = |slots: &Slots| -> Lanes { slots.iter().fold(0, |set, slot| set | self.doubt(slot)) & self.active };
         let any = access.choosing.iter().fold(0, |set, (_, slots)| set | doubt(slots));
@@ -216,18 +216,18 @@ impl Warp {
         }
     }
 
-    /// Where the undefined scalar of a slot was made, if it is one.
+    /// The origin of a slot's scalar in a lane, if it is undefined.
     pub(super) fn made_in(&self, slots: &Slots, at: usize, lane: usize, instruction: u32) -> Option<Origin> {
         let &Slot::Word(column) = slots.get(at)? else { return None };
         (self.undefined[column as usize] >> lane & 1 == 1).then(|| self.origin(Kept::Column(column), lane, instruction))
     }
 
-    /// Every component of a result undefined.
+    /// A result with all components undefined.
     fn all(&self, access: &ImageAccess, origin: Origin) -> Components {
         access.results.iter().map(|_| Err(origin)).collect()
     }
 
-    /// The texel of a fetch, a read or a write, and the level.
+    /// The texel and the level of a fetch, a read or a write.
     pub(super) fn texel_place(&self, access: &ImageAccess, held: &Held<'_>, lane: usize) -> ([i64; 3], i64) {
         let shape = held.named.image.shape();
         let coordinate = &access.choosing[0].1;
@@ -247,7 +247,7 @@ impl Warp {
         slots.map_or([0; 3], |slots| self.offset_of(slots, 0, shape, lane))
     }
 
-    /// One of several offsets.
+    /// One of several offsets in the slots of an operand.
     pub(super) fn offset_of(&self, slots: &Slots, which: usize, shape: Shape, lane: usize) -> [i32; 3] {
         let axes = shape.axes();
         [0, 1, 2].map(|axis| if axis < axes { word(self, slots, which * axes + axis, lane).map_or(0, |w| w as i32) } else { 0 })
@@ -304,7 +304,7 @@ impl Warp {
         }
     }
 
-    /// What an instruction that samples or gathers gives.
+    /// The result of an instruction that samples or gathers.
     fn sampled(
         &self,
         shared: &Shared<'_>,
@@ -357,8 +357,8 @@ impl Warp {
         }
     }
 
-    /// The level of detail that the operands give, or the derivatives of the coordinate in the
-    /// quad, which is whole.
+    /// The level of detail: from the operands, or from the derivatives of the coordinate in the
+    /// quad. All lanes of the quad are active.
     fn level(&self, access: &ImageAccess, shape: Shape, lane: usize) -> Lod {
         let none = Inexact::exact(0.0);
         if let Some(bits) = access.choice(Choice::Lod).and_then(|slots| word(self, slots, 0, lane)) {
@@ -369,7 +369,8 @@ impl Warp {
             return Lod::Derivatives { dx: of(dx), dy: of(dy), bias: 0.0 };
         }
         let (directions, coordinate) = (shape.directions(), &access.choosing[0].1);
-        // Those of the first row and of the first column.
+        // The differences of the lane's row and column for these kinds are those of the first row
+        // and of the first column.
         let difference = |kind: usize| {
             let [to, from] = DIFFERENCES[kind][lane % 4].map(|of| lane / 4 * 4 + of);
             [0, 1, 2].map(|axis| {
@@ -381,7 +382,7 @@ impl Warp {
         Lod::Derivatives { dx: difference(0), dy: difference(1), bias }
     }
 
-    /// Records an access to a texel of an image that something may write.
+    /// Records an access to a texel, if something may write the image.
     fn touch_image(
         &self,
         code: &Code,
@@ -416,15 +417,16 @@ impl Warp {
     }
 }
 
-/// The place of the footprint's first texel, i0j0, among those gathered (Vulkan, Texel Gathering).
+/// The index of the footprint's first texel, i0j0, among the gathered texels (Vulkan,
+/// Texel Gathering).
 pub(super) const FIRST: usize = 3;
 
-/// Whether it takes its level of detail from the quad.
+/// Whether the instruction takes its level of detail from the quad.
 pub(super) fn is_implicit(op: Core) -> bool {
     crate::spirv::check::is_implicit(op)
 }
 
-/// An image or sampler that was not refused, and is not there.
+/// The fault of an image or a sampler that is not bound, although the dispatch was not refused.
 #[cold]
 pub(super) fn nothing_bound(code: &Code, shared: &Shared<'_>) -> Broken {
     Broken::Stuck(format!("{} has an image or a sampler that is not bound", report::name(&shared.program.module, code.at)))

@@ -1,4 +1,4 @@
-//! Computing instructions lane by lane, by the scalar functions that the relation uses too.
+//! Computes instructions lane by lane, with the scalar functions that the relation also uses.
 
 use smallvec::SmallVec;
 
@@ -13,13 +13,13 @@ use crate::spirv::report;
 use crate::spirv::value::{Origin, Scalar};
 use crate::undefined::Ub;
 
-/// Whether it is an integer of 32 bits.
+/// Whether the type is a 32-bit integer.
 fn is_word(scalar: &Component) -> bool {
     matches!(scalar, Component::Int { width: 32, .. })
 }
 
 impl Warp {
-    /// An instruction lane by lane.
+    /// Computes an instruction, lane by lane or by columns.
     pub(super) fn compute(&mut self, site: &Site, shared: &Shared<'_>) -> Done {
         let slots: SmallVec<[Slot; 8]> = site.args.iter().flat_map(|(_, slots)| slots).copied().collect();
         let doubtful = slots.iter().flat_map(|&slot| kept(slot)).fold(0, |all, kept| all | *self.undefined_mut(kept));
@@ -36,7 +36,7 @@ impl Warp {
         }
     }
 
-    /// An operation on one component of each of these operands.
+    /// Computes an operation on one component of each operand.
     fn compute_single<const N: usize>(&mut self, site: &Site, slots: [Slot; N], simple: Lanes, shared: &Shared<'_>) -> Done {
         let environment = self.calculator.environment;
         let from: [_; N] = std::array::from_fn(|k| site.args[k.min(site.args.len() - 1)].0.scalar);
@@ -79,7 +79,7 @@ impl Warp {
         Ok(())
     }
 
-    /// An operation on one component of each of two integers, with two results.
+    /// Computes an operation with two results on one component of each of two integers.
     fn compute_pair(&mut self, site: &Site, slots: [Slot; 2], simple: Lanes, shared: &Shared<'_>) -> Done {
         let width = site.args[0].0.scalar.width();
         if simple == self.active
@@ -108,7 +108,7 @@ impl Warp {
         Ok(())
     }
 
-    /// An operation on operands of several components, which are in these slots one after another.
+    /// Computes an operation on operands of several components, whose slots are in sequence.
     fn compute_whole(&mut self, site: &Site, slots: &[Slot], simple: Lanes, shared: &Shared<'_>) -> Done {
         if simple == self.active && self.compute_columns(site, slots).is_some() {
             return Ok(());
@@ -141,8 +141,9 @@ impl Warp {
         Ok(())
     }
 
-    /// The same by columns, where the operation is told so: of 32-bit floats that are all defined
-    /// in the lanes that run, and so is the result. None, and nothing is done, if it is not so.
+    /// Computes such an operation by columns. The operands and the result must be 32-bit floats
+    /// that are defined in the active lanes. `None` if this is not so, or if the operation has no
+    /// form for columns. Then nothing is done.
     fn compute_columns(&mut self, site: &Site, slots: &[Slot]) -> Option<()> {
         let op = site.operation.op?;
         let is_float = |shape: &Shape| shape.scalar == Component::Float { width: 32 };
@@ -169,13 +170,13 @@ impl Warp {
         Some(())
     }
 
-    /// The words of some columns; none where a slot is none.
+    /// The columns of these slots. `None` if one of them is no single column.
     fn words_of(&self, slots: &[Slot]) -> Option<SmallVec<[Column; 4]>> {
         let column = |slot: &Slot| if let Slot::Word(column) = *slot { Some(self.columns[column as usize]) } else { None };
         slots.iter().map(column).collect()
     }
 
-    /// Puts words in their places in the lanes that run.
+    /// Writes a column in the active lanes, and marks it as defined there.
     fn put_words(&mut self, to: Slot, words: &Column) {
         let Slot::Word(to) = to else { return };
         let column = &mut self.columns[to as usize];
@@ -199,13 +200,13 @@ impl Warp {
         Ok(())
     }
 
-    /// Where a lane computes what, for reports and for what may not wrap.
+    /// The site of a lane's computation, for reports and for the decorations that exclude wrapping.
     pub(super) fn computed_at(&self, site: &Site, lane: usize) -> Where {
         let (instruction, invocation) = (site.instruction, self.number + lane as u32);
         Where { instruction, invocation, no_signed_wrap: site.no_signed_wrap, no_unsigned_wrap: site.no_unsigned_wrap }
     }
 
-    /// An instruction in a lane of which an operand may be undefined, or the result wrap.
+    /// Computes an instruction in a lane where an operand may be undefined, or the result may wrap.
     fn compute_doubtful(&mut self, site: &Site, lane: usize, shared: &Shared<'_>) -> Done {
         let mut scalars: SmallVec<[SmallVec<[Scalar; 4]>; 3]> = SmallVec::new();
         for (_, slots) in &site.args {
@@ -236,7 +237,7 @@ impl Warp {
     #[cold]
     fn faulty(&self, ub: Ub, site: &Site, lane: usize, shared: &Shared<'_>) -> Broken {
         let module = &shared.program.module;
-        // Operand for operand, in the components of all sites of the instruction.
+        // For each operand: its components in all sites of the instruction.
         let ids = module.instructions().get(site.instruction as usize).map_or(&[][..], |i| report::computed_from(module, i));
         let sites: Vec<&Site> = shared.program.sites.iter().filter(|s| s.instruction == site.instruction).collect();
         let undefined = ids.iter().enumerate().find_map(|(k, &id)| {
@@ -264,7 +265,7 @@ impl Warp {
         }
     }
 
-    /// The same of some lanes, by lane.
+    /// Writes a slot in some lanes, from values by lane.
     fn put_all(&mut self, slot: Slot, some: Lanes, bits: &[u64; LANES]) {
         match slot {
             Slot::Word(column) => {

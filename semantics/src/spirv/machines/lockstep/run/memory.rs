@@ -1,4 +1,4 @@
-//! Buffers: words that several threads may touch, and which of their bytes are undefined.
+//! Buffers: words that several threads may access, and which bytes are undefined.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -16,14 +16,14 @@ const R: Ordering = Ordering::Relaxed;
 struct Memory {
     words: Vec<AtomicU32>,
     length: u64,
-    /// How many bytes are undefined; while it is 0 nobody looks at the table.
+    /// The number of undefined bytes. While it is 0, the table is not read.
     any_undefined: AtomicU64,
     undefined: Mutex<FxHashMap<u32, Origin>>,
-    /// Where several variables that are not all Aliased name it: what they accessed.
+    /// The accesses by variable, if several variables name the memory and not all are Aliased.
     aliases: Option<Mutex<Aliases>>,
 }
 
-/// The memories, and which of them each buffer variable is.
+/// The memories, and the memory of each buffer variable.
 pub(in super::super) struct Buffers {
     memories: Vec<Memory>,
     of_variable: Vec<usize>,
@@ -58,19 +58,19 @@ impl Buffers {
         Buffers { memories, of_variable }
     }
 
-    /// Whether variables that are not all Aliased name the memory.
+    /// Whether several variables that are not all Aliased name the memory.
     #[inline]
     pub(super) fn is_doubly_named(&self, memory: usize) -> bool {
         self.memories[memory].aliases.is_some()
     }
 
-    /// The same of any memory.
+    /// Whether this is so for any memory.
     pub(super) fn any_doubly_named(&self) -> bool {
         self.memories.iter().any(|memory| memory.aliases.is_some())
     }
 
-    /// Records through which variable an access goes; the first byte, and the other variable, where
-    /// they may not both.
+    /// Records the variable of an access. If it must not alias an earlier one, returns the first
+    /// byte and the other variable.
     #[cold]
     pub(super) fn alias(&self, memory: usize, variable: u32, (byte, bytes): (u32, u32), writes: bool) -> Option<(u64, u32)> {
         let aliases = self.memories[memory].aliases.as_ref()?;
@@ -78,7 +78,7 @@ impl Buffers {
         aliases.access(variable, byte.into(), bytes.into(), writes)
     }
 
-    /// Which memory a variable is.
+    /// The number of a variable's memory.
     #[inline]
     pub(super) fn memory_of(&self, variable: u8) -> usize {
         self.of_variable[variable as usize]
@@ -88,12 +88,12 @@ impl Buffers {
         self.memories[self.memory_of(variable)].length
     }
 
-    /// How many memories there are.
+    /// The number of memories.
     pub(super) fn count(&self) -> usize {
         self.memories.len()
     }
 
-    /// The words of each memory.
+    /// The number of words of each memory.
     pub(super) fn word_counts(&self) -> impl Iterator<Item = usize> + '_ {
         self.memories.iter().map(|m| m.words.len())
     }
@@ -103,20 +103,20 @@ impl Buffers {
         &self.memories[memory].words
     }
 
-    /// Whether some byte of the memory is undefined.
+    /// Whether a byte of the memory is undefined.
     #[inline]
     pub(super) fn has_undefined(&self, memory: usize) -> bool {
         self.memories[memory].any_undefined.load(R) != 0
     }
 
-    /// Who made an undefined byte among these.
+    /// The origin of the first undefined byte among these, if there is one.
     #[cold]
     pub(super) fn origin(&self, memory: usize, byte: u32, count: u32) -> Option<Origin> {
         let table = self.memories[memory].undefined.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         (byte..byte + count).find_map(|byte| table.get(&byte).copied())
     }
 
-    /// Makes these bytes defined, or undefined.
+    /// Makes these bytes undefined with an origin, or defined if it is `None`.
     #[cold]
     pub(super) fn set_undefined(&self, memory: usize, byte: u32, count: u32, origin: Option<Origin>) {
         let memory = &self.memories[memory];
@@ -142,7 +142,7 @@ impl Buffers {
         bytes
     }
 
-    /// The undefined bytes, ascending.
+    /// The undefined bytes with their origins, ascending.
     pub(super) fn undefined(&self, at: usize) -> Vec<(u64, Origin)> {
         let table = self.memories[at].undefined.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut bytes: Vec<(u64, Origin)> = table.iter().map(|(&byte, &origin)| (u64::from(byte), origin)).collect();

@@ -1,4 +1,4 @@
-//! Running a compiled entry point: workgroups one after the other or on several threads, each as
+//! Runs a compiled entry point. Workgroups run one after the other or on several threads, each as
 //! warps of 64 lanes.
 
 mod access;
@@ -47,16 +47,16 @@ pub(in crate::spirv) enum Broken {
     Undefined(Box<Met>),
     /// The fuel was used up.
     OutOfFuel,
-    /// The time was.
+    /// The time was used up.
     Late(Limit),
-    /// The run is not followed further.
+    /// The machine does not support the rest of the run.
     Unsupported(String),
-    /// The program does what compiled programs do not.
+    /// The program did what no compiled program does.
     Stuck(String),
 }
 
-/// Undefined behaviour at an instruction, in an invocation; the step is known only
-/// where the run counts.
+/// Undefined behaviour at an instruction, in an invocation. The step is known only if the run
+/// counts steps.
 #[derive(Clone, Debug)]
 pub(in crate::spirv) struct Met {
     pub(super) ub: Ub,
@@ -64,14 +64,15 @@ pub(in crate::spirv) struct Met {
     pub(super) instruction: u32,
     pub(super) invocation: u32,
     pub(super) step: Option<u64>,
-    /// Of a data race, the instruction of the access that this one races with, and its invocation.
+    /// For a data race: the instruction and the invocation of the earlier access.
     pub(super) earlier: Option<(u32, u32)>,
-    /// The indices of the calls that it is in, the innermost first.
+    /// The indices of the active calls, the innermost first.
     pub(super) calls: Vec<u32>,
 }
 
 impl Met {
-    /// Which, in words, and where in the module; given the GlobalInvocationId of an invocation.
+    /// The kind of undefined behaviour, its description, and its site. `global` returns the
+    /// GlobalInvocationId of an invocation.
     pub(in crate::spirv) fn placed(self, module: &Module, global: impl Fn(u32) -> [u32; 3]) -> (Ub, String, Box<Site>) {
         let Met { ub, what, instruction, invocation, step, earlier, calls } = self;
         let place = |instruction, by| report::site(module, instruction, by, global(by));
@@ -81,58 +82,58 @@ impl Met {
     }
 }
 
-/// What a run did, beside what it shows.
+/// What a run did, apart from what it shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
-    /// How often a workgroup left a barrier together.
+    /// The number of times that a workgroup left a barrier together.
     pub barriers: u64,
-    /// The labels of the blocks that an invocation came to, in the order in which they are
-    /// compiled.
+    /// The labels of the blocks that an invocation reached, in the order of compilation.
     pub blocks: Vec<u32>,
-    /// What its atomics did, if they were to be noted.
+    /// The effects of atomics, if they were recorded.
     pub atomics: Atomics,
     /// Whether a group instruction ran in a subgroup whose invocations had taken several paths.
     pub parted: bool,
 }
 
-/// What the atomics of a run did.
+/// The effects of a run's atomics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Atomics {
-    /// Their accesses of memory that invocations share, in the order in which they took effect;
-    /// with each, how many barriers its workgroup had passed.
+    /// The accesses of atomics to memory that invocations share, in the order in which they took
+    /// effect. With each comes the number of barriers that its workgroup had passed.
     pub accesses: Vec<(Access, u32)>,
-    /// The barriers that each workgroup passed.
+    /// By workgroup: the barriers that it passed.
     pub barriers: FxHashMap<u32, Vec<(Scope, Semantics)>>,
-    /// Whether a fence was among them.
+    /// Whether the run executed a fence.
     pub fenced: bool,
 }
 
-/// The bits of a ballot.
+/// The number of bits of a ballot.
 const BALLOT: u32 = 128;
 
-/// How many warps a workgroup has at least in orders other than the ascending one, if it has as
-/// many invocations: those of one warp do everything in step.
+/// The least number of warps of a workgroup in orders other than the ascending one, if it has as
+/// many invocations. The invocations of one warp do everything in step, so other orders need
+/// several warps.
 const PARTS: u64 = 4;
 
-/// How a dispatch is run on one thread, and what is noted of it.
+/// How a dispatch runs on one thread, and what is recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Watch {
-    /// Whether what atomics do is noted.
+    /// Whether the effects of atomics are recorded.
     pub atomics: bool,
-    /// In which order workgroups run, and the warps of each up to a barrier: ascending with 0,
-    /// descending with 1, and with any other number as that seed has it. But for 0, a workgroup of
-    /// several invocations has several warps.
+    /// The order of workgroups, and of the warps of each up to a barrier. 0 is ascending, 1 is
+    /// descending, and any other number is the seed of a random order. Except with 0, a workgroup
+    /// of several invocations has several warps.
     pub order: u64,
 }
 
-/// What workgroups hand on, each to the next.
+/// The state that each workgroup passes to the next.
 #[derive(Default)]
 struct Handed {
     detector: Option<Detector>,
     atomics: Option<Atomics>,
 }
 
-/// What all workgroups share.
+/// The state that all workgroups share.
 pub(super) struct Shared<'r> {
     pub(super) program: &'r Program,
     pub(super) dispatch: &'r Dispatch<'r>,
@@ -142,65 +143,65 @@ pub(super) struct Shared<'r> {
     /// The number of elements of each runtime array.
     pub(super) lengths: Vec<u32>,
     pub(super) executed: AtomicU64,
-    /// How many may be.
+    /// The most instructions that may be executed.
     pub(super) fuel: u64,
-    /// Turns that were taken; how many may be is in the dispatch's limits.
+    /// The number of turns taken. The most turns are in the dispatch's limits.
     pub(super) turned: AtomicU64,
-    /// How often a workgroup left a barrier together.
+    /// The number of times that a workgroup left a barrier together.
     pub(super) met: AtomicU64,
     pub(super) broken: AtomicBool,
-    /// Whether workgroups run one after the other, so that what is reported is the first.
+    /// Whether workgroups run one after the other. Then a report names the first fault.
     pub(super) in_order: bool,
-    /// Which order that is, as a [`Watch`] says.
+    /// The order, as defined by [`Watch::order`].
     order: u64,
-    /// Whether accesses of buffers out of bounds are defined.
+    /// Whether accesses to buffers out of bounds are defined.
     pub(super) robust: bool,
-    /// How many lanes execute group instructions together: those of a subgroup, or of a quad.
+    /// The number of lanes that execute group instructions together: those of a subgroup,
+    /// or of a quad.
     pub(super) subgroup: u32,
-    /// How many invocations a subgroup has; in a draw more than a quad, and without a given size as
-    /// many as a ballot has bits.
+    /// The number of invocations of a subgroup. In a draw it is more than a quad: without a given
+    /// size, it is the number of bits of a ballot.
     pub(super) subgroup_size: u32,
-    /// Whether a group instruction ran in a subgroup whose lanes had been at different places.
+    /// Whether a group instruction ran in a subgroup whose lanes had taken several paths.
     pub(super) parted: AtomicBool,
 }
 
-/// What one workgroup's warps share.
+/// The state that the warps of one workgroup share.
 pub(super) struct Group {
-    /// Its number.
+    /// The number of the workgroup.
     pub(super) number: u32,
     pub(super) id: [u32; 3],
     pub(super) words: Vec<u32>,
     pub(super) undefined: Vec<u64>,
-    /// By scalar of shared memory: who made its undefined value, where it
-    /// was not left uninitialised.
+    /// By word of shared memory: the origin of its undefined value, unless it is uninitialised.
     pub(super) origins: rustc_hash::FxHashMap<u32, Origin>,
     pub(super) shadow: races::GroupShadow,
-    /// How many barriers have ordered shared memory, and buffers.
+    /// The number of barriers that have ordered each memory.
     pub(super) phases: races::Phases,
-    /// Happens-before in full, of programs whose atomics or fences synchronise; handed from
-    /// workgroup to workgroup.
+    /// The full detector of happens-before, for programs whose atomics or fences synchronise, and
+    /// for reports. Each workgroup passes it to the next.
     pub(super) detector: Option<Detector>,
-    /// What atomics did, where that is noted; handed on likewise.
+    /// The effects of atomics, if they are recorded. Each workgroup passes them to the next.
     pub(super) atomics: Option<Atomics>,
 }
 
 impl Program {
-    /// How many invocations a workgroup has.
+    /// The number of invocations of a workgroup.
     pub fn invocations(&self) -> u64 {
         self.size.iter().map(|&n| u64::from(n)).product()
     }
 
-    /// Runs a dispatch on so many threads (0: as many as there are cores). The outcome does not
-    /// depend on how many.
+    /// Runs a dispatch on `threads` threads. 0 means one for each core. The outcome does not depend
+    /// on the number.
     ///
-    /// Which invocations of a subgroup execute a group instruction together is taken for certain.
+    /// The run assumes which invocations of a subgroup execute a group instruction together.
     pub fn run(&self, dispatch: &Dispatch<'_>, threads: usize) -> Outcome<Observation> {
         self.run_on(dispatch, threads).0
     }
 
-    /// Runs a dispatch as [`Program::run`] does, where every device shows the same of subgroups: no
-    /// group instruction runs after invocations of one took several paths, and none combines floats
-    /// in an order that a device may choose. Others are unsupported.
+    /// Runs a dispatch like [`Program::run`], if every device shows the same of subgroups. Two
+    /// things are unsupported: a group instruction that runs after the invocations of a subgroup
+    /// took several paths, and one that combines floats in an order that a device may choose.
     pub fn run_certain(&self, dispatch: &Dispatch<'_>, threads: usize) -> Outcome<Observation> {
         use crate::spirv::grammar::Op::{GroupNonUniformFAdd, GroupNonUniformFMul};
         if let Some(group) = self.groups.iter().find(|group| matches!(group.op, GroupNonUniformFAdd | GroupNonUniformFMul)) {
@@ -219,8 +220,8 @@ impl Program {
         }
     }
 
-    /// The outcome, and whether a group instruction ran where invocations of a subgroup had taken
-    /// several paths.
+    /// The outcome, and whether a group instruction ran after the invocations of a subgroup had
+    /// taken several paths.
     fn run_on(&self, dispatch: &Dispatch<'_>, threads: usize) -> (Outcome<Observation>, bool) {
         if let Some(refused) = self.refused(dispatch, 0) {
             return (refused, false);
@@ -237,9 +238,9 @@ impl Program {
         {
             return (Outcome::Observed(observation), parted);
         }
-        // In order, so that what is reported is always the same. What a report says beside the
-        // instruction is not kept while nothing is wrong: where something is, the dispatch is run
-        // once more, and that is kept too.
+        // The workgroups run in order, so that the report is always the same. The first run does
+        // not record what a report says besides the instruction. If it finds a fault, a second run
+        // records that too.
         let one_by_one = |exact| {
             let (outcome, watched) = self.one_by_one(dispatch, groups, exact, Watch::default());
             (outcome, watched.parted)
@@ -250,7 +251,7 @@ impl Program {
         }
     }
 
-    /// Runs a dispatch on this thread, and says what it did. A report of undefined behaviour may
+    /// Runs a dispatch on this thread, and returns what it did. A report of undefined behaviour may
     /// name another step than that of [`Program::run`].
     pub fn run_watched(&self, dispatch: &Dispatch<'_>, watch: Watch) -> (Outcome<Observation>, Watched) {
         if let Some(refused) = self.refused(dispatch, watch.order) {
@@ -262,8 +263,8 @@ impl Program {
         }
     }
 
-    /// Runs workgroups on several threads; nothing if one did not end. Says too whether a group
-    /// instruction ran where invocations of a subgroup had taken several paths.
+    /// Runs workgroups on several threads. `None` if one did not end. Also returns whether a group
+    /// instruction ran after the invocations of a subgroup had taken several paths.
     fn side_by_side(&self, dispatch: &Dispatch<'_>, groups: u32, threads: usize) -> Option<(Observation, bool)> {
         let shared = self.shared(dispatch, false);
         if shared.buffers.any_doubly_named() {
@@ -292,8 +293,8 @@ impl Program {
         (within && !shared.broken.load(Ordering::Relaxed)).then(|| (shared.observation(), shared.parted.load(Ordering::Relaxed)))
     }
 
-    /// Runs workgroups one after the other. `exact` counts each invocation's steps and finds both
-    /// accesses of a race.
+    /// Runs workgroups one after the other. `exact` counts the steps of each invocation, and finds
+    /// both accesses of a race.
     fn one_by_one(&self, dispatch: &Dispatch<'_>, groups: u32, exact: bool, watch: Watch) -> (Outcome<Observation>, Watched) {
         let shared = Shared { order: watch.order, ..self.shared(dispatch, true) };
         let mut warps = Vec::new();
@@ -319,7 +320,7 @@ impl Program {
         let came_to = |number: usize| warps.iter().any(|warp| warp.came_to[number]);
         let ran = self.blocks.iter().enumerate().filter(|&(number, _)| came_to(number));
         let mut blocks: Vec<u32> = ran.map(|(_, block)| self.module.place(block.at as usize).block).collect();
-        // The parts of a block follow each other.
+        // The parts of a block are neighbours.
         blocks.dedup();
         let watched = Watched {
             barriers: shared.met.load(Ordering::Relaxed),
@@ -330,7 +331,7 @@ impl Program {
         (broken.unwrap_or_else(|| Outcome::Observed(shared.observation())), watched)
     }
 
-    /// How many invocations a warp has at most, in an order as a [`Watch`] says: whole subgroups.
+    /// The most invocations of a warp in the given order: a whole number of subgroups.
     fn width(&self, dispatch: &Dispatch<'_>, order: u64) -> u64 {
         let whole = if self.subgroups { self.subgroup(dispatch).into() } else { 1 };
         match order {
@@ -339,13 +340,13 @@ impl Program {
         }
     }
 
-    /// How many lanes execute group instructions together.
+    /// The number of lanes that execute group instructions together.
     fn subgroup(&self, dispatch: &Dispatch<'_>) -> u32 {
         const QUAD: u32 = 4;
         if self.subgroups { dispatch.resources.subgroup_size.unwrap_or(1).clamp(1, LANES as u32) } else { QUAD }
     }
 
-    /// What is refused before anything runs, in an order as a [`Watch`] says.
+    /// The outcome if the dispatch is refused before anything runs, in the given order.
     fn refused(&self, dispatch: &Dispatch<'_>, order: u64) -> Option<Outcome<Observation>> {
         if dispatch.resources.buffers.iter().any(|buffer| buffer.bytes.len() as u64 > MAX_BYTES) {
             return Some(Outcome::Limit(Limit { what: "bytes in one memory object", bound: MAX_BYTES }));
@@ -382,7 +383,7 @@ impl Program {
         let buffers = Buffers::new(self, dispatch);
         let lengths = self.arrays.iter().map(|array| {
             let room = buffers.length(array.buffer).saturating_sub(array.offset);
-            // The layout of a runtime array is checked to have a stride.
+            // Load has checked that the layout of a runtime array has a stride.
             u32::try_from(room / u64::from(array.stride.max(1))).unwrap_or(u32::MAX)
         });
         let lengths = lengths.collect();
@@ -420,7 +421,7 @@ impl Program {
         Ok(())
     }
 
-    /// A workgroup before it runs.
+    /// The initial state of a workgroup.
     fn group(&self, shared: &Shared<'_>, number: u32, handed: &mut Handed) -> Group {
         let mut group = Group {
             number,
@@ -486,7 +487,7 @@ impl Program {
         }
     }
 
-    /// Some of a workgroup's invocations wait at a barrier that others never reach.
+    /// The fault if some of a workgroup's invocations wait at a barrier that others never reach.
     #[cold]
     fn diverged(&self, shared: &Shared<'_>, workgroup: u32, warps: &[Warp]) -> Broken {
         let each = self.invocations() as u32;
@@ -520,7 +521,7 @@ impl Program {
         Broken::Undefined(Box::new(Met { ub: Ub::DivergentBarrier, what, instruction, invocation, step, earlier: None, calls }))
     }
 
-    /// GlobalInvocationId.
+    /// The GlobalInvocationId of an invocation.
     fn global(&self, dispatch: &Dispatch<'_>, invocation: u32) -> [u32; 3] {
         let by = self.invocation(invocation);
         let (group, [width, height, _]) = (dispatch.workgroup_id(by.workgroup), self.size);
@@ -528,7 +529,7 @@ impl Program {
         [0, 1, 2].map(|k| group[k].wrapping_mul(self.size[k]).wrapping_add(local[k]))
     }
 
-    /// The place and time of undefined behaviour.
+    /// The report of undefined behaviour, with its site.
     fn undefined(&self, dispatch: &Dispatch<'_>, met: Met) -> Undefined {
         let (ub, what, site) = met.placed(&self.module, |invocation| self.global(dispatch, invocation));
         Undefined { ub, what, at: site.to_string(), site: Some(site) }
@@ -544,9 +545,8 @@ impl Program {
     }
 }
 
-/// The next workgroups that a thread runs. They are neighbours, so that what two threads write is
-/// seldom close together; towards the end there are fewer of them, so that
-/// all threads end together.
+/// Takes the next workgroups for a thread. They are neighbours, so two threads seldom write close
+/// together. Towards the end they become fewer, so all threads end at about the same time.
 fn taken(next: &AtomicU32, groups: u32, threads: u32) -> Option<std::ops::Range<u32>> {
     const R: Ordering = Ordering::Relaxed;
     let end = |first: u32| first + ((groups - first) / threads.saturating_mul(4)).max(1);
@@ -554,7 +554,7 @@ fn taken(next: &AtomicU32, groups: u32, threads: u32) -> Option<std::ops::Range<
     Some(first..end(first))
 }
 
-/// What is wrong with the buffer of a variable, if anything.
+/// The fault of a variable's buffer, if there is one.
 fn missing(buffer: &BufferVariable, dispatch: &Dispatch<'_>) -> Option<String> {
     let (name, bytes) = match buffer.descriptor {
         None => ("the push constants".to_string(), Some(dispatch.resources.push_constants.len())),
@@ -571,7 +571,7 @@ fn missing(buffer: &BufferVariable, dispatch: &Dispatch<'_>) -> Option<String> {
 }
 
 impl Shared<'_> {
-    /// The storage buffers and images when all is done.
+    /// The storage buffers and images at the end of the run.
     fn observation(&self) -> Observation {
         let mut observed = Vec::new();
         for (at, buffer) in self.dispatch.resources.buffers.iter().enumerate() {
@@ -596,12 +596,12 @@ impl Shared<'_> {
     }
 }
 
-/// The kind of undefined value of that number.
+/// The kind of undefined value with that number.
 pub(super) fn kind(number: u32) -> Unspecified {
     Unspecified::ALL.get(number as usize).copied().unwrap_or(Unspecified::Undef)
 }
 
-/// The numbers below a count in the order of a [`Watch`].
+/// The numbers below `count`, in the order of [`Watch::order`].
 fn permuted(count: u32, order: u64) -> impl Iterator<Item = u32> {
     let mut numbers: Vec<u32> = if order > 1 { (0..count).collect() } else { Vec::new() };
     let mut random = Random::new(order);
@@ -619,7 +619,7 @@ fn permuted(count: u32, order: u64) -> impl Iterator<Item = u32> {
 mod tests {
     use super::*;
 
-    /// An order has every number once, and another seed another order.
+    /// Each order contains every number once, and different seeds give different orders.
     #[test]
     fn orders_are_permutations() {
         let orders: Vec<Vec<u32>> = (0..4).map(|order| permuted(40, order).collect()).collect();

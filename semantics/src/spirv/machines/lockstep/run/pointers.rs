@@ -9,19 +9,19 @@ use crate::spirv::report::{self, Nothing};
 use crate::spirv::value::Origin;
 use crate::undefined::Ub;
 
-/// Whether two pointers are into the same memory.
+/// Whether two pointers point into the same memory.
 fn is_of_one_object(pair: &Pair, shared: &Shared<'_>, a: [u32; 4], b: [u32; 4]) -> bool {
     let memory = |pointer: [u32; 4]| shared.buffers.memory_of(pointer[3] as u8);
     pair.is_shared || a[3] == b[3] || memory(a) == memory(b)
 }
 
 impl Warp {
-    /// The lanes whose pointer is undefined.
+    /// The lanes in which the pointer is undefined.
     fn undefined_of(&self, pointer: &Chosen) -> Lanes {
         pointer.iter().fold(0, |lanes, &column| lanes | self.undefined[column as usize])
     }
 
-    /// Who made a lane's pointer undefined.
+    /// The origin of a lane's undefined pointer.
     fn origin_of(&self, pointer: &Chosen, lane: usize, at: u32) -> Origin {
         let column = pointer.iter().find(|&&column| self.undefined[column as usize] >> lane & 1 == 1).unwrap_or(&pointer[0]);
         self.origin(Kept::Column(*column), lane, at)
@@ -31,7 +31,7 @@ impl Warp {
         pointer.map(|column| self.columns[column as usize][lane])
     }
 
-    /// Every active lane's pointer is to something.
+    /// Checks that the pointer of every active lane points to something.
     pub(super) fn follow(&mut self, code: &Code, shared: &Shared<'_>) -> Done {
         let follow = &shared.program.follows[code.c as usize];
         let doubt = self.undefined_of(&follow.pointer);
@@ -52,7 +52,7 @@ impl Warp {
         Ok(())
     }
 
-    /// d := a + b, an element of the array or one past its end.
+    /// d := a + b, the index of an element of the array or one past its end.
     pub(super) fn advance(&mut self, code: &Code, shared: &Shared<'_>) -> Done {
         let advance = &shared.program.advances[code.c as usize];
         let module = &shared.program.module;
@@ -76,8 +76,8 @@ impl Warp {
         Ok(())
     }
 
-    /// Whether a lane's pointers are the same; one past the end of an array is the same as none of
-    /// another, where memory has no layout.
+    /// Whether a lane's two pointers are equal. In memory without layout, one past the end of an
+    /// array equals no element of another array.
     fn is_same(&self, pair: &Pair, lane: usize, shared: &Shared<'_>) -> bool {
         let [a, b] = pair.pointers.map(|pointer| self.of_lane(&pointer, lane));
         let address = |[first, index, ..]: [u32; 4]| first.wrapping_add(index.wrapping_mul(pair.stride));
@@ -87,7 +87,7 @@ impl Warp {
         null[0] && null[1] || !null[0] && !null[1] && same() && !elsewhere
     }
 
-    /// Set d := whether the pointers are the same.
+    /// Set d := the lanes in which the pointers are equal, or differ for OpPtrNotEqual.
     pub(super) fn same_pointers(&mut self, code: &Code, shared: &Shared<'_>) {
         let pair = &shared.program.pairs[code.c as usize];
         let of = pair.pointers.map(|pointer| self.undefined_of(&pointer));
@@ -101,7 +101,8 @@ impl Warp {
         self.keep_origins(Kept::Set(code.d), doubt, origins);
     }
 
-    /// d := how many elements are from the second pointer to the first, of one array.
+    /// d := the number of elements from the second pointer to the first. Both must point
+    /// into one array.
     pub(super) fn pointers_apart(&mut self, code: &Code, shared: &Shared<'_>) -> Done {
         let pair = &shared.program.pairs[code.c as usize];
         let doubt = self.undefined_of(&pair.pointers[0]) | self.undefined_of(&pair.pointers[1]);

@@ -1,12 +1,12 @@
-//! Data races of programs whose only synchronisation is barriers: who touched a word last, and in
-//! which phase.
+//! Data races of programs that synchronise only by barriers. A shadow records the last accesses to
+//! each word, with their phase.
 //!
-//! Between two invocations of one workgroup the accesses of an earlier phase happen before those of
-//! a later one, where a phase ends with a control barrier that orders this memory. Between
-//! workgroups nothing is ordered. So for each word the last plain write, the last plain read (or
-//! that there were several readers), the last atomic that writes and the last that only reads are
-//! enough: if an older one raced with this access, it raced with the one that is kept, or that was
-//! reported already.
+//! A phase ends with a control barrier that orders this memory. Within a workgroup, accesses of an
+//! earlier phase happen before accesses of a later phase. Between workgroups nothing is ordered. So
+//! four records are enough for each word: the last plain write, the last plain read (or that there
+//! were several readers), the last atomic that writes, and the last atomic that only reads. If an
+//! older access races with a new one, then the recorded access races with it too, or the race was
+//! reported before.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,7 +15,7 @@ use super::memory::Buffers;
 
 const R: Ordering = Ordering::Relaxed;
 
-/// How many barriers have ordered a memory in this workgroup.
+/// The number of barriers that have ordered each memory in this workgroup.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in super::super) struct Phases {
     pub(super) shared: u32,
@@ -23,11 +23,11 @@ pub(in super::super) struct Phases {
     pub(super) images: u32,
 }
 
-/// The number of a workgroup's first shared variable among the objects of the full detector,
-/// downwards; buffers are numbered from 0.
+/// The object number of a workgroup's first shared variable in the full detector. Further variables
+/// count downwards, and buffers count upwards from 0.
 pub(super) const SHARED_MEMORY: u32 = u32::MAX;
 
-/// What an access is.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Touch {
     Read,
@@ -38,7 +38,7 @@ pub(in super::super) enum Touch {
     AtomicRead,
 }
 
-/// Who: the invocation's number and its workgroup's, and the phase.
+/// The agent of an access: the numbers of its invocation and workgroup, and its phase.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Who {
     pub(super) invocation: u32,
@@ -47,13 +47,14 @@ pub(in super::super) struct Who {
     pub(super) phase: u32,
 }
 
-/// Nobody.
+/// The record of no access.
 const NOBODY: u64 = 0;
-/// In the place of an invocation: several of one workgroup; several workgroups.
+/// Stands in the place of an invocation for several workgroups.
 const SEVERAL: u32 = u32::MAX;
 
-/// A record is 0, or the invocation plus 1 (or, of several, the workgroup with the top bit set)
-/// above the phase.
+/// The record of one access: the invocation plus 1, above the phase. For several invocations of
+/// one workgroup, the place of the invocation holds the workgroup with the top bit set. A record
+/// of no access is 0.
 #[inline]
 fn record(who: Who) -> u64 {
     u64::from(who.invocation + 1) << 32 | u64::from(who.phase)
@@ -62,8 +63,7 @@ fn record(who: Who) -> u64 {
 const OF_GROUP: u64 = 1 << 63;
 const OF_ALL: u64 = (SEVERAL as u64) << 32;
 
-/// Whether the access that the record stands for is ordered before this one,
-/// or this invocation's own.
+/// Whether the recorded access is ordered before this one, or is of the same invocation.
 #[inline]
 fn ordered(kept: u64, who: Who) -> bool {
     if kept == NOBODY {
@@ -80,7 +80,7 @@ fn ordered(kept: u64, who: Who) -> bool {
     invocation == who.invocation || invocation / who.invocations_each == who.workgroup && phase < who.phase
 }
 
-/// The record of an access that joins others which it does not conflict with.
+/// The record after an access that does not conflict with the recorded ones.
 #[inline]
 fn joined(kept: u64, who: Who) -> u64 {
     let own = record(who);
@@ -98,7 +98,7 @@ fn joined(kept: u64, who: Who) -> u64 {
     if phase < who.phase { own } else { OF_GROUP | u64::from(who.workgroup) << 32 | u64::from(who.phase) }
 }
 
-/// The word of shadow for one memory word: [`EACH`] records.
+/// The shadow of words of memory: [`EACH`] records for each.
 pub(in super::super) trait Records {
     fn get(&self, kind: usize, at: usize) -> u64;
     fn set(&mut self, kind: usize, at: usize, record: u64);
@@ -108,10 +108,10 @@ const WRITE: usize = 0;
 const READ: usize = 1;
 const ATOMIC: usize = 2;
 const ATOMIC_READ: usize = 3;
-/// How many records a word has.
+/// The number of records of a word.
 pub(super) const EACH: usize = 4;
 
-/// Records an access; whether it races with one before it.
+/// Records an access. Returns whether it races with an earlier one.
 #[inline]
 fn touch(records: &mut impl Records, at: usize, who: Who, touch: Touch) -> bool {
     let write = records.get(WRITE, at);
@@ -141,11 +141,12 @@ fn touch(records: &mut impl Records, at: usize, who: Who, touch: Touch) -> bool 
     }
 }
 
-/// The shadow of the buffers that the module writes.
+/// The shadow of the buffers. Only memories that the module may write have records.
 pub(in super::super) struct Shadow {
-    /// By memory: [`EACH`] for each granule, or none where nothing writes.
+    /// By memory: [`EACH`] records for each granule. Empty if nothing writes the memory.
     memories: Vec<Vec<AtomicU64>>,
-    /// The bytes of a granule, as a power of two: 4, unless buffers are accessed by less.
+    /// The size of a granule, as a power of two: 4 bytes, or less if buffers are accessed in
+    /// smaller parts.
     shift: u32,
 }
 
@@ -177,14 +178,14 @@ impl Shadow {
         Shadow { memories: buffers.word_counts().zip(written).map(shadow).collect(), shift }
     }
 
-    /// Whether accesses to the memory are looked at: something writes it.
+    /// Whether the shadow records accesses to the memory: something may write it.
     #[inline]
     pub(super) fn watches(&self, memory: usize) -> bool {
         !self.memories[memory].is_empty()
     }
 
-    /// Records an access to bytes of a memory; whether it races. `alone` says that no other thread
-    /// does so at the same time.
+    /// Records an access to bytes of a memory. Returns whether it races. `alone` says that no other
+    /// thread records accesses at the same time.
     #[inline]
     pub(super) fn touch(&self, memory: usize, byte: u32, bytes: u32, who: Who, kind: Touch, alone: bool) -> bool {
         let records = &self.memories[memory];
@@ -196,13 +197,13 @@ impl Shadow {
     }
 }
 
-/// The same of one granule.
+/// Records an access to one granule, as [`Shadow::touch`] does.
 #[inline]
 pub(super) fn touch_granule(records: &[AtomicU64], at: usize, who: Who, kind: Touch, alone: bool) -> bool {
     if alone {
         return touch(&mut Words(records), at, who, kind);
     }
-    // Each records first and looks then, so that of two that race at least one sees the other.
+    // Each access is recorded before it is checked. So if two race, at least one sees the other.
     const S: Ordering = Ordering::SeqCst;
     match kind {
         Touch::Write => {
@@ -227,7 +228,7 @@ pub(super) fn touch_granule(records: &[AtomicU64], at: usize, who: Who, kind: To
     }
 }
 
-/// So many records of nobody.
+/// `count` records of no access.
 pub(super) fn zeros(count: usize) -> Vec<AtomicU64> {
     (0..count).map(|_| AtomicU64::new(NOBODY)).collect()
 }
@@ -252,7 +253,7 @@ impl GroupShadow {
         GroupShadow(vec![[NOBODY; EACH]; scalars])
     }
 
-    /// Records an access to a scalar; whether it races.
+    /// Records an access to a scalar. Returns whether it races.
     #[inline]
     pub(super) fn touch(&mut self, scalar: usize, who: Who, kind: Touch) -> bool {
         touch(self, scalar, who, kind)
@@ -267,7 +268,7 @@ mod tests {
         Who { invocation, workgroup: invocation / 4, invocations_each: 4, phase }
     }
 
-    /// The last access races, or it does not.
+    /// Whether the last of these accesses races.
     fn last_races(accesses: &[(u32, u32, Touch)]) -> bool {
         let mut shadow = GroupShadow::new(1);
         let mut races = false;

@@ -1,30 +1,29 @@
-//! Terms being executed are well typed: what every step preserves.
+//! The check that terms being executed are well typed. Every step preserves that.
 //!
 //! An expression has the type that its context needs, by the rules that typed the program (seed 004
-//! "Typing expressions"), and so has a statement ("Typing statements"); what only execution writes
-//! has rules of its own:
+//! "Typing expressions"). So has a statement ("Typing statements"). Terms that only execution makes
+//! have rules of their own:
 //!
 //! | term | rule |
 //! |---|---|
 //! | value | as many words as its type's size; of an enum, an element |
 //! | left-value | an object of its address space holds a value of its type there |
 //! | block | only one being executed has an environment, which extends the outer one |
-//! | `Cases`, `Loop` | the parts are those that the rules make of the statement of the source |
-//! | `Call` | a `return` gives its type; names are the function's own |
+//! | `Cases`, `Loop` | the parts are those that the rules make from the source statement |
+//! | `Call` | a `return` has its type; names are the function's own |
 //!
-//! A word of a value is an address only where the type is a pointer or an array reference, to what
-//! is within an object of its address space, or a texture or sampler, of an object
-//! that stands for one.
+//! A word of a value is an address only if the type is a pointer or an array reference, or a
+//! texture or sampler. The first two point into an object of their address space. The address of a
+//! texture or sampler is an object that stands for one.
 //!
-//! What was not opened is typed already, so the check takes time by the part of the term that was.
-//! An address or a length that is unspecified is within bounds by its definite part only, and an
-//! enum's element in a structure or array is not looked at: it becomes a valid one when it is
-//! loaded (ERRATA WSL-D11).
+//! Unopened source terms are typed already, so the check takes time only for the opened part of the
+//! term. Of an unspecified address or length, only the definite part must be within bounds. The
+//! elements of enums in a structure or array are not checked, because a load makes them valid
+//! (ERRATA WSL-D11).
 //!
-//! A type of pointers or array references that the program has nowhere has no number, and what the
-//! rules make of that type carries the number of what is pointed at instead. Here types are
-//! compared by what they are, and that number is accepted for such a type only if the type has none
-//! of its own.
+//! Pointer and array reference types that the source never spells have no id. Terms of such a type
+//! carry the id of the pointee type. This check compares the types themselves. It accepts the
+//! pointee's id for such a type only if the type has no id of its own.
 
 mod statement;
 
@@ -44,9 +43,9 @@ use smallvec::{SmallVec, smallvec};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IllTyped {
-    /// Where it begins in the program's text, in bytes; none where it stands for no text.
+    /// Its offset in the program's text in bytes. `None` if it corresponds to no text.
     pub at: Option<u32>,
-    /// What was found and required.
+    /// What was found, and what is required.
     pub why: String,
 }
 
@@ -61,13 +60,13 @@ impl std::fmt::Display for IllTyped {
 
 impl std::error::Error for IllTyped {}
 
-/// What a check comes to.
+/// The result of a check.
 type Check<T = ()> = Result<T, IllTyped>;
 
-/// Checks that a thread's program is well typed, with the objects that its addresses are in.
+/// Checks that a thread's program is well typed, against the objects that its addresses are in.
 ///
 /// # Errors
-/// Where it is not, and what was found and required.
+/// The first place that is not well typed, with what was found and what is required.
 pub fn well_typed(shared: &Shared, memory: &Memory, thread: &Thread) -> Check {
     let checker = Checker { shared, memory, program: shared.program };
     match checker.kind(&thread.program, &[])? {
@@ -76,7 +75,7 @@ pub fn well_typed(shared: &Shared, memory: &Memory, thread: &Thread) -> Check {
     }
 }
 
-/// The kind of value that an expression is; a right-value's type need not have a number.
+/// The kind of value of an expression. The type of a right-value need not have an id.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Left(TypeId, AddressSpace),
@@ -84,14 +83,14 @@ enum Kind {
     Right(Type),
 }
 
-/// An argument: an expression, or what is known to be of a type.
+/// An argument: an expression, or just the type of one.
 #[derive(Clone, Copy)]
 enum Argument<'e> {
     Expr(&'e Expr),
     Of(Type),
 }
 
-/// The innermost binding last.
+/// An environment, the innermost binding last.
 type Bound = [(Symbol, StoreId)];
 
 struct Checker<'a, 'p> {
@@ -127,7 +126,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Whether the number that a term carries is the type's, or stands for it.
+    /// Whether the id that a term carries is that of the type, or stands for it.
     fn carries(&self, id: TypeId, ty: Type) -> bool {
         match ty {
             Type::Pointer(_, to) | Type::ArrayReference(_, to) => self.ty(id) == ty || id == to && self.types().find(ty).is_none(),
@@ -135,7 +134,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// How many words a value of the type has.
+    /// The size of a value of the type, in words.
     fn size(&self, at: ExprId, ty: Type) -> Check<u32> {
         match ty {
             Type::Pointer(..) => Ok(2),
@@ -147,7 +146,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The address space of an address at which so many values of the type are held.
+    /// The address space of an address. Fails unless the object holds `count` values of the
+    /// type there.
     fn held(&self, at: ExprId, address: Address, ty: TypeId, count: u32) -> Check<AddressSpace> {
         let Some(object) = self.memory.objects.get(address.object.0 as usize) else { return self.wrong(at, "an address is in no object") };
         let words = u64::from(self.size(at, self.ty(ty))?) * u64::from(count);
@@ -159,7 +159,7 @@ impl Checker<'_, '_> {
         Ok(object.space)
     }
 
-    /// A value of the type has these words.
+    /// Checks that words are a value of the type.
     fn value(&self, at: ExprId, words: &[Word], ty: Type) -> Check {
         let size = self.size(at, ty)?;
         if words.len() != size as usize {
@@ -167,7 +167,7 @@ impl Checker<'_, '_> {
         }
         let (space, to, count) = match ty {
             Type::Pointer(space, to) => (space, to, 1),
-            // A length that is unspecified is none here.
+            // An unspecified length counts as 0.
             Type::ArrayReference(space, of) => (space, of, words[1].definite().unwrap_or(0)),
             Type::Enum(id) => {
                 let elements = &self.program.env.enumeration(id).elements;
@@ -193,7 +193,7 @@ impl Checker<'_, '_> {
         Ok(())
     }
 
-    /// A texture or a sampler is an object that stands for such a one.
+    /// Checks that words are a texture or a sampler: the address of an object that stands for one.
     fn opaque(&self, at: ExprId, words: &[Word], ty: Type) -> Check {
         let opaques = &self.memory.opaques;
         let named = match (words[0], ty) {
@@ -209,7 +209,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// A structure has addresses only where it has textures and samplers.
+    /// Checks the fields of a structure. Only its textures and samplers are addresses.
     fn fields(&self, at: ExprId, words: &[Word], id: StructId) -> Check {
         for (i, field) in self.program.env.structure(id).fields.iter().enumerate() {
             let (ty, from) = (self.ty(field.ty), self.shared.field(id, i as u32) as usize / 4);
@@ -238,7 +238,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// A right-value of that type.
+    /// Checks that an expression is a right-value of that type.
     fn right_of(&self, e: &Expr, needed: Type, what: &str, env: &Bound) -> Check {
         match &e.form {
             Form::Value(words) if self.carries(e.ty, needed) => self.value(e.at, words, needed),
@@ -246,7 +246,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The type of what has to be a right-value.
+    /// The type of an expression that has to be a right-value.
     fn right(&self, e: &Expr, what: &str, env: &Bound) -> Check<Type> {
         match self.kind(e, env)? {
             Kind::Right(ty) => Ok(ty),
@@ -261,7 +261,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The type of what is assigned to.
+    /// The type of the target of an assignment.
     fn target(&self, e: &Expr, env: &Bound) -> Check<TypeId> {
         match self.kind(e, env)? {
             Kind::Left(ty, space) if space != AddressSpace::Constant => Ok(ty),
@@ -270,8 +270,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The address space of what an operand points at, whose type the context says. A value that
-    /// carries the number of that is where its address is.
+    /// The address space that an operand points to. The context gives the pointee type `to`. If the
+    /// operand is a value that carries the id of `to`, its address gives the space.
     fn reference(&self, e: &Expr, to: TypeId, make: fn(AddressSpace, TypeId) -> Type, env: &Bound) -> Check<AddressSpace> {
         if let (Form::Value(words), true) = (&e.form, e.ty == to)
             && let Some(&Word::Address(address)) = words.first()
@@ -289,7 +289,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// What kind of value an expression is.
+    /// The kind of value of an expression. Fails if the expression carries another type.
     fn kind(&self, e: &Expr, env: &Bound) -> Check<Kind> {
         let kind = deep(|| self.kind_of(e, env))?;
         let carried = match kind {
@@ -452,7 +452,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The type that a function gives for arguments, which are of its parameters' types.
+    /// The result type of a function. The arguments must have the types of its parameters.
     fn call(&self, at: ExprId, callee: Callee, arguments: &[Argument], env: &Bound) -> Check<Type> {
         let (parameters, result) = match callee {
             Callee::Declared(id) => {
@@ -519,7 +519,8 @@ impl Checker<'_, '_> {
         })
     }
 
-    /// Likewise of a function of the library. The types that pointers are to are the arguments'.
+    /// The types of a library function's parameters and of its result. Pointer parameters take
+    /// their pointee types from the arguments.
     fn types_of_library(&self, function: LibraryFunction, arguments: &[Argument]) -> Option<(SmallVec<[Type; 4]>, Type)> {
         let (types, signature) = (self.types(), function.signature());
         let (t, letters) = (function.variable().unwrap_or(TypeId::VOID), function.word().len());

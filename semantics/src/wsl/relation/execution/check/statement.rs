@@ -8,18 +8,18 @@ use crate::wsl::execution::term::{Block, Expr, Stmt};
 use crate::wsl::types::{Type, TypeId};
 use crate::wsl::typing::program::{Body, Case, ExprId, StmtForm, StmtId};
 
-/// What stands around a statement.
+/// The surroundings of a statement.
 #[derive(Clone, Copy)]
 struct Around<'a> {
-    /// The environment of the block around it; none directly in a `Call`.
+    /// The environment of the block around it. `None` directly in a `Call`.
     env: Option<&'a Bound>,
     /// The type of the `Call`.
     result: TypeId,
-    /// The function of the `Call`; none of a generated one.
+    /// The function of the `Call`. `None` for a generated function.
     body: Option<&'a Body>,
     loops: bool,
     cases: bool,
-    /// Whether it is being executed; otherwise it is as the source has it.
+    /// Whether it is being executed. Otherwise it must be as in the source.
     reached: bool,
 }
 
@@ -35,18 +35,18 @@ impl Checker<'_, '_> {
         self.statement(e.at, s, around)
     }
 
-    /// The function whose body a `Call` executes, if statements of it are left.
+    /// The function whose body a `Call` executes. `None` if no source statement of it is left.
     fn function(&self, e: &Expr, s: &Stmt) -> Check<Option<&Body>> {
         let Stmt::Block(block) = s else { return Ok(None) };
-        // The next statement, or the last, which is the first of the block now; what rules made is
-        // no part of the source.
+        // The next source statement, or the last one, which is then the first of the block.
+        // Statements that rules made are not in the source.
         let at = match (&block.first, block.rest.start.checked_sub(1)) {
             (_, _) if !block.rest.is_empty() => block.rest.start,
             (Some(_), Some(last)) => last,
             _ => return Ok(None),
         };
         let Some(id) = self.program.blocks.get(at as usize) else { return self.wrong(e.at, "the rest of a call is none of the source") };
-        // Bodies stand in the order of the functions.
+        // Bodies are in the order of the functions.
         let f = self.program.bodies.partition_point(|b| b.stmts.end <= id.0);
         match (self.program.bodies.get(f), self.program.env.functions.get(f)) {
             (Some(body), Some(function)) => {
@@ -61,7 +61,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// An expression that the rules have not come to is as the source has it.
+    /// Checks that an expression that is not reached yet is as in the source.
     fn unreached(&self, e: &Expr) -> Check {
         match e.at.0 as usize >= self.program.exprs.len() || *e != source(self.program, e.at) {
             true => self.wrong(e.at, "an expression is reached before its time"),
@@ -69,7 +69,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// An expression of a statement.
+    /// Checks an expression of a statement.
     fn of_statement(&self, e: &Expr, needed: Option<Type>, what: &str, around: Around) -> Check<Type> {
         if !around.reached {
             self.unreached(e)?;
@@ -161,7 +161,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The case of a switch before the one of that number.
+    /// The case before the case of that number in a switch.
     fn case(&self, id: StmtId, next: u32) -> Option<&Case> {
         match self.form(id)? {
             StmtForm::Switch(_, cases) => cases.get((next as usize).checked_sub(1)?),
@@ -169,7 +169,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// `Cases(s, …)`: s is what is left of the case's body.
+    /// `Cases(s, …)`: s is the rest of the case's body.
     fn cases(&self, at: ExprId, first: &Stmt, case: Option<&Case>, around: Around) -> Check {
         let body = case.and_then(|case| self.form(case.body));
         let (true, Some(StmtForm::Block(body))) = (around.reached, body) else { return self.wrong(at, "the cases are none of a switch") };
@@ -183,8 +183,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// `Loop(s, s', s'')`: what is left of the body, what is left of the third part of a `for`, and
-    /// what comes next, as the rules of loops make them.
+    /// `Loop(s, s', s'')`: the rest of the body, the rest of the third part of a `for`, and what
+    /// comes next. The rules of loops make these parts.
     fn round(&self, at: ExprId, parts: &[Stmt; 3], n: u32, around: Around) -> Check {
         let [body, each, again] = parts;
         let again = match again {
@@ -210,7 +210,7 @@ impl Checker<'_, '_> {
             return self.wrong(at, "the parts of an iteration are not those of its loop");
         }
         self.statement(at, body, around)?;
-        // The third part is reached with the end of the body.
+        // Execution reaches the third part when the body ends.
         let ended = body.is_empty() || matches!(body, Stmt::Continue);
         self.statement(at, each, Around { loops: false, reached: around.reached && ended, ..around })
     }
