@@ -11,7 +11,7 @@ use smallstep::compute::ComputeModule;
 use smallstep::generate::spirv::{Limits, case};
 use smallstep::theorem::compilers::{Compiler, NotCompiled};
 use smallstep::theorem::dispatches::optimised::{Ends, Wrong, compared, optimised};
-use smallstep::theorem::refine::observe::How;
+use smallstep::theorem::refine::observe::DifferenceKind;
 use smallstep::theorem::refine::{Engine, Settings, Side, Summary, Unchecked, refines};
 use smallstep::verdict::Verdict;
 use smallstep_semantics::spirv::environment::SubgroupMapping;
@@ -495,7 +495,7 @@ fn every_order_is_compared_and_the_nearest_is_told() {
     let wrong = last(1, 2, "%is3 = OpIEqual %bool %i %u3\n%v = OpSelect %u %is3 %u4 %x");
     let summary = compared_texts(&text(&last(1, 2, same), false), &text(&wrong, false));
     let how = &summary.disagreement.as_ref().expect("4 is neither").2.difference.how;
-    assert!(matches!(how, How::Byte { bytes: 1, undefined: false, .. }), "{how:?}");
+    assert!(matches!(how, DifferenceKind::Byte { bytes: 1, undefined: false, .. }), "{how:?}");
 }
 
 /// A part of a shader that runs where invocation 0 has seen what invocation 1 stored to `%px`.
@@ -578,7 +578,7 @@ fn the_first_of_equals_is_told() {
     let shows = |value: &str| text(&(two(&store(1), &store(2)) + "\n" + read + "\nOpStore %po " + value), false);
     let summary = compared_texts(&shows("%x"), &shows("%u4"));
     let difference = &summary.disagreement.as_ref().expect("4 is neither").2.difference;
-    assert!(matches!(difference.how, How::Byte { bytes: 4, .. }), "{:?}", difference.how);
+    assert!(matches!(difference.how, DifferenceKind::Byte { bytes: 4, .. }), "{:?}", difference.how);
     assert_eq!(difference.before, smallstep_semantics::concurrency::Schedule::default());
     // Invocation 1 divides before the barrier by its instructions, invocation 0 after it.
     let divides = |k: u32, name: &str| {
@@ -594,7 +594,9 @@ fn the_first_of_equals_is_told() {
     };
     let both = format!("{}\n{}\nOpStore %po %a", divides(1, "one"), divides(0, "zero"));
     let summary = compared_texts(&text("OpStore %po %a", false), &text(&both, false));
-    let How::Undefined(undefined) = &summary.disagreement.as_ref().expect("undefined").2.difference.how else { panic!("defined") };
+    let DifferenceKind::Undefined(undefined) = &summary.disagreement.as_ref().expect("undefined").2.difference.how else {
+        panic!("defined")
+    };
     assert_eq!(undefined.site.as_ref().map(|site| site.global), Some([0, 0, 0]));
 }
 

@@ -13,13 +13,13 @@ use smallstep::generate::spirv::{ComputeCase, Defect, Kind, Limits, Modeled, Twi
 use smallstep::gpu::{DeviceOutcome, Exit, Route};
 use smallstep::theorem::compilers::Compiler;
 use smallstep::theorem::dispatches::campaign::{self, Finding, Of, Plan, Tally, module_of};
-use smallstep::theorem::dispatches::due::Due;
+use smallstep::theorem::dispatches::due::RequiredResult;
 use smallstep::theorem::dispatches::learn::{Learnt, learn};
 use smallstep::theorem::dispatches::optimised::compared;
 use smallstep::theorem::dispatches::planted::{Bug, Check, Hunt, Plant, line, table, vectors};
 use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Shape, on_device};
 use smallstep::theorem::dispatches::translated::{self, By, Source};
-use smallstep::theorem::dispatches::{Asked, Engines, Judged, MachineBug, Runner, asked, judge, same};
+use smallstep::theorem::dispatches::{DeviceCheck, Engines, Judged, MachineBug, Runner, asked, judge, same};
 use smallstep::theorem::planted::Fate;
 use smallstep::theorem::wsl::Programs;
 use smallstep::verdict::Verdict;
@@ -476,7 +476,7 @@ fn what_a_device_is_asked_shows_what_is_due_at_its_adapted_places() {
     for seed in 0..24 {
         let case = module_of(seed, None, &Limits { executed: 20, ..Limits::default() }).expect("a module").case();
         let Judged::Observed(observation) = judge(&case, &Engines::default()) else { panic!("seed {seed}") };
-        let Asked { dispatch, due } = asked(&case, &observation, Route::Passthrough).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let DeviceCheck { dispatch, due } = asked(&case, &observation, Route::Passthrough).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         assert_eq!((dispatch.entry.as_str(), dispatch.groups), (case.entry.as_str(), case.groups));
         let given: Vec<Vec<u8>> = case.buffers.iter().map(|b| b.words.iter().flat_map(|word| word.to_le_bytes()).collect()).collect();
         assert!(dispatch.buffers.iter().map(|b| &b.bytes).eq(&given), "seed {seed}");
@@ -520,14 +520,14 @@ fn what_is_due_of_floats_is_what_the_relation_shows() {
         buffers: vec![buffer],
         ..ComputeDispatch::default()
     };
-    let of = |shown: f32| Due::of(&module, &dispatch, observed(0, 0, [shown.to_bits()]), Route::Passthrough, Rules::default());
+    let of = |shown: f32| RequiredResult::of(&module, &dispatch, observed(0, 0, [shown.to_bits()]), Route::Passthrough, Rules::default());
     assert!(of(3.0).is_ok());
     assert_eq!(of(3.5), Err("the relation ends with observed, and not with what was observed".into()));
 }
 
 #[test]
 fn what_a_device_makes_of_a_dispatch_is_told_apart() {
-    let due = Due::exactly(observed(0, 0, [1, 2]));
+    let due = RequiredResult::exactly(observed(0, 0, [1, 2]));
     let computed = |set, binding, words: [u32; 2]| {
         let buffers = vec![Buffer { set, binding, bytes: words.map(u32::to_le_bytes).concat() }];
         DeviceOutcome::Computed(ComputeResult { words_hash: 0, buffers, images: Vec::new() })

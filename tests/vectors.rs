@@ -6,7 +6,7 @@ use smallstep::dispatch::words_hash;
 use smallstep::theorem::Verdict;
 use smallstep::vectors::format::{MAX_LINE, lane_from_text, lane_text};
 use smallstep::vectors::record::{Plan, record};
-use smallstep::vectors::replay::{Ours, Replayed, Subject, replay};
+use smallstep::vectors::replay::{OwnEngine, Replayed, Subject, replay};
 use smallstep::vectors::{Case, Header, LineError, Reader};
 use smallstep_semantics::number::sets::{Set, Span};
 use smallstep_semantics::number::{Arithmetic, Expected, Lanes, Op, Profile, Tuple, Why};
@@ -23,7 +23,7 @@ fn recorded(plan: &Plan) -> String {
     String::from_utf8(file).expect("JSON is text")
 }
 
-fn replayed(file: &str, engine: Ours, arithmetic: Arithmetic) -> Vec<Result<Replayed, LineError>> {
+fn replayed(file: &str, engine: OwnEngine, arithmetic: Arithmetic) -> Vec<Result<Replayed, LineError>> {
     let mut reader = Reader::open(file.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
     let mut all = Vec::new();
     replay(&mut reader, Subject::Ours { engine, fuel: 1_000_000, arithmetic }, &mut |r| all.push(r));
@@ -31,7 +31,7 @@ fn replayed(file: &str, engine: Ours, arithmetic: Arithmetic) -> Vec<Result<Repl
 }
 
 #[track_caller]
-fn verdicts(file: &str, engine: Ours, arithmetic: Arithmetic) -> Vec<Verdict> {
+fn verdicts(file: &str, engine: OwnEngine, arithmetic: Arithmetic) -> Vec<Verdict> {
     replayed(file, engine, arithmetic).into_iter().map(|r| r.unwrap_or_else(|e| panic!("{e}")).verdict).collect()
 }
 
@@ -71,7 +71,7 @@ fn a_file_does_not_depend_on_threads() {
 fn every_engine_conforms() {
     for constants in [Constants::InModule, Constants::Opaque] {
         let file = recorded(&Plan { constants, ..PLAN });
-        for engine in Ours::ALL {
+        for engine in OwnEngine::ALL {
             let mut agree = 0;
             for verdict in verdicts(&file, engine, Arithmetic::default()) {
                 assert!(matches!(verdict, Verdict::Agree | Verdict::Undecided(_)), "{}: {}", engine.name(), verdict.why());
@@ -85,7 +85,7 @@ fn every_engine_conforms() {
 #[test]
 fn decided_files_hold_no_lane_of_any_value() {
     let file = recorded(&Plan { decided: true, ..PLAN });
-    for verdict in verdicts(&file, Ours::Spirv, Arithmetic::default()) {
+    for verdict in verdicts(&file, OwnEngine::Spirv, Arithmetic::default()) {
         assert_eq!(verdict, Verdict::Agree);
     }
     assert!(!file.contains("any:"));
@@ -122,7 +122,7 @@ fn a_tampered_expectation_is_caught_by_every_engine() {
                 break;
             }
         });
-        for engine in Ours::ALL {
+        for engine in OwnEngine::ALL {
             for (i, verdict) in verdicts(&changed, engine, Arithmetic::default()).iter().enumerate() {
                 assert_eq!(matches!(verdict, Verdict::Disagree(_)), i == index, "{}, case {i}: {}", engine.name(), verdict.why());
             }
@@ -146,7 +146,7 @@ fn a_set_is_recorded_and_what_lies_outside_of_it_is_caught() {
             }
         }
     });
-    for engine in Ours::ALL {
+    for engine in OwnEngine::ALL {
         let (right, wrong) = (verdicts(&file, engine, Arithmetic::default()), verdicts(&elsewhere, engine, Arithmetic::default()));
         assert!(!matches!(right[index], Verdict::Disagree(_)), "{}", right[index].why());
         assert!(wrong[index].why().contains("expected one of ["), "{}: {}", engine.name(), wrong[index].why());
@@ -164,7 +164,7 @@ fn last_bit_of_sums(op: Op, _: &[Tuple<'_>], mut result: Lanes) -> Lanes {
 fn a_planted_engine_is_caught() {
     let file = recorded(&Plan { count: 60, ..PLAN });
     let planted = Arithmetic { planted: Some(last_bit_of_sums) };
-    for engine in Ours::ALL {
+    for engine in OwnEngine::ALL {
         let caught = verdicts(&file, engine, planted).into_iter().filter(|v| matches!(v, Verdict::Disagree(_))).count();
         assert!(caught > 5, "{}: {caught} of 60 cases catch sums with a wrong bit", engine.name());
     }
@@ -175,7 +175,7 @@ fn an_engine_without_fuel_is_unchecked_and_no_agreement() {
     let file = recorded(&Plan { count: 5, ..PLAN });
     let mut reader = Reader::open(file.as_bytes()).expect("it was written so");
     let mut unchecked = 0;
-    replay(&mut reader, Subject::Ours { engine: Ours::Spirv, fuel: 1, arithmetic: Arithmetic::default() }, &mut |r| {
+    replay(&mut reader, Subject::Ours { engine: OwnEngine::Spirv, fuel: 1, arithmetic: Arithmetic::default() }, &mut |r| {
         unchecked += u32::from(matches!(r.expect("a case").verdict, Verdict::Unchecked(_) | Verdict::Limit(_)));
     });
     assert_eq!(unchecked, 5);
@@ -188,7 +188,7 @@ fn a_pixel_without_fuel_hides_no_divergence() {
     let long = "((rec-func (n) (if (less-than n 1e7) (rec (+ n 1)) n)) 0)";
     let endless = "((rec-func (n) (if (less-than n 1) (rec n) n)) 0)";
     let source = |right: &str| altered(&file, 0, |case| case.source = format!("(if (less-than (x (frag-coord)) 1) {long} {right})"));
-    let verdict = |file: &str| verdicts(file, Ours::Machine, Arithmetic::default()).remove(0);
+    let verdict = |file: &str| verdicts(file, OwnEngine::Machine, Arithmetic::default()).remove(0);
     let Verdict::Disagree(difference) = verdict(&source(endless)) else { panic!("a pixel diverges") };
     assert!(difference.what.contains("at pixel (1, 0)"), "{}", difference.what);
     assert!(matches!(verdict(&source("2")), Verdict::Unchecked(why) | Verdict::Limit(why) if why.contains("at pixel (0, 0)")));
@@ -199,9 +199,9 @@ fn a_pixel_without_fuel_hides_no_divergence() {
 fn an_output_at_another_location_is_missing() {
     let file = recorded(&Plan { count: 1, ..PLAN });
     let moved = altered(&file, 0, |case| case.dispatch.outputs[0].location += 5);
-    for engine in Ours::ALL {
+    for engine in OwnEngine::ALL {
         let error = replayed(&moved, engine, Arithmetic::default()).remove(0).expect_err("there is no such output");
-        let who = if matches!(engine, Ours::Spirv | Ours::SpirvReference) { "the words have" } else { "the program has" };
+        let who = if matches!(engine, OwnEngine::Spirv | OwnEngine::SpirvReference) { "the words have" } else { "the program has" };
         assert!(error.what.starts_with(&format!("{who} no output of ")) && error.what.contains("at location 5"), "{}", error.what);
     }
 }
@@ -241,7 +241,7 @@ fn said_of_line_3(line: &str) -> String {
     let file = recorded(&Plan { count: 3, ..PLAN });
     let lines: Vec<&str> = file.lines().collect();
     let file = [lines[0], lines[1], line, lines[3]].join("\n");
-    let mut results = replayed(&file, Ours::Spirv, Arithmetic::default());
+    let mut results = replayed(&file, OwnEngine::Spirv, Arithmetic::default());
     assert_eq!(results.len(), 3, "the lines around it are taken");
     assert!(results[0].is_ok() && results[2].is_ok());
     let error = results.remove(1).expect_err("a bad line");
@@ -330,10 +330,10 @@ fn files_that_are_cut_or_go_on_are_told() {
     let file = recorded(&Plan { count: 3, ..PLAN });
     let lines: Vec<&str> = file.lines().collect();
     let cut = lines[..3].join("\n");
-    let last = replayed(&cut, Ours::Spirv, Arithmetic::default()).pop().expect("something").expect_err("it is cut");
+    let last = replayed(&cut, OwnEngine::Spirv, Arithmetic::default()).pop().expect("something").expect_err("it is cut");
     assert_eq!((last.line, last.what.as_str()), (3, "the file ends after 2 of 3 cases"));
     let more = file.clone() + lines[3] + "\n" + lines[3];
-    let results = replayed(&more, Ours::Spirv, Arithmetic::default());
+    let results = replayed(&more, OwnEngine::Spirv, Arithmetic::default());
     assert_eq!(results.len(), 4);
     assert_eq!(results[3].as_ref().expect_err("one too many").line, 5);
     for (text, expected) in [

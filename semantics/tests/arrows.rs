@@ -39,6 +39,7 @@ const ENGINES: &[(&str, &str)] = &[
     ("wsl::execution", "wsl::group"),
     ("wsl::group", "wsl::execution"),
     ("wsl::machine", ""),
+    ("wsl::run", "wsl::execution wsl::group"),
 ];
 
 /// What puts engines beside each other, or runs either of them.

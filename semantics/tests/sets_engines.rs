@@ -5,7 +5,7 @@ use smallstep_semantics::lambda_v::machine::{self, Bounds};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::{self, Setting};
 use smallstep_semantics::lambda_v::types::Value;
-use smallstep_semantics::number::sets::{Exploration, Left, Observation, Set, Site, Span, Unsettled};
+use smallstep_semantics::number::sets::{Exploration, Observation, Set, Site, SkippedBranch, Span, Unsettled};
 use smallstep_semantics::number::{Arithmetic, Expected, Profile, Why};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::{self, Inputs, Relation};
@@ -95,7 +95,7 @@ fn beyond_the_budget_nothing_is_decided_and_the_place_is_named() {
     few.budget.paths = 3;
     let observation = shown(text, few);
     assert_eq!((observation.ways, &observation.expected[..]), (3, &[Expected::Undecided(Why::Control)][..]));
-    let Some(Unsettled::Paths(Left { ways: 3, condition })) = &observation.unsettled else { panic!("{observation:?}") };
+    let Some(Unsettled::Paths(SkippedBranch { ways: 3, condition })) = &observation.unsettled else { panic!("{observation:?}") };
     // After the two ways through the third condition and the first through it again comes the other
     // way of the second or the third.
     assert!(text[condition.place as usize..].starts_with("(less-than c 0.5)"), "{condition:?}");

@@ -7,7 +7,7 @@ use smallstep_generate::wsl::typed::{Fault, Purpose, Restriction, VERSION, execu
 use smallstep_semantics::image::{AddressMode, Filter, Sampler};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::entry::Stage;
-use smallstep_semantics::wsl::group::{Held, Resource};
+use smallstep_semantics::wsl::group::{Resource, ResourceContents};
 use smallstep_semantics::wsl::parse::parse;
 use smallstep_semantics::wsl::print::print;
 use smallstep_semantics::wsl::recheck::recheck;
@@ -207,7 +207,7 @@ fn samplers_beside_textures_of_integers_do_what_devices_do() {
             }
             let samples = |floats: bool| {
                 resources.iter().any(|resource| match &resource.held {
-                    Held::Texture(textured) if !is_writable(textured.kind) => {
+                    ResourceContents::Texture(textured) if !is_writable(textured.kind) => {
                         let texel = program.env.types.get(textured.texel);
                         matches!(texel, Type::Scalar(Scalar::Float) | Type::Vector(Scalar::Float, _)) == floats
                     }
@@ -215,7 +215,7 @@ fn samplers_beside_textures_of_integers_do_what_devices_do() {
                 })
             };
             let does = |what: fn(&Sampler) -> bool| {
-                resources.iter().any(|resource| matches!(&resource.held, Held::Sampler(Some(sampler)) if what(sampler)))
+                resources.iter().any(|resource| matches!(&resource.held, ResourceContents::Sampler(Some(sampler)) if what(sampler)))
             };
             let clamps = does(|sampler| sampler.address.contains(&AddressMode::ClampToBorder));
             let filters = does(|sampler| [sampler.mag, sampler.min, sampler.mip].contains(&Filter::Linear));

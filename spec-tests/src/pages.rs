@@ -5,7 +5,7 @@ use crate::file::CaseFile;
 use crate::run::FileReport;
 use smallstep_semantics::number::Instruction;
 use smallstep_semantics::rule::{Judgement, Rule};
-use smallstep_semantics::spirv::opcodes::{self, Opcode, Standing};
+use smallstep_semantics::spirv::opcodes::{self, Opcode, Treatment};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -80,10 +80,10 @@ impl Counts {
         let mut counts = Counts::default();
         for opcode in all {
             match (&opcode.standing, opcode.instruction) {
-                (Standing::Executed(_), Instruction::Core(_)) => counts.core += 1,
-                (Standing::Executed(_), Instruction::Glsl(_)) => counts.extended += 1,
-                (Standing::Declared | Standing::Specialized, _) => counts.declared += 1,
-                (Standing::Refused, _) => counts.refused += 1,
+                (Treatment::Executed(_), Instruction::Core(_)) => counts.core += 1,
+                (Treatment::Executed(_), Instruction::Glsl(_)) => counts.extended += 1,
+                (Treatment::Declared | Treatment::Specialized, _) => counts.declared += 1,
+                (Treatment::Refused, _) => counts.refused += 1,
             }
             counts.lockstep += usize::from(opcode.lockstep);
         }
@@ -135,7 +135,7 @@ pub fn opcodes_page(reports: &[FileReport]) -> String {
             "\n## {title}\n\n| number | instruction | section | rules | lockstep machine | cases |\n|---|---|---|---|---|---|\n"
         );
         for opcode in all.iter().filter(|o| matches!(o.instruction, Instruction::Core(_)) == is_core) {
-            let Standing::Executed(rules) = &opcode.standing else { continue };
+            let Treatment::Executed(rules) = &opcode.standing else { continue };
             let rules: Vec<String> = rules.iter().map(|rule| format!("`{rule}`")).collect();
             let of = cases.get(&opcode.instruction).map_or(&[][..], Vec::as_slice);
             let mut named = of[..of.len().min(CASES)].join(", ");
@@ -150,16 +150,16 @@ pub fn opcodes_page(reports: &[FileReport]) -> String {
             | number | instruction | section | specialization |\n|---|---|---|---|\n";
     for opcode in &all {
         let specialized = match opcode.standing {
-            Standing::Declared => "",
-            Standing::Specialized => "yes",
-            Standing::Executed(_) | Standing::Refused => continue,
+            Treatment::Declared => "",
+            Treatment::Specialized => "yes",
+            Treatment::Executed(_) | Treatment::Refused => continue,
         };
         let _ = writeln!(out, "| {} | {} | {} | {specialized} |", number(opcode), opcode.name, opcode.section.unwrap_or("—"));
     }
     out +=
         "\n## Refused\n\nThe grammar knows these, so that they assemble and disassemble. A module that has one is refused by its name.\n";
     for is_core in [true, false] {
-        let refused = all.iter().filter(|o| o.standing == Standing::Refused && matches!(o.instruction, Instruction::Core(_)) == is_core);
+        let refused = all.iter().filter(|o| o.standing == Treatment::Refused && matches!(o.instruction, Instruction::Core(_)) == is_core);
         let names: Vec<String> = refused.map(|opcode| format!("{} ({})", opcode.name, number(opcode))).collect();
         let _ = write!(out, "\n{}\n", names.join(", "));
     }

@@ -22,7 +22,7 @@ use smallstep_semantics::wsl::value;
 
 /// What is translated, and how.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct TranslationRequest<'a> {
     /// The function, called once for each row of a table.
     pub function: Option<&'a str>,
     /// The entry point, where there are several.
@@ -35,7 +35,7 @@ pub struct Asked<'a> {
     pub planted: Option<&'a Planted>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> TranslationRequest<'a> {
     fn options(&self) -> Options<'a> {
         Options { profile: self.profile, planted: self.planted, ..Options::default() }
     }
@@ -80,7 +80,7 @@ fn entry_called<'p>(program: &'p Program, name: &str) -> Result<&'p EntryPoint, 
 /// A translation: which expectations its instructions meet, which rules made it, and its assembly.
 ///
 /// Errors: what the translation cannot be asked for.
-pub fn translate(program: &Program, asked: &Asked, expected: &[&str]) -> Result<(Found, Vec<Rule>, Vec<String>), String> {
+pub fn translate(program: &Program, asked: &TranslationRequest, expected: &[&str]) -> Result<(Found, Vec<Rule>, Vec<String>), String> {
     let module = match asked.module(program, &asked.options())? {
         Ok(module) => module,
         Err(found) => return Ok((found, Vec::new(), Vec::new())),
@@ -134,7 +134,7 @@ fn has(lines: &[Vec<&str>], expect: &str) -> Result<bool, String> {
 /// it.
 ///
 /// Errors: arguments that the function does not take.
-pub fn call(program: &Program, text: &str, asked: &Asked, arguments: &str) -> Result<(Found, Vec<Rule>), String> {
+pub fn call(program: &Program, text: &str, asked: &TranslationRequest, arguments: &str) -> Result<(Found, Vec<Rule>), String> {
     let f = asked.function(program)?.ok_or("`function=NAME` says what is called")?;
     let function = program.env.function(f);
     let mut layouts = Layouts::default();
@@ -209,7 +209,7 @@ fn scalar(word: &str, of: Scalar) -> Option<u32> {
 /// The theorem for a dispatch.
 ///
 /// Errors: what the translation cannot be asked for.
-pub fn dispatch(dispatch: &Dispatch, asked: &Asked) -> Result<(Found, Vec<Rule>), String> {
+pub fn dispatch(dispatch: &Dispatch, asked: &TranslationRequest) -> Result<(Found, Vec<Rule>), String> {
     let formats = formats(&dispatch.resources);
     let options = Options { formats: &formats, ..asked.options() };
     let rules = match asked.module(dispatch.program, &options)? {
@@ -223,7 +223,7 @@ pub fn dispatch(dispatch: &Dispatch, asked: &Asked) -> Result<(Found, Vec<Rule>)
 /// The theorem for a draw.
 ///
 /// Errors: what the translation cannot be asked for.
-pub fn draw(draw: &Draw, asked: &Asked) -> Result<(Found, Vec<Rule>), String> {
+pub fn draw(draw: &Draw, asked: &TranslationRequest) -> Result<(Found, Vec<Rule>), String> {
     let formats = formats(&draw.resources);
     let options = Options { formats: &formats, ..asked.options() };
     let modules = match wsl::translate_draw(draw.program, draw.vertex(), draw.fragment, &options) {

@@ -18,7 +18,7 @@ use smallstep_semantics::wsl::execution::term::{Expr, Form, Stmt};
 use smallstep_semantics::wsl::execution::{self, Cx, Effect, Effects, Next};
 use smallstep_semantics::wsl::library::Meaning;
 use smallstep_semantics::wsl::machine::{self, Compiled, Ending};
-use smallstep_semantics::wsl::meaning::{self, Given, Op};
+use smallstep_semantics::wsl::meaning::{self, Op, OpResult};
 use smallstep_semantics::wsl::memory::Words;
 use smallstep_semantics::wsl::open::{Possible, Word};
 use smallstep_semantics::wsl::recheck::recheck;
@@ -142,7 +142,7 @@ pub fn stored_by_each(cx: &mut Cx, s: &Stmt) -> Option<Next> {
 }
 
 /// WSL-E2: the tangent of atan2(y, x) is x/y.
-pub fn tangent_of_x_by_y(op: Op, operands: &[u32], given: Given) -> Given {
+pub fn tangent_of_x_by_y(op: Op, operands: &[u32], given: OpResult) -> OpResult {
     match (op.meaning, operands) {
         (Meaning::Atan2, &[y, x]) => meaning::scalar(op, &[x, y]),
         _ => given,
@@ -448,7 +448,7 @@ pub fn compare_dispatch(
 /// the fast engine does not end, or the draw races.
 ///
 /// Errors: how they differ, or what is wrong with the program or with what is bound.
-pub fn compare_draw(text: &str, asked: &stages::Asked, resources: &[(String, String)], fuel: u64) -> Result<bool, String> {
+pub fn compare_draw(text: &str, asked: &stages::DrawRequest, resources: &[(String, String)], fuel: u64) -> Result<bool, String> {
     let validated = validate::validate(text);
     let Some(program) = validated.program else { return Err(rejected(text, &validated.errors)) };
     let draw = stages::draw(&program, text, asked, &given(resources), &unread)?;
@@ -469,7 +469,12 @@ pub fn compare_draw(text: &str, asked: &stages::Asked, resources: &[(String, Str
 /// What a draw leaves in its targets, depths and buffers, or how it ends; and the rules that fire.
 ///
 /// Errors: what is wrong with the program, or with what is given.
-pub fn draw(text: &str, asked: &stages::Asked, resources: &[(String, String)], settings: &Settings) -> Result<(Found, Vec<Rule>), String> {
+pub fn draw(
+    text: &str,
+    asked: &stages::DrawRequest,
+    resources: &[(String, String)],
+    settings: &Settings,
+) -> Result<(Found, Vec<Rule>), String> {
     let program = valid(text)?;
     let draw = prepared_draw(&program, text, asked, resources)?;
     Ok(drew(&program, text, &draw, settings))
@@ -481,7 +486,7 @@ pub fn draw(text: &str, asked: &stages::Asked, resources: &[(String, String)], s
 pub fn prepared_draw<'p>(
     program: &'p Program,
     text: &'p str,
-    asked: &stages::Asked,
+    asked: &stages::DrawRequest,
     resources: &[(String, String)],
 ) -> Result<draw::Draw<'p>, String> {
     Ok(stages::draw(program, text, asked, &given(resources), &unread)?)
@@ -541,8 +546,8 @@ fn in_device<'a>(program: &'a Program, resources: &'a [group::Resource], words: 
 }
 
 /// What is given for resources, by their names.
-fn given(resources: &[(String, String)]) -> Vec<(grid::To, grid::Given)> {
-    resources.iter().map(|(name, given)| (grid::To::Name(name.clone()), grid::Given::Text(given.clone()))).collect()
+fn given(resources: &[(String, String)]) -> Vec<(grid::ResourceRef, grid::ResourceInput)> {
+    resources.iter().map(|(name, given)| (grid::ResourceRef::Name(name.clone()), grid::ResourceInput::Text(given.clone()))).collect()
 }
 
 fn unread(path: &Path) -> std::io::Result<Vec<u8>> {

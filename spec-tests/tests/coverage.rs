@@ -6,7 +6,7 @@ use smallstep::theorem::case::Planted;
 use smallstep_semantics::number::Instruction;
 use smallstep_semantics::rule::{Judgement, Rule};
 use smallstep_semantics::spirv::grammar::Op;
-use smallstep_semantics::spirv::opcodes::{self, Standing};
+use smallstep_semantics::spirv::opcodes::{self, Treatment};
 use smallstep_semantics::spirv::step::{Config, Env, Next, Rules};
 use smallstep_semantics::wsl::environment::Planted as Bug;
 use smallstep_spec_tests::file::{CaseFile, Command, Language, Test};
@@ -131,8 +131,8 @@ fn every_instruction_with_a_rule_is_executed_by_a_case() {
     let excused = OF_FRAGMENTS.map(|op| Instruction::Core(op as u16));
     let (mut wrong, mut section) = (Vec::new(), 0);
     for opcode in opcodes::all() {
-        section += usize::from(opcode.section.is_none() && opcode.standing != Standing::Refused);
-        let ruled = matches!(opcode.standing, Standing::Executed(_));
+        section += usize::from(opcode.section.is_none() && opcode.standing != Treatment::Refused);
+        let ruled = matches!(opcode.standing, Treatment::Executed(_));
         if executed.contains(&opcode.instruction) != (ruled && !excused.contains(&opcode.instruction)) {
             wrong.push(format!("{}: has a rule: {ruled}, and a case: {}", opcode.name, !ruled));
         }

@@ -32,7 +32,7 @@ impl FileKind {
 }
 
 /// The contents of a file.
-pub(super) struct Held {
+pub(super) struct FileContents {
     /// The bits of each scalar, item by item.
     pub values: Arc<[u64]>,
     /// The width and height of a picture in pixels.
@@ -43,13 +43,13 @@ pub(super) struct Held {
 /// is the format of an item, if it has one.
 ///
 /// The error is a sentence.
-pub(super) fn held(kind: FileKind, bytes: &[u8], layout: &Layout, stride: u64, texel: Option<Format>) -> Result<Held, String> {
+pub(super) fn held(kind: FileKind, bytes: &[u8], layout: &Layout, stride: u64, texel: Option<Format>) -> Result<FileContents, String> {
     match kind {
         FileKind::Text => {
             let text = std::str::from_utf8(bytes).map_err(|e| format!("it is no UTF-8 text (at byte {})", e.valid_up_to()))?;
-            Ok(Held { values: numbers(text, layout)?.into(), size: None })
+            Ok(FileContents { values: numbers(text, layout)?.into(), size: None })
         }
-        FileKind::Binary => Ok(Held { values: scalars(bytes, layout, stride)?.into(), size: None }),
+        FileKind::Binary => Ok(FileContents { values: scalars(bytes, layout, stride)?.into(), size: None }),
         FileKind::Png => {
             // The picture has one byte each for red, green, blue and alpha, in this order.
             let fits = texel.is_some_and(|format| format.name().starts_with("R8G8B8A8_"));
@@ -57,7 +57,7 @@ pub(super) fn held(kind: FileKind, bytes: &[u8], layout: &Layout, stride: u64, t
                 return Err("a PNG is for a buffer of R8G8B8A8 texels".into());
             }
             let (pixels, size) = picture(bytes)?;
-            Ok(Held { values: scalars(&pixels, layout, stride)?.into(), size: Some(size) })
+            Ok(FileContents { values: scalars(&pixels, layout, stride)?.into(), size: Some(size) })
         }
     }
 }

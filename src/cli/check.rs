@@ -271,7 +271,7 @@ impl Check {
             ["semantics".to_string(), "interpreter".into()].into_iter().chain(checker.devices()).map(|n| (n, Counts::default())).collect();
         let mut validation = Counts::default();
         let mut unexpected = 0u64;
-        let ahead = Ahead::of(&files, checker.devices().is_empty());
+        let ahead = BackgroundScripts::of(&files, checker.devices().is_empty());
         std::thread::scope(|scope| {
             for _ in 0..ahead.threads(self.threads) {
                 scope.spawn(|| ahead.work(&self, &files));
@@ -433,20 +433,20 @@ fn holds(folder: &Path, ending: &str) -> bool {
 
 /// The two ends of a channel for the result of a script. The thread that plays the script takes
 /// the sender.
-type Ends = (Mutex<Option<Sender<amber::Checked>>>, Mutex<Receiver<amber::Checked>>);
+type ResultChannel = (Mutex<Option<Sender<amber::Checked>>>, Mutex<Receiver<amber::Checked>>);
 
 /// Amber scripts that other threads play, each as soon as a thread is free.
-struct Ahead {
+struct BackgroundScripts {
     /// The channels by file. `None` for a file that is played in its turn.
-    scripts: Vec<Option<Ends>>,
+    scripts: Vec<Option<ResultChannel>>,
     /// The index of the next file.
     next: AtomicUsize,
 }
 
-impl Ahead {
+impl BackgroundScripts {
     /// The files that are scripts by their names. There are none if devices take part, since these
     /// play one script at a time.
-    fn of(files: &[PathBuf], ahead: bool) -> Ahead {
+    fn of(files: &[PathBuf], ahead: bool) -> BackgroundScripts {
         let is_script = |file: &PathBuf| file.to_str().is_some_and(|name| Language::of_name(name) == Some(Language::Amber));
         let script = |file: &PathBuf| {
             (ahead && is_script(file)).then(|| {
@@ -454,7 +454,7 @@ impl Ahead {
                 (Mutex::new(Some(sender)), Mutex::new(receiver))
             })
         };
-        Ahead { scripts: files.iter().map(script).collect(), next: AtomicUsize::new(0) }
+        BackgroundScripts { scripts: files.iter().map(script).collect(), next: AtomicUsize::new(0) }
     }
 
     /// The number of further threads that have work, for this requested number of threads.

@@ -8,11 +8,11 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Value, json};
 use smallstep::compute::given::SpecValue;
-use smallstep::compute::told;
+use smallstep::compute::report;
 use smallstep::program::{Language, Program};
 use smallstep::theorem::compilers::{comparable, restored};
 use smallstep::theorem::refine::blame::{Disagreement, Writer};
-use smallstep::theorem::refine::observe::How;
+use smallstep::theorem::refine::observe::DifferenceKind;
 use smallstep::theorem::refine::{Engine, Input, OnDevice, Runnable, Settings, Shape, Summary, Unchecked, Verdict};
 
 use super::bar::Bar;
@@ -296,7 +296,7 @@ impl Compare {
             say!("of {} inputs some orders of the invocations only", summary.sampled);
         }
         if let (Some(coverage), Runnable::Dispatch(side)) = (&summary.coverage, before) {
-            let never: Vec<String> = coverage.never().map(|label| told::id(&side.module.module, label)).collect();
+            let never: Vec<String> = coverage.never().map(|label| report::id(&side.module.module, label)).collect();
             if !never.is_empty() && summary.disagreement.is_none() {
                 let shown = never[..never.len().min(8)].join(" ");
                 say!(
@@ -330,22 +330,22 @@ impl Compare {
             let (index, minimal, disagreement) = found.as_ref();
             let Disagreement { difference, what, before: b, after: a, others, before_writer, after_writer } = disagreement;
             let (undefined, place) = match &difference.how {
-                How::Undefined(undefined) => (Some(undefined_json(undefined, after.assembly())), None),
-                How::Byte { place, byte, bytes, undefined, allowed } => {
+                DifferenceKind::Undefined(undefined) => (Some(undefined_json(undefined, after.assembly())), None),
+                DifferenceKind::Byte { place, byte, bytes, undefined, allowed } => {
                     let place =
                         json!({"set": place.set, "binding": place.binding, "byte": byte, "bytes": bytes, "any": undefined, "allowed": allowed});
                     (None, Some(place))
                 }
-                How::Texel { of, at, component, components, .. } => {
+                DifferenceKind::Texel { of, at, component, components, .. } => {
                     (None, Some(json!({"of": of.to_string(), "texel": at, "component": component, "components": components})))
                 }
-                How::Ends(_) => (None, None),
+                DifferenceKind::Ends(_) => (None, None),
             };
             let writer = |side: &Runnable, writer: &Option<Writer>| {
                 let Runnable::Dispatch(side) = side else { return None };
                 writer.map(|w| {
                     let global = side.module.global(minimal.groups, w.invocation.workgroup, w.invocation.local);
-                    json!({"instruction": w.instruction, "opcode": told::instruction(&side.module.module, w.instruction), "function": w.at.function,
+                    json!({"instruction": w.instruction, "opcode": report::instruction(&side.module.module, w.instruction), "function": w.at.function,
                         "block": w.at.block, "invocation": global, "step": w.step, "bits": format!("{:#x}", w.bits), "undefined": w.undefined.is_some(),
                         "assembly_line": side.assembly.as_ref().and_then(|lines| lines.of(w.instruction))})
                 })

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use smallstep::compute::carried::{self, Carried};
+use smallstep::compute::carried::{self, DispatchInputs};
 use smallstep::compute::given::{Assignment, Contents, Place, Sampled, SpecValue, Specialized, Texels};
-use smallstep::compute::told::{self, AssemblyLines, Invocations};
-use smallstep::compute::{self, ComputeModule, Given, Interpreter, Prepared};
+use smallstep::compute::report::{self, AssemblyLines, Invocations};
+use smallstep::compute::{self, BoundInputs, ComputeModule, Interpreter, Prepared};
 use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
 use smallstep::program::{Language, Program};
 use smallstep::run::screen::{self, Input, Screen};
@@ -118,7 +118,7 @@ pub(crate) struct Source {
     name: String,
     pub(super) module: Module,
     pub(super) assembly: Option<AssemblyLines>,
-    carried: Carried,
+    carried: DispatchInputs,
 }
 
 impl Source {
@@ -218,7 +218,7 @@ impl ComputeArgs {
         let name = &program.name;
         let words = program.words().map_err(|e| unread(&e))?;
         let text = (program.language == Language::Assembly).then(|| program.text());
-        let carried = text.map_or(Ok(Carried::default()), Carried::read).map_err(|e| invalid(format!("{name}: {e}")))?;
+        let carried = text.map_or(Ok(DispatchInputs::default()), DispatchInputs::read).map_err(|e| invalid(format!("{name}: {e}")))?;
         let values = if values.is_empty() { &carried.spec } else { values };
         let module = compute::load(name, &words, self.lenient, values).map_err(|e| unread(&e))?;
         let assembly = text.and_then(|text| AssemblyLines::new(name, text, &module));
@@ -287,15 +287,22 @@ impl ComputeArgs {
 
     /// The contents behind the descriptors, and the push constants. The text's comments supply what
     /// the options do not.
-    pub(super) fn given_with(&self, carried: &Carried) -> Result<Given, Failure> {
+    pub(super) fn given_with(&self, carried: &DispatchInputs) -> Result<BoundInputs, Failure> {
         let (set, texture, sampler, push) = (self.set.clone(), self.texture.clone(), self.sampler.clone(), self.push.clone());
-        let said = Carried { set, texture, sampler, push, ..Carried::default() };
+        let said = DispatchInputs { set, texture, sampler, push, ..DispatchInputs::default() };
         let read = |file: &str| input::bytes(Path::new(file)).map_err(|e| InvalidInput::new(InputFault::File, e.to_string()));
         said.over(carried).given(read).map_err(invalid)
     }
 
     /// The dispatch. The text's comments supply what the options do not.
-    fn prepare(&self, name: &str, module: Module, carried: &Carried, entry: Option<&str>, budget: Budget) -> Result<Prepared, Failure> {
+    fn prepare(
+        &self,
+        name: &str,
+        module: Module,
+        carried: &DispatchInputs,
+        entry: Option<&str>,
+        budget: Budget,
+    ) -> Result<Prepared, Failure> {
         let named = |e: String| invalid(format!("{name}: {e}"));
         let module = ComputeModule::new(module, entry).map_err(|e| named(e.what))?;
         let groups = self.groups.or(carried.groups).unwrap_or([1; 3]);
@@ -488,7 +495,7 @@ pub(super) fn summary_of<O>(name: &str, engine: &str, outcome: &Outcome<O>, code
 /// Reports on standard error how a run ended that has no observation. Returns the exit code.
 fn ending<O>(module: &Module, outcome: &Outcome<O>, undefined: &[Undefined], assembly: Option<&AssemblyLines>, name: &str) -> u8 {
     for one in undefined {
-        let report = told::undefined(module, one, assembly);
+        let report = report::undefined(module, one, assembly);
         tell!("{}", super::output::painted(&report, std::io::stderr().is_terminal()));
     }
     if let (Some(why), true) = (why(outcome), undefined.is_empty()) {
@@ -637,7 +644,7 @@ fn function_id(module: &Module, text: &str) -> Result<u32, String> {
     let named = |id: u32| module.name(id).as_deref() == Some(name) || id.to_string() == name;
     let functions = module.functions().iter().map(|f| f.id);
     functions.clone().find(|&id| named(id)).ok_or_else(|| {
-        let there: Vec<String> = functions.take(16).map(|id| told::id(module, id)).collect();
+        let there: Vec<String> = functions.take(16).map(|id| report::id(module, id)).collect();
         format!("no function is called \"{text}\"; there are {}", there.join(", "))
     })
 }

@@ -8,10 +8,10 @@ use super::run::{print_summary, write_image};
 use super::{exit, grid, input};
 use clap::Args;
 use serde_json::json;
-use smallstep::run::grid::{Given, To};
+use smallstep::run::grid::{ResourceInput, ResourceRef};
 use smallstep::run::picture;
 use smallstep::run::screen::Input;
-use smallstep::run::stages::{self, Asked, comparison};
+use smallstep::run::stages::{self, DrawRequest, comparison};
 use smallstep_semantics::image::Compare;
 use smallstep_semantics::number::Inexact;
 use smallstep_semantics::text::{Span, line_column};
@@ -68,7 +68,7 @@ pub(super) struct Running<'a> {
     pub text: &'a str,
     pub program: &'a Program,
     pub entry: Option<&'a str>,
-    pub given: Vec<(To, Given)>,
+    pub given: Vec<(ResourceRef, ResourceInput)>,
     pub specialized: Vec<(String, String)>,
     pub inputs: &'a [Input],
     pub size: (u32, u32),
@@ -128,7 +128,7 @@ impl DrawArgs {
     pub(super) fn run(&self, grid: &GridArgs, running: Running) -> Result<u8, Failure> {
         let invalid = |what: String| (exit::INVALID, format!("error: {}: {what}", running.name));
         topology(&self.topology).map_err(invalid)?;
-        let asked = Asked {
+        let asked = DrawRequest {
             fragment: running.entry,
             vertex: self.vertex.as_deref(),
             vertices: self.vertices,

@@ -9,13 +9,13 @@ use serde_json::json;
 use smallstep::compute::bound;
 use smallstep::compute::given::{Assignment, Texels};
 use smallstep::diagnostic::Diagnostic;
-use smallstep::run::grid::{Bound, Given, To, bind, compute_entry, texels};
+use smallstep::run::grid::{Bound, ResourceInput, ResourceRef, bind, compute_entry, texels};
 use smallstep_semantics::concurrency::{Kind, race::Site};
 use smallstep_semantics::image::Shape;
 use smallstep_semantics::outcome::{Outcome, Stuck};
 use smallstep_semantics::text::{Span, line_column};
 use smallstep_semantics::wsl::group::{Dispatch, Ending, Resource, Schedule, Shown};
-use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched};
+use smallstep_semantics::wsl::machine::{self, Compiled, GridEnding};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::race::Race;
 use smallstep_semantics::wsl::syntax::AddressSpace;
@@ -62,7 +62,7 @@ pub(super) struct Running<'a> {
     pub program: &'a Program,
     pub entry: Option<&'a str>,
     pub groups: [u32; 3],
-    pub given: Vec<(To, Given)>,
+    pub given: Vec<(ResourceRef, ResourceInput)>,
     /// Whether the machine runs it.
     pub fast: bool,
     pub budget: Budget,
@@ -111,19 +111,19 @@ impl GridArgs {
     }
 
     /// The contents of resources, by name and by place.
-    pub(super) fn given(&self, compute: &ComputeArgs) -> Result<Vec<(To, Given)>, Failure> {
-        let mut given: Vec<(To, Given)> = self.bind.iter().cloned().map(Into::into).collect();
+    pub(super) fn given(&self, compute: &ComputeArgs) -> Result<Vec<(ResourceRef, ResourceInput)>, Failure> {
+        let mut given: Vec<(ResourceRef, ResourceInput)> = self.bind.iter().cloned().map(Into::into).collect();
         for Assignment { place, given: contents } in &compute.set {
-            given.push((To::Place(*place), Given::Bytes(compute::contents(contents)?)));
+            given.push((ResourceRef::Place(*place), ResourceInput::Bytes(compute::contents(contents)?)));
         }
         for Assignment { place, given: texels } in &compute.texture {
             let image = match texels {
                 Texels::Image(image) => image.clone(),
                 Texels::File(path) => bound::png(Path::new(path)).map_err(compute::invalid)?,
             };
-            given.push((To::Place(*place), Given::Image(image)));
+            given.push((ResourceRef::Place(*place), ResourceInput::Image(image)));
         }
-        given.extend(compute.sampler.iter().map(|a| (To::Place(a.place), Given::Sampler(a.given.0))));
+        given.extend(compute.sampler.iter().map(|a| (ResourceRef::Place(a.place), ResourceInput::Sampler(a.given.0))));
         Ok(given)
     }
 
@@ -157,17 +157,17 @@ impl GridArgs {
         let settings = machine::Settings { strategy, fuel, time, ..machine::Settings::default() };
         let fast = dispatch.run_fast(&compiled, &settings).map_err(|what| (exit::LIMIT, format!("{}: {what}", running.name)))?;
         match fast.ended {
-            Dispatched::Done => {
+            GridEnding::Done => {
                 let buffers = fast.possible();
                 let unspecified = fast.stats.choices > 0;
                 let shown = Shown { buffers, ways: 1, complete: true, unspecified, steps: fast.stats.fuel, ..Shown::default() };
                 tell!("note: no races were looked for; the reference does that");
                 Ok(running.show(dispatch, &shown))
             }
-            Dispatched::Diverged(waiting, other) => {
+            GridEnding::Diverged(waiting, other) => {
                 Err(diverged((waiting.thread, waiting.place.unwrap_or_default()), (other.thread, other.place), place))
             }
-            Dispatched::Stopped { thread, ending } => Err(match ending {
+            GridEnding::Stopped { thread, ending } => Err(match ending {
                 machine::Ending::OutOfFuel { place: at } => out_of_fuel(settings.fuel, thread, at, place),
                 machine::Ending::Limit { limit, place: at } => {
                     (exit::LIMIT, format!("{}: {limit}; thread {thread} stands at {}", running.name, place(at)))

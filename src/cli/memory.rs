@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use smallstep::compute::given::{Assignment, Place};
-use smallstep::compute::told::{self, Invocations};
+use smallstep::compute::report::{self, Invocations};
 use smallstep::compute::{Uses, show};
 use smallstep_semantics::spirv::environment::{InvocationId, ObservedBuffer, ObservedImage};
 
@@ -82,7 +82,7 @@ impl Memory<'_> {
             ControlFlow::Continue(())
         });
         let undefined = buffer.undefined.iter().map(|u| {
-            let (made_at, made_by) = (told::instruction(module, u.made_at), made_by(invocations, u.made_by));
+            let (made_at, made_by) = (report::instruction(module, u.made_at), made_by(invocations, u.made_by));
             json!({"id": u.kind, "start": u.start, "end": u.end, "made_at": made_at, "made_by": made_by})
         });
         let undefined: Vec<_> = undefined.collect();

@@ -56,7 +56,7 @@ pub(crate) struct Reduce {
 }
 
 /// The property that is kept while a program shrinks.
-enum Kept {
+enum KeptProperty {
     /// A compiler treats the program in the same way.
     By(Box<Compiler>),
     /// A command ends with 0.
@@ -97,23 +97,23 @@ impl Reduce {
         self.compiler_limit
     }
 
-    fn kept(&self) -> Result<Kept, exit::Failure> {
+    fn kept(&self) -> Result<KeptProperty, exit::Failure> {
         let nothing = || (exit::INVALID, "error: nothing says what is interesting; give --via or --interesting".to_string());
         match (&self.via, &self.interesting) {
             (Some(name), _) => {
                 let compilers = super::compilers::named(std::slice::from_ref(name), self.limit())?;
-                compilers.into_iter().next().map(|compiler| Kept::By(Box::new(compiler))).ok_or_else(nothing)
+                compilers.into_iter().next().map(|compiler| KeptProperty::By(Box::new(compiler))).ok_or_else(nothing)
             }
-            (None, Some(command)) => Ok(Kept::Interesting(command.clone())),
+            (None, Some(command)) => Ok(KeptProperty::Interesting(command.clone())),
             (None, None) => Err(nothing()),
         }
     }
 
     /// Reduces a module. Returns a description of the kept property, and the words.
-    fn module(&self, kept: &Kept, words: &[u32], until: Option<TimeLimit>) -> Result<(String, Reduced<Vec<u32>>), String> {
+    fn module(&self, kept: &KeptProperty, words: &[u32], until: Option<TimeLimit>) -> Result<(String, Reduced<Vec<u32>>), String> {
         let compiler = match kept {
-            Kept::By(compiler) => compiler,
-            Kept::Interesting(command) => {
+            KeptProperty::By(compiler) => compiler,
+            KeptProperty::Interesting(command) => {
                 return self
                     .by_command(command, |interesting| reduced(words, until, &mut |words| interesting(&bytes_of_words(words), "spv")));
             }
@@ -128,10 +128,16 @@ impl Reduce {
     }
 
     /// Reduces a λV or WSL program in the same way.
-    fn text(&self, kept: &Kept, language: Language, text: &str, until: Option<TimeLimit>) -> Result<(String, Reduced<String>), String> {
+    fn text(
+        &self,
+        kept: &KeptProperty,
+        language: Language,
+        text: &str,
+        until: Option<TimeLimit>,
+    ) -> Result<(String, Reduced<String>), String> {
         let compiler = match kept {
-            Kept::By(compiler) => compiler,
-            Kept::Interesting(command) => {
+            KeptProperty::By(compiler) => compiler,
+            KeptProperty::Interesting(command) => {
                 let ending = if language == Language::Wsl { "wsl" } else { "lv" };
                 return self.by_command(command, |interesting| {
                     reduced_text(language, text, until, &mut |text| interesting(text.as_bytes(), ending))

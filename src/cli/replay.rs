@@ -8,7 +8,7 @@ use serde_json::json;
 use smallstep::gpu::{self, Device, Route, Selection};
 use smallstep::source;
 use smallstep::theorem::{Lanes, Verdict};
-use smallstep::vectors::replay::{Ours, Replayed, Subject, replay};
+use smallstep::vectors::replay::{OwnEngine, Replayed, Subject, replay};
 use smallstep::vectors::wsl::replay as wsl;
 use smallstep::vectors::{LineError, Opened};
 use smallstep_semantics::number::Arithmetic;
@@ -28,7 +28,7 @@ pub(crate) struct Replay {
     /// An engine of smallstep instead: machine or reference (on the source), spirv or
     /// spirv-reference (on the words). Of WSL machine, reference or spirv alone.
     #[arg(long, value_parser = engine)]
-    engine: Option<Ours>,
+    engine: Option<OwnEngine>,
     /// How words reach the device: passthrough or naga.
     #[arg(long, value_parser = super::route, conflicts_with = "engine")]
     route: Option<Route>,
@@ -41,9 +41,9 @@ pub(crate) struct Replay {
     pub(crate) json: bool,
 }
 
-fn engine(text: &str) -> Result<Ours, String> {
-    let names = || Ours::ALL.map(Ours::name).join(", ");
-    Ours::ALL.into_iter().find(|o| o.name() == text).ok_or_else(|| format!("no engine is called \"{text}\"; there are {}", names()))
+fn engine(text: &str) -> Result<OwnEngine, String> {
+    let names = || OwnEngine::ALL.map(OwnEngine::name).join(", ");
+    OwnEngine::ALL.into_iter().find(|o| o.name() == text).ok_or_else(|| format!("no engine is called \"{text}\"; there are {}", names()))
 }
 
 /// The verdicts of a replay in the order of the counts, and "invalid" for lines that are no cases.
@@ -77,11 +77,13 @@ impl Replay {
         let on = match (opened, self.engine) {
             (Opened::Wsl(mut reader), engine) => {
                 let (engines, on) = match engine {
-                    None => (&[wsl::Ours::Reference, wsl::Ours::Machine, wsl::Ours::Spirv][..], "reference, machine and spirv"),
-                    Some(Ours::Reference) => (&[wsl::Ours::Reference][..], "reference"),
-                    Some(Ours::Machine) => (&[wsl::Ours::Machine][..], "machine"),
-                    Some(Ours::Spirv) => (&[wsl::Ours::Spirv][..], "spirv"),
-                    Some(Ours::SpirvReference) => {
+                    None => {
+                        (&[wsl::OwnEngine::Reference, wsl::OwnEngine::Machine, wsl::OwnEngine::Spirv][..], "reference, machine and spirv")
+                    }
+                    Some(OwnEngine::Reference) => (&[wsl::OwnEngine::Reference][..], "reference"),
+                    Some(OwnEngine::Machine) => (&[wsl::OwnEngine::Machine][..], "machine"),
+                    Some(OwnEngine::Spirv) => (&[wsl::OwnEngine::Spirv][..], "spirv"),
+                    Some(OwnEngine::SpirvReference) => {
                         let what = format!("{name}: the engines of WSL are machine, reference, and spirv on the words that cases carry");
                         return input::fail(exit::INVALID, &what);
                     }

@@ -11,7 +11,7 @@ use super::{exit, input};
 use clap::Args;
 use serde_json::json;
 use smallstep::compute::given::Assignment;
-use smallstep::compute::told::Invocations;
+use smallstep::compute::report::Invocations;
 use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
 use smallstep::program::Language;
 use smallstep::run::grid::compute_entry;

@@ -179,15 +179,15 @@ impl Vectors {
     }
 
     /// The given program and its checks.
-    fn given(&self) -> Result<Option<(String, wsl::Given)>, String> {
+    fn given(&self) -> Result<Option<(String, wsl::ProgramChecks)>, String> {
         let Some(path) = self.program.as_deref() else { return Ok(None) };
         let text =
             input::only(path, Language::Wsl).map_err(|(_, message)| message.trim_start_matches("error: ").to_string())?.text().to_string();
         if !self.expressions.is_empty() {
-            return Ok(Some((text, wsl::Given::Expressions(self.expressions.clone()))));
+            return Ok(Some((text, wsl::ProgramChecks::Expressions(self.expressions.clone()))));
         }
         let bound = self.bind.iter().cloned().map(Into::into).collect();
-        Ok(Some((text, wsl::Given::Dispatch { entry: self.entry.clone(), groups: self.groups.unwrap_or([1; 3]), bound })))
+        Ok(Some((text, wsl::ProgramChecks::Dispatch { entry: self.entry.clone(), groups: self.groups.unwrap_or([1; 3]), bound })))
     }
 
     /// The command that records the same file, without the bindings.

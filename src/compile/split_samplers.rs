@@ -20,7 +20,7 @@ use smallstep_semantics::spirv::{Instruction, decode};
 
 use super::CannotAdapt;
 use super::bindings::Place;
-use crate::dispatch::resources::{self, Behind, Descriptor, defined, for_each_id};
+use crate::dispatch::resources::{self, Descriptor, ResourceKind, defined, for_each_id};
 use crate::dispatch::{ComputeDispatch, DrawDispatch, SamplerBinding, Stage};
 use smallstep_semantics::spirv::write::push;
 
@@ -60,7 +60,7 @@ pub fn places<const N: usize>(modules: [&[u32]; N], bound: impl Iterator<Item = 
         for descriptor in resources::descriptors(&decoded) {
             let Some(place) = descriptor.set.zip(descriptor.binding) else { continue };
             taken.push(place);
-            if let Behind::CombinedImageSampler(..) = descriptor.behind {
+            if let ResourceKind::CombinedImageSampler(..) = descriptor.behind {
                 combined.insert(place, place);
             }
         }
@@ -93,7 +93,7 @@ impl Samplers {
     fn split(&self, words: &Arc<[u32]>) -> Result<Arc<[u32]>, CannotAdapt> {
         let decoded = decode(words).map_err(|error| CannotAdapt(error.to_string()))?;
         let descriptors = resources::descriptors(&decoded);
-        let combined = |d: &&Descriptor| matches!(d.behind, Behind::CombinedImageSampler(..));
+        let combined = |d: &&Descriptor| matches!(d.behind, ResourceKind::CombinedImageSampler(..));
         let placed = descriptors.iter().filter(combined).filter_map(|d| Some((d.id, *self.0.get(&d.set.zip(d.binding)?)?)));
         let placed: Vec<(u32, Place)> = placed.collect();
         if placed.is_empty() {
@@ -361,9 +361,9 @@ mod tests {
         let decoded = decode(&adapted.words).expect("it decodes");
         let mut found = resources::descriptors(&decoded).iter().map(|d| (d.set, d.binding, d.behind)).collect::<Vec<_>>();
         found.sort_by_key(|descriptor| descriptor.1);
-        let sampled = Behind::SampledImage(smallstep_semantics::image::Shape::D2, resources::Texels::Float);
-        let at = |binding: u32, behind: Behind| (Some(1), Some(binding), behind);
-        assert_eq!(found, [at(3, sampled), at(5, sampled), at(6, Behind::Sampler), at(7, Behind::Sampler)]);
+        let sampled = ResourceKind::SampledImage(smallstep_semantics::image::Shape::D2, resources::Texels::Float);
+        let at = |binding: u32, behind: ResourceKind| (Some(1), Some(binding), behind);
+        assert_eq!(found, [at(3, sampled), at(5, sampled), at(6, ResourceKind::Sampler), at(7, ResourceKind::Sampler)]);
         // Each use makes a sampled image of its own in its block: three uses after the branch.
         let ops: Vec<Op> = decoded.instructions.iter().map(|i| i.op).collect();
         let made: Vec<usize> = (0..ops.len()).filter(|&i| ops[i] == Op::SampledImage).collect();

@@ -14,11 +14,11 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::given::{Assignment, Contents, Sampled, SpecValue, Texels};
-use super::{Given, bound};
+use super::{BoundInputs, bound};
 
 /// The inputs of a dispatch from a text or a command line.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Carried {
+pub struct DispatchInputs {
     /// The number of workgroups in x, y and z.
     pub groups: Option<[u32; 3]>,
     /// The number of invocations in a subgroup.
@@ -62,14 +62,14 @@ pub fn subgroup_size(text: &str) -> Result<u32, InvalidInput> {
     size.ok_or_else(|| InvalidInput::new(InputFault::Text, wrong()))
 }
 
-impl Carried {
+impl DispatchInputs {
     /// Reads the comments of a text.
     ///
     /// # Errors
     /// The text is a sentence with the line: an unknown key, an invalid value, a file instead of
     /// values, or a second `groups` or `subgroup-size`.
-    pub fn read(text: &str) -> Result<Carried, InvalidInput> {
-        let mut carried = Carried::default();
+    pub fn read(text: &str) -> Result<DispatchInputs, InvalidInput> {
+        let mut carried = DispatchInputs::default();
         for (i, line) in text.lines().enumerate() {
             let Some(pair) = line.strip_prefix(";@").and_then(|rest| rest.trim_start().strip_prefix("dispatch ")) else { continue };
             let wrong = |invalid: InvalidInput| invalid.about(format_args!("line {}", i + 1));
@@ -82,7 +82,7 @@ impl Carried {
 
     /// These inputs, completed by `other`: it applies to places and keys that are not set here.
     #[must_use]
-    pub fn over(mut self, other: &Carried) -> Carried {
+    pub fn over(mut self, other: &DispatchInputs) -> DispatchInputs {
         fn add<T: Clone>(to: &mut Vec<Assignment<T>>, from: &[Assignment<T>]) {
             let new = from.iter().filter(|a| to.iter().all(|b| a.place != b.place)).cloned().collect::<Vec<_>>();
             to.extend(new);
@@ -105,7 +105,7 @@ impl Carried {
     ///
     /// # Errors
     /// A file cannot be read, or is not a picture.
-    pub fn given(&self, read: impl Fn(&str) -> Result<Vec<u8>, InvalidInput>) -> Result<Given, InvalidInput> {
+    pub fn given(&self, read: impl Fn(&str) -> Result<Vec<u8>, InvalidInput>) -> Result<BoundInputs, InvalidInput> {
         let bytes = |contents: &Contents| match contents {
             Contents::Bytes(bytes) => Ok(bytes.clone()),
             Contents::File(file) => read(file),
@@ -121,7 +121,7 @@ impl Carried {
             Ok::<_, InvalidInput>(BoundImage { set: place.set, binding: place.binding, image })
         };
         let sampler = |a: &Assignment<Sampled>| BoundSampler { set: a.place.set, binding: a.place.binding, sampler: a.given.0 };
-        Ok(Given {
+        Ok(BoundInputs {
             buffers: self.set.iter().map(buffer).collect::<Result<_, _>>()?,
             images: self.texture.iter().map(image).collect::<Result<_, _>>()?,
             samplers: self.sampler.iter().map(sampler).collect(),
@@ -167,7 +167,7 @@ impl Carried {
     }
 }
 
-impl fmt::Display for Carried {
+impl fmt::Display for DispatchInputs {
     /// Writes the comment lines, each with a line end.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some([x, y, z]) = self.groups {
@@ -221,14 +221,14 @@ mod tests {
     #[test]
     fn what_a_text_carries_is_read() {
         let text = "; words\n;@ dispatch groups: 2\n;@ dispatch subgroup-size: 8\n;@ quirk seen: x\n;@ dispatch set: 0.1=u32:1,0x2*2\nOpNop\n;@ dispatch texture: 0.2=R32_SFLOAT 2x1 1 2\n;@ dispatch sampler: 0.3=linear edge\n;@ dispatch push: u8:7\n;@ dispatch spec: 3=64\n";
-        let carried = Carried::read(text).expect("reads");
+        let carried = DispatchInputs::read(text).expect("reads");
         assert_eq!((carried.groups, carried.subgroup_size), (Some([2, 1, 1]), Some(8)));
         assert_eq!(carried.set, [Assignment::from_str("0.1=u32:1,2,2").expect("a buffer")]);
         assert_eq!(carried.push, [Contents::Bytes(vec![7])]);
         assert_eq!(carried.spec, [SpecValue { id: 3, value: "64".into() }]);
         assert_eq!(carried.texture, [Assignment::from_str("0.2=R32_SFLOAT 2x1 1 2").expect("an image")]);
         assert_eq!(carried.sampler, [Assignment::from_str("0.3=linear edge").expect("a sampler")]);
-        assert_eq!(Carried::read(&carried.to_string()), Ok(carried.clone()));
+        assert_eq!(DispatchInputs::read(&carried.to_string()), Ok(carried.clone()));
         assert!(carried.to_string().contains("set: 0.1=u32:0x1,0x2*2\n"), "{carried}");
     }
 
@@ -245,7 +245,7 @@ mod tests {
             ("sets: 1", "a dispatch has no \"sets\""),
             ("groups: 1\n;@ dispatch groups: 1", "line 3: a second \"groups\""),
         ] {
-            let error = Carried::read(&format!("; words\n;@ dispatch {line}\n")).expect_err(line);
+            let error = DispatchInputs::read(&format!("; words\n;@ dispatch {line}\n")).expect_err(line);
             assert!(error.what.contains(said), "{line}: {error}");
         }
     }

@@ -2,15 +2,15 @@
 //! own comments, and an engine.
 //!
 //! [`given`] and [`carried`] read the inputs. [`Prepared`] is the module with its inputs, checked
-//! before anything runs. [`show`] prints buffers by their types, and [`told`] says where behaviour
-//! is undefined. Draws use the same code for their inputs. Nothing is compared here.
+//! before anything runs. [`show`] prints buffers by their types, and [`report`] says where
+//! behaviour is undefined. Draws use the same code for their inputs. Nothing is compared here.
 
 pub mod bound;
 pub mod carried;
 pub mod given;
 pub mod passing;
+pub mod report;
 pub mod show;
-pub mod told;
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ use smallstep_semantics::spirv::{Buffer, LoadError, LoadOptions, Module, Relatio
 
 use crate::compile;
 use crate::compile::bindings::Places;
-use crate::dispatch::resources::{self, Behind, Needs};
+use crate::dispatch::resources::{self, Needs, ResourceKind};
 use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult, DrawDispatch, DrawResult, ImageBinding, ImageKind};
 use crate::gpu::{Device, DeviceOutcome};
 use crate::source::{ReadError, Wrong};
@@ -73,7 +73,7 @@ impl<'m> Uses<'m> {
 
     /// The variables at descriptors, with the kinds of their resources. Variables without set or
     /// binding are left out.
-    pub fn bound(self) -> impl Iterator<Item = (Place, Behind, &'m Variable)> {
+    pub fn bound(self) -> impl Iterator<Item = (Place, ResourceKind, &'m Variable)> {
         self.needs.descriptors.iter().filter_map(move |d| {
             let place = Place { set: d.set?, binding: d.binding? };
             Some((place, d.behind, self.module.variable(d.id)?))
@@ -82,7 +82,7 @@ impl<'m> Uses<'m> {
 
     /// The variable that shows the storage buffer at a descriptor.
     pub fn storage_at(self, place: Place) -> Option<&'m Variable> {
-        self.bound().find(|(at, behind, _)| *at == place && *behind == Behind::Storage).map(|(.., variable)| variable)
+        self.bound().find(|(at, behind, _)| *at == place && *behind == ResourceKind::Storage).map(|(.., variable)| variable)
     }
 
     /// The name of a variable in messages: its id, and its name or that of its type.
@@ -103,7 +103,7 @@ impl<'m> Uses<'m> {
         };
         let of_place = self.bound().filter(|(at, ..)| *at == place);
         let kinds = of_place.map(|(_, behind, variable)| match behind {
-            Behind::Uniform => BufferKind::Uniform,
+            ResourceKind::Uniform => BufferKind::Uniform,
             _ if read_only(variable) => BufferKind::ReadOnly,
             _ => BufferKind::ReadWrite,
         });
@@ -115,8 +115,10 @@ impl Uses<'_> {
     /// The kind of image at a descriptor, if it is used.
     pub fn image_kind_at(self, place: Place) -> Option<ImageKind> {
         let kinds = self.bound().filter(|(at, ..)| *at == place).filter_map(|(_, behind, _)| match behind {
-            Behind::StorageImage(..) | Behind::TexelBuffer { written: true, .. } => Some(ImageKind::Storage),
-            Behind::SampledImage(..) | Behind::CombinedImageSampler(..) | Behind::TexelBuffer { .. } => Some(ImageKind::Sampled),
+            ResourceKind::StorageImage(..) | ResourceKind::TexelBuffer { written: true, .. } => Some(ImageKind::Storage),
+            ResourceKind::SampledImage(..) | ResourceKind::CombinedImageSampler(..) | ResourceKind::TexelBuffer { .. } => {
+                Some(ImageKind::Sampled)
+            }
             _ => None,
         });
         kinds.max()
@@ -181,7 +183,7 @@ impl ComputeModule {
 
     /// The variables at descriptors that the entry point uses, with the kinds of their resources.
     /// Variables without set or binding are left out.
-    pub fn bound(&self) -> impl Iterator<Item = (Place, Behind, &Variable)> {
+    pub fn bound(&self) -> impl Iterator<Item = (Place, ResourceKind, &Variable)> {
         self.uses().bound()
     }
 
@@ -228,7 +230,7 @@ impl ComputeModule {
     ///
     /// # Errors
     /// What became of it instead.
-    pub fn run_on(&self, groups: [u32; 3], given: &Given, device: &Device) -> Result<Observation, DeviceOutcome> {
+    pub fn run_on(&self, groups: [u32; 3], given: &BoundInputs, device: &Device) -> Result<Observation, DeviceOutcome> {
         let uses = [self.uses()];
         let dispatch = ComputeDispatch {
             words: Arc::from(self.module.words()),
@@ -267,7 +269,7 @@ pub struct Prepared {
     pub module: ComputeModule,
     /// The number of workgroups in x, y and z.
     pub groups: [u32; 3],
-    given: Given,
+    given: BoundInputs,
     /// What buffer accesses out of bounds do.
     pub robustness: Robustness,
     /// The number of invocations of a subgroup, if given.
@@ -306,7 +308,7 @@ pub struct Ran {
 
 /// The resources at descriptors, and the push constants.
 #[derive(Clone, Debug, Default)]
-pub struct Given {
+pub struct BoundInputs {
     /// Buffers.
     pub buffers: Vec<Buffer>,
     /// Images.
@@ -317,7 +319,7 @@ pub struct Given {
     pub push_constants: Vec<u8>,
 }
 
-impl Given {
+impl BoundInputs {
     /// Checks that all resources of an entry point are there and large enough.
     ///
     /// Errors: a sentence that says what is missing.
@@ -325,7 +327,7 @@ impl Given {
         for (place, behind, variable) in uses.bound() {
             let at = |set: u32, binding: u32| Place { set, binding } == place;
             let name = uses.name_of(variable);
-            if matches!(behind, Behind::Uniform | Behind::Storage) {
+            if matches!(behind, ResourceKind::Uniform | ResourceKind::Storage) {
                 let needed = uses.module().buffer_size(variable.id);
                 match self.buffers.iter().find(|b| at(b.set, b.binding)) {
                     None => {
@@ -345,8 +347,10 @@ impl Given {
                 }
             }
             let shape = match behind {
-                Behind::SampledImage(shape, _) | Behind::StorageImage(shape, ..) | Behind::CombinedImageSampler(shape, _) => Some(shape),
-                Behind::TexelBuffer { .. } => Some(Shape::D1),
+                ResourceKind::SampledImage(shape, _)
+                | ResourceKind::StorageImage(shape, ..)
+                | ResourceKind::CombinedImageSampler(shape, _) => Some(shape),
+                ResourceKind::TexelBuffer { .. } => Some(Shape::D1),
                 _ => None,
             };
             if shape.is_some() && !self.images.iter().any(|i| at(i.set, i.binding)) {
@@ -362,7 +366,7 @@ impl Given {
                     format!("the image for {name} at {place} is {found}; the program needs one that is {}", shape.name()),
                 ));
             }
-            let needs_sampler = matches!(behind, Behind::Sampler | Behind::CombinedImageSampler(..));
+            let needs_sampler = matches!(behind, ResourceKind::Sampler | ResourceKind::CombinedImageSampler(..));
             if needs_sampler && !self.samplers.iter().any(|s| at(s.set, s.binding)) {
                 return Err(InvalidInput::new(
                     InputFault::Missing,
@@ -409,7 +413,7 @@ impl Given {
 
     /// The resources for interpreters.
     pub fn resources(&self, robustness: Robustness) -> Resources<'_> {
-        let Given { buffers, images, samplers, push_constants } = self;
+        let BoundInputs { buffers, images, samplers, push_constants } = self;
         Resources { buffers, images, samplers, push_constants, robustness, ..Resources::default() }
     }
 
@@ -439,7 +443,7 @@ impl Prepared {
     /// one is for some variable.
     ///
     /// Errors: a sentence that says what is missing.
-    pub fn new(module: ComputeModule, groups: [u32; 3], given: Given) -> Result<Prepared, InvalidInput> {
+    pub fn new(module: ComputeModule, groups: [u32; 3], given: BoundInputs) -> Result<Prepared, InvalidInput> {
         given.belongs(&[&module.module])?;
         given.suffices(module.uses(), &module.entry)?;
         Ok(Prepared {
@@ -459,7 +463,7 @@ impl Prepared {
     }
 
     /// The resources at its descriptors, and its push constants.
-    pub fn resources(&self) -> &Given {
+    pub fn resources(&self) -> &BoundInputs {
         &self.given
     }
 

@@ -14,7 +14,7 @@ use smallstep_semantics::spirv::shared::runtime_length;
 use smallstep_semantics::spirv::types::{Address, Type};
 use smallstep_semantics::spirv::words::string_at;
 
-use super::told::Invocations;
+use super::report::Invocations;
 
 /// The greatest width of a row of elements, in characters.
 const WIDTH: usize = 110;

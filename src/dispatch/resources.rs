@@ -19,7 +19,7 @@ use smallstep_semantics::spirv::{Instruction, WordsError, decode};
 
 /// The resource at a descriptor, as the module declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Behind {
+pub enum ResourceKind {
     /// A uniform buffer.
     Uniform,
     /// A storage buffer, in either style.
@@ -90,7 +90,7 @@ pub struct Descriptor {
     /// The `Binding`. None if it is not decorated.
     pub binding: Option<u32>,
     /// The resource.
-    pub behind: Behind,
+    pub behind: ResourceKind,
 }
 
 /// The needs of an entry point.
@@ -110,33 +110,33 @@ pub struct Needs {
 /// The reason why the needs of an entry point are not known.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Unread {
+pub enum NeedsError {
     /// The words are not a module of the grammar.
     Words(WordsError),
     /// There is no such entry point. The text lists the existing ones.
     NoEntryPoint(String),
 }
 
-impl fmt::Display for Unread {
+impl fmt::Display for NeedsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unread::Words(error) => error.fmt(f),
-            Unread::NoEntryPoint(text) => f.write_str(text),
+            NeedsError::Words(error) => error.fmt(f),
+            NeedsError::NoEntryPoint(text) => f.write_str(text),
         }
     }
 }
 
-impl std::error::Error for Unread {}
+impl std::error::Error for NeedsError {}
 
-impl From<Unread> for InvalidInput {
-    fn from(unread: Unread) -> InvalidInput {
+impl From<NeedsError> for InvalidInput {
+    fn from(unread: NeedsError) -> InvalidInput {
         InvalidInput::new(InputFault::EntryPoint, unread.to_string())
     }
 }
 
 /// The needs of the entry point with that stage and name.
-pub fn needs(words: &[u32], model: ExecutionModel, entry: &str) -> Result<Needs, Unread> {
-    let decoded = decode(words).map_err(Unread::Words)?;
+pub fn needs(words: &[u32], model: ExecutionModel, entry: &str) -> Result<Needs, NeedsError> {
+    let decoded = decode(words).map_err(NeedsError::Words)?;
     let declared = Declared::of(&decoded);
     let Some(&(_, function, _)) = declared.entry_points.iter().find(|(m, _, name)| *m == model as u32 && name == entry) else {
         let named = |m: &u32, name: &str| match ExecutionModel::from_u32(*m) {
@@ -145,7 +145,7 @@ pub fn needs(words: &[u32], model: ExecutionModel, entry: &str) -> Result<Needs,
         };
         let there: Vec<String> = declared.entry_points.iter().take(16).map(|(m, _, name)| named(m, name)).collect();
         let there = if there.is_empty() { "none".into() } else { there.join(", ") };
-        return Err(Unread::NoEntryPoint(format!("the module has no {model:?} entry point \"{entry}\"; it has {there}")));
+        return Err(NeedsError::NoEntryPoint(format!("the module has no {model:?} entry point \"{entry}\"; it has {there}")));
     };
     let used = declared.used_from(&decoded, function);
     let mut needs = Needs { local_size: declared.local_size(&decoded, function), ..Needs::default() };
@@ -361,9 +361,9 @@ impl Declared {
     fn descriptor(&self, decoded: &Decoded<'_>, variable: &Variable) -> Option<Descriptor> {
         let is_array = [Op::TypeArray, Op::TypeRuntimeArray].iter().any(|op| defined(decoded, variable.pointee, *op).is_some());
         let behind = match variable.class {
-            StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::UniformConstant if is_array => Behind::Array,
-            StorageClass::Uniform if !self.buffer_blocks.contains(&variable.pointee) => Behind::Uniform,
-            StorageClass::Uniform | StorageClass::StorageBuffer => Behind::Storage,
+            StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::UniformConstant if is_array => ResourceKind::Array,
+            StorageClass::Uniform if !self.buffer_blocks.contains(&variable.pointee) => ResourceKind::Uniform,
+            StorageClass::Uniform | StorageClass::StorageBuffer => ResourceKind::Storage,
             StorageClass::UniformConstant => opaque(decoded, variable.pointee),
             _ => return None,
         };
@@ -409,26 +409,26 @@ impl Declared {
 }
 
 /// The resource of a variable of class UniformConstant with that type.
-fn opaque(decoded: &Decoded<'_>, ty: u32) -> Behind {
+fn opaque(decoded: &Decoded<'_>, ty: u32) -> ResourceKind {
     if defined(decoded, ty, Op::TypeSampler).is_some() {
-        return Behind::Sampler;
+        return ResourceKind::Sampler;
     }
     let combined = defined(decoded, ty, Op::TypeSampledImage).map(|operands| operands[0]);
     let Some(&[component, dim, _depth, arrayed, multisampled, sampled, format, ..]) =
         defined(decoded, combined.unwrap_or(ty), Op::TypeImage)
     else {
-        return Behind::Opaque;
+        return ResourceKind::Opaque;
     };
     let texels = match (defined(decoded, component, Op::TypeFloat), defined(decoded, component, Op::TypeInt)) {
         (Some(&[32, ..]), _) => Texels::Float,
         (_, Some(&[32, signed])) => [Texels::Uint, Texels::Sint][usize::from(signed == 1)],
-        _ => return Behind::Opaque,
+        _ => return ResourceKind::Opaque,
     };
     let format_of = || ImageFormat::from_u32(format).and_then(Format::of_spirv);
     if Dim::from_u32(dim) == Some(Dim::DimBuffer) {
         return match (combined, arrayed, multisampled, sampled) {
-            (None, 0, 0, 1 | 2) => Behind::TexelBuffer { written: sampled == 2, format: format_of(), texels },
-            _ => Behind::Opaque,
+            (None, 0, 0, 1 | 2) => ResourceKind::TexelBuffer { written: sampled == 2, format: format_of(), texels },
+            _ => ResourceKind::Opaque,
         };
     }
     let shape = match (Dim::from_u32(dim), arrayed) {
@@ -439,14 +439,14 @@ fn opaque(decoded: &Decoded<'_>, ty: u32) -> Behind {
         (Some(Dim::Dim3D), 0) => Shape::D3,
         (Some(Dim::DimCube), 0) => Shape::Cube,
         (Some(Dim::DimCube), _) => Shape::CubeArray,
-        _ => return Behind::Opaque,
+        _ => return ResourceKind::Opaque,
     };
     match (combined.is_some(), sampled) {
-        _ if multisampled != 0 => Behind::Opaque,
-        (true, 1) => Behind::CombinedImageSampler(shape, texels),
-        (false, 1) => Behind::SampledImage(shape, texels),
-        (false, 2) => Behind::StorageImage(shape, format_of(), texels),
-        _ => Behind::Opaque,
+        _ if multisampled != 0 => ResourceKind::Opaque,
+        (true, 1) => ResourceKind::CombinedImageSampler(shape, texels),
+        (false, 1) => ResourceKind::SampledImage(shape, texels),
+        (false, 2) => ResourceKind::StorageImage(shape, format_of(), texels),
+        _ => ResourceKind::Opaque,
     }
 }
 
@@ -595,7 +595,7 @@ mod tests {
         let needs = needs(&module(), ExecutionModel::GLCompute, "main").expect("it is there");
         assert_eq!(needs.local_size, Some([8, 4, 2]));
         let places: Vec<_> = needs.descriptors.iter().map(|d| (d.set, d.binding, d.behind)).collect();
-        assert_eq!(places, [(Some(0), Some(7), Behind::Storage), (Some(3), Some(2), Behind::Storage)]);
+        assert_eq!(places, [(Some(0), Some(7), ResourceKind::Storage), (Some(3), Some(2), ResourceKind::Storage)]);
         // The matrix is at 16. Two columns are 16 apart, and the third has 12 bytes.
         assert_eq!(needs.push_constant_bytes, 16 + 32 + 12);
         // The flag has 4 bytes, and the array begins at 16. It has five elements, each with a
@@ -613,15 +613,15 @@ mod tests {
             )
         };
         let cases = [
-            ("Float 32", "2D 0 0 0 1 Unknown", "image", Behind::SampledImage(Shape::D2, Texels::Float)),
-            ("Int 32 1", "2D 0 0 0 1 Unknown", "both", Behind::CombinedImageSampler(Shape::D2, Texels::Sint)),
-            ("Int 32 0", "2D 0 0 0 2 R32ui", "image", Behind::StorageImage(Shape::D2, Some(Format::R32Uint), Texels::Uint)),
-            ("Float 32", "2D 0 0 0 2 Unknown", "image", Behind::StorageImage(Shape::D2, None, Texels::Float)),
-            ("Float 32", "2D 0 0 0 1 Unknown", "sampler", Behind::Sampler),
-            ("Float 32", "3D 0 0 0 1 Unknown", "image", Behind::SampledImage(Shape::D3, Texels::Float)),
-            ("Float 32", "2D 0 1 0 1 Unknown", "both", Behind::CombinedImageSampler(Shape::D2Array, Texels::Float)),
-            ("Float 32", "Cube 0 1 0 1 Unknown", "image", Behind::Opaque),
-            ("Float 32", "2D 0 0 1 1 Unknown", "image", Behind::Opaque),
+            ("Float 32", "2D 0 0 0 1 Unknown", "image", ResourceKind::SampledImage(Shape::D2, Texels::Float)),
+            ("Int 32 1", "2D 0 0 0 1 Unknown", "both", ResourceKind::CombinedImageSampler(Shape::D2, Texels::Sint)),
+            ("Int 32 0", "2D 0 0 0 2 R32ui", "image", ResourceKind::StorageImage(Shape::D2, Some(Format::R32Uint), Texels::Uint)),
+            ("Float 32", "2D 0 0 0 2 Unknown", "image", ResourceKind::StorageImage(Shape::D2, None, Texels::Float)),
+            ("Float 32", "2D 0 0 0 1 Unknown", "sampler", ResourceKind::Sampler),
+            ("Float 32", "3D 0 0 0 1 Unknown", "image", ResourceKind::SampledImage(Shape::D3, Texels::Float)),
+            ("Float 32", "2D 0 1 0 1 Unknown", "both", ResourceKind::CombinedImageSampler(Shape::D2Array, Texels::Float)),
+            ("Float 32", "Cube 0 1 0 1 Unknown", "image", ResourceKind::Opaque),
+            ("Float 32", "2D 0 0 1 1 Unknown", "image", ResourceKind::Opaque),
         ];
         for (component, image, of, behind) in cases {
             let words = assemble(&text(component, image, of), Options::default()).expect("it assembles");
@@ -643,6 +643,6 @@ mod tests {
             let said = needs(&module(), model, name).expect_err("it is not there").to_string();
             assert!(said.contains(name) && said.contains("GLCompute \"main\", GLCompute \"other\""), "{said}");
         }
-        assert!(matches!(needs(&[1, 2], ExecutionModel::Fragment, "main"), Err(Unread::Words(_))));
+        assert!(matches!(needs(&[1, 2], ExecutionModel::Fragment, "main"), Err(NeedsError::Words(_))));
     }
 }

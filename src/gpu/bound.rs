@@ -11,7 +11,7 @@ use smallstep_semantics::spirv::Buffer;
 use super::open::OpenDevice;
 use super::texture::{self, Rows};
 use crate::compile::naga::Handle;
-use crate::dispatch::resources::{Behind, Descriptor, Needs, Texels};
+use crate::dispatch::resources::{Descriptor, Needs, ResourceKind, Texels};
 use crate::dispatch::{Bound, BufferBinding, BufferKind, ImageBinding, ImageKind};
 
 /// The size of a buffer in a copy must be a multiple of this.
@@ -465,19 +465,19 @@ fn has(bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), String> {
         Err(format!("{place} is a {} image, and is given a {} image", kind.name(), image.kind.name()))
     };
     match (descriptor.behind, buffer, image) {
-        (Behind::Uniform | Behind::Storage, None, _) => missing("buffer"),
-        (Behind::Uniform, Some(buffer), _) if buffer.kind == BufferKind::Uniform => Ok(()),
-        (Behind::Storage, Some(buffer), _) if buffer.kind != BufferKind::Uniform => Ok(()),
-        (Behind::Uniform | Behind::Storage, Some(buffer), _) => {
+        (ResourceKind::Uniform | ResourceKind::Storage, None, _) => missing("buffer"),
+        (ResourceKind::Uniform, Some(buffer), _) if buffer.kind == BufferKind::Uniform => Ok(()),
+        (ResourceKind::Storage, Some(buffer), _) if buffer.kind != BufferKind::Uniform => Ok(()),
+        (ResourceKind::Uniform | ResourceKind::Storage, Some(buffer), _) => {
             let other = if buffer.kind == BufferKind::Uniform { "storage" } else { "uniform" };
             Err(format!("{place} is a {other} buffer, and is given a {} buffer", buffer.kind.name()))
         }
-        (Behind::SampledImage(shape, texels), _, Some(image)) => {
+        (ResourceKind::SampledImage(shape, texels), _, Some(image)) => {
             of_kind(image, ImageKind::Sampled)?;
             of_shape(image, shape)?;
             of_format(image, texels)
         }
-        (Behind::StorageImage(shape, format, texels), _, Some(image)) => {
+        (ResourceKind::StorageImage(shape, format, texels), _, Some(image)) => {
             of_kind(image, ImageKind::Storage)?;
             of_shape(image, shape)?;
             of_format(image, texels)?;
@@ -490,15 +490,15 @@ fn has(bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), String> {
                 None => Err(format!("{place} is a storage image without a format, and wgpu enables no access to such")),
             }
         }
-        (Behind::SampledImage(..) | Behind::StorageImage(..), _, None) => missing("image"),
-        (Behind::Sampler, ..) if sampler => Ok(()),
-        (Behind::Sampler, ..) => missing("sampler"),
-        (Behind::CombinedImageSampler(..), ..) => {
+        (ResourceKind::SampledImage(..) | ResourceKind::StorageImage(..), _, None) => missing("image"),
+        (ResourceKind::Sampler, ..) if sampler => Ok(()),
+        (ResourceKind::Sampler, ..) => missing("sampler"),
+        (ResourceKind::CombinedImageSampler(..), ..) => {
             Err(format!("{place} is a combined image sampler, of which wgpu has none; the pass `split_samplers` makes two of it"))
         }
-        (Behind::TexelBuffer { .. }, ..) => Err(format!("{place} is a texel buffer, of which wgpu has none")),
-        (Behind::Opaque, ..) => Err(format!("{place} is neither a buffer, a sampler nor an image of one sample that is modeled")),
-        (Behind::Array, ..) => Err(format!("{place} is an array of descriptors, of which none are made")),
+        (ResourceKind::TexelBuffer { .. }, ..) => Err(format!("{place} is a texel buffer, of which wgpu has none")),
+        (ResourceKind::Opaque, ..) => Err(format!("{place} is neither a buffer, a sampler nor an image of one sample that is modeled")),
+        (ResourceKind::Array, ..) => Err(format!("{place} is an array of descriptors, of which none are made")),
     }
 }
 

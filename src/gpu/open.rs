@@ -20,7 +20,7 @@ use super::physical;
 use super::wire::Declined;
 use crate::compile::naga::{self, Handle};
 use crate::compile::wgsl;
-use crate::dispatch::resources::{self, Needs, Unread};
+use crate::dispatch::resources::{self, Needs, NeedsError};
 use crate::dispatch::{Bound, Dispatch, Stage};
 
 /// The reason why a batch has no results.
@@ -254,8 +254,8 @@ impl OpenDevice {
         }
         match resources::needs(words, model, entry) {
             Ok(needs) => Ok(Some(needs)),
-            Err(Unread::NoEntryPoint(text)) => Err(text),
-            Err(Unread::Words(_)) => Ok(None),
+            Err(NeedsError::NoEntryPoint(text)) => Err(text),
+            Err(NeedsError::Words(_)) => Ok(None),
         }
     }
 

@@ -27,7 +27,7 @@ pub struct Judge {
 
 /// The allowed and the exact results for an input, component by component.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct Expected {
     /// The set of allowed results of each component.
     pub allowed: SmallVec<[Set; 4]>,
     /// The exact value of each component.
@@ -128,8 +128,8 @@ impl Judge {
     }
 
     /// The allowed sets and the exact values.
-    pub fn wanted(&self, words: &[u32]) -> Wanted {
-        Wanted { allowed: self.allowed(words), exact: self.exact(words) }
+    pub fn wanted(&self, words: &[u32]) -> Expected {
+        Expected { allowed: self.allowed(words), exact: self.exact(words) }
     }
 
     /// Judges one input by its allowed set.

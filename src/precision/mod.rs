@@ -35,7 +35,7 @@ pub use corner::{Answer, QUESTIONS, Question};
 pub use device::{Computer, NotComputed};
 pub use function::Function;
 pub use inputs::{Inputs, Random, corners};
-pub use judge::{Judge, Wanted, reach, ulp};
+pub use judge::{Expected, Judge, reach, ulp};
 pub use measure::{Measured, Plan, Verdict, measure};
 pub use module::{Batch, Modules, Source, text};
 pub use plot::plot;

@@ -6,7 +6,7 @@ use crate::compute::given::{Contents, Place, Texels};
 use smallstep_semantics::image::{Image, Sampler, Shape};
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use smallstep_semantics::wsl::entry::{EntryPoint, Stage, entry_of};
-use smallstep_semantics::wsl::group::{Buffer, Held, Resource, Textured};
+use smallstep_semantics::wsl::group::{Buffer, Resource, ResourceContents, Textured};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::texture::{self, Texture};
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
@@ -39,7 +39,7 @@ impl FromStr for Bound {
 
 /// The resource that contents are for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum To {
+pub enum ResourceRef {
     /// The resource with this name or register.
     Name(String),
     /// The resource with this descriptor set and binding, and with the kind of the contents.
@@ -48,7 +48,7 @@ pub enum To {
 
 /// The contents for a resource.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Given {
+pub enum ResourceInput {
     /// A text. The kind of the resource determines how it is read.
     Text(String),
     /// The elements of an array reference.
@@ -59,9 +59,9 @@ pub enum Given {
     Sampler(Sampler),
 }
 
-impl From<Bound> for (To, Given) {
-    fn from(bound: Bound) -> (To, Given) {
-        (To::Name(bound.name), Given::Text(bound.given))
+impl From<Bound> for (ResourceRef, ResourceInput) {
+    fn from(bound: Bound) -> (ResourceRef, ResourceInput) {
+        (ResourceRef::Name(bound.name), ResourceInput::Text(bound.given))
     }
 }
 
@@ -85,13 +85,13 @@ fn place(resource: &Resource) -> Option<Place> {
 }
 
 /// Whether the kind of the contents fits a resource. Text fits every kind.
-fn takes(resource: &Resource, given: &Given) -> bool {
+fn takes(resource: &Resource, given: &ResourceInput) -> bool {
     matches!(
         (&resource.held, given),
-        (_, Given::Text(_))
-            | (Held::Buffer(_), Given::Bytes(_))
-            | (Held::Texture(_), Given::Image(_))
-            | (Held::Sampler(_), Given::Sampler(_))
+        (_, ResourceInput::Text(_))
+            | (ResourceContents::Buffer(_), ResourceInput::Bytes(_))
+            | (ResourceContents::Texture(_), ResourceInput::Image(_))
+            | (ResourceContents::Sampler(_), ResourceInput::Sampler(_))
     )
 }
 
@@ -103,7 +103,12 @@ pub type Read<'r> = &'r dyn Fn(&Path) -> std::io::Result<Vec<u8>>;
 /// # Errors
 /// If a resource has no contents, or contents twice. If contents fit no resource, or not its kind.
 /// If bytes do not end with an element, or an image does not fit the texture's type.
-pub fn bind(program: &Program, entry: &EntryPoint, given: &[(To, Given)], read: Read<'_>) -> Result<Vec<Resource>, InvalidInput> {
+pub fn bind(
+    program: &Program,
+    entry: &EntryPoint,
+    given: &[(ResourceRef, ResourceInput)],
+    read: Read<'_>,
+) -> Result<Vec<Resource>, InvalidInput> {
     bind_to(program, Resource::of(program, entry)?, given, read)
 }
 
@@ -114,7 +119,7 @@ pub fn bind(program: &Program, entry: &EntryPoint, given: &[(To, Given)], read: 
 pub fn bind_to(
     program: &Program,
     mut resources: Vec<Resource>,
-    given: &[(To, Given)],
+    given: &[(ResourceRef, ResourceInput)],
     read: Read<'_>,
 ) -> Result<Vec<Resource>, InvalidInput> {
     let mut bound = vec![false; resources.len()];
@@ -124,7 +129,7 @@ pub fn bind_to(
     };
     for (to, given) in given {
         let (k, name) = match to {
-            To::Name(name) => {
+            ResourceRef::Name(name) => {
                 let plain = |text: &str| text.replace(' ', "");
                 let here = resources.iter().position(|b| b.name == *name || plain(&b.register) == plain(name));
                 match here.or_else(|| resources.iter().position(|b| b.is_called(name))) {
@@ -137,7 +142,7 @@ pub fn bind_to(
                     }
                 }
             }
-            To::Place(at) => {
+            ResourceRef::Place(at) => {
                 let here = |k: &usize| place(&resources[*k]) == Some(*at) && takes(&resources[*k], given);
                 let found: Vec<usize> = (0..resources.len()).filter(here).collect();
                 match found[..] {
@@ -166,13 +171,15 @@ pub fn bind_to(
         }
         let Resource { name, held, .. } = &mut resources[k];
         match held {
-            Held::Buffer(buffer) => fill(program, name, buffer, given, read)?,
-            Held::Texture(textured) => texel(program, name, textured, given)?,
-            Held::Sampler(sampler) => {
+            ResourceContents::Buffer(buffer) => fill(program, name, buffer, given, read)?,
+            ResourceContents::Texture(textured) => texel(program, name, textured, given)?,
+            ResourceContents::Sampler(sampler) => {
                 *sampler = Some(match given {
-                    Given::Sampler(given) => *given,
-                    Given::Text(text) => bound::sampler(text).map_err(|e| e.about(format_args!("for the sampler {name}")))?,
-                    Given::Bytes(_) | Given::Image(_) => return Err(InvalidInput::new(InputFault::Type, format!("{name} is a sampler"))),
+                    ResourceInput::Sampler(given) => *given,
+                    ResourceInput::Text(text) => bound::sampler(text).map_err(|e| e.about(format_args!("for the sampler {name}")))?,
+                    ResourceInput::Bytes(_) | ResourceInput::Image(_) => {
+                        return Err(InvalidInput::new(InputFault::Type, format!("{name} is a sampler")));
+                    }
                 });
             }
         }
@@ -187,14 +194,16 @@ pub fn bind_to(
 }
 
 /// Fills an array reference with its elements.
-fn fill(program: &Program, name: &str, buffer: &mut Buffer, given: &Given, read: Read<'_>) -> Result<(), InvalidInput> {
+fn fill(program: &Program, name: &str, buffer: &mut Buffer, given: &ResourceInput, read: Read<'_>) -> Result<(), InvalidInput> {
     let bytes = match given {
-        Given::Bytes(bytes) => bytes.clone(),
-        Given::Text(text) => match text.parse().map_err(|e: InvalidInput| e.about(format_args!("for {name}")))? {
+        ResourceInput::Bytes(bytes) => bytes.clone(),
+        ResourceInput::Text(text) => match text.parse().map_err(|e: InvalidInput| e.about(format_args!("for {name}")))? {
             Contents::Bytes(bytes) => bytes,
             Contents::File(path) => read(Path::new(&path)).map_err(|e| InvalidInput::new(InputFault::File, e.to_string()))?,
         },
-        Given::Image(_) | Given::Sampler(_) => return Err(InvalidInput::new(InputFault::Type, format!("{name} is an array reference"))),
+        ResourceInput::Image(_) | ResourceInput::Sampler(_) => {
+            return Err(InvalidInput::new(InputFault::Type, format!("{name} is an array reference")));
+        }
     };
     let stride = buffer.stride as usize * 4;
     let wrong = |ty, stride: usize| {
@@ -221,14 +230,16 @@ fn scalar_of(program: &Program, textured: &Textured) -> Scalar {
 }
 
 /// Fills a texture with its texels.
-fn texel(program: &Program, name: &str, textured: &mut Textured, given: &Given) -> Result<(), InvalidInput> {
+fn texel(program: &Program, name: &str, textured: &mut Textured, given: &ResourceInput) -> Result<(), InvalidInput> {
     let image = match given {
-        Given::Image(image) => image.clone(),
-        Given::Text(text) => match text.parse().map_err(|e: InvalidInput| e.about(format_args!("for the texture {name}")))? {
+        ResourceInput::Image(image) => image.clone(),
+        ResourceInput::Text(text) => match text.parse().map_err(|e: InvalidInput| e.about(format_args!("for the texture {name}")))? {
             Texels::Image(image) => image,
             Texels::File(path) => bound::png(Path::new(&path))?,
         },
-        Given::Bytes(_) | Given::Sampler(_) => return Err(InvalidInput::new(InputFault::Type, format!("{name} is a texture"))),
+        ResourceInput::Bytes(_) | ResourceInput::Sampler(_) => {
+            return Err(InvalidInput::new(InputFault::Type, format!("{name} is a texture")));
+        }
     };
     hold(program, name, textured, image)
 }
@@ -247,9 +258,9 @@ pub fn hold(program: &Program, name: &str, textured: &mut Textured, image: Image
 fn example(program: &Program, resource: &Resource) -> String {
     let name = &resource.name;
     match &resource.held {
-        Held::Buffer(_) => format!("{name}=u32:zero*64"),
-        Held::Sampler(_) => format!("'{name}=linear edge', or {name}= for nearest texels, repeated"),
-        Held::Texture(textured) => {
+        ResourceContents::Buffer(_) => format!("{name}=u32:zero*64"),
+        ResourceContents::Sampler(_) => format!("'{name}=linear edge', or {name}= for nearest texels, repeated"),
+        ResourceContents::Texture(textured) => {
             let format = match scalar_of(program, textured) {
                 _ if texture::is_depth(textured.kind) => "D32_SFLOAT",
                 Scalar::Int => "R32G32B32A32_SINT",

@@ -21,7 +21,7 @@ use smallstep_semantics::spirv::{self, Event, LoadError, Module, Relation, assem
 use super::Picture;
 use crate::compute::given::{Contents, Place};
 use crate::compute::passing::{self, Gives, Port};
-use crate::compute::{Given, Uses, drawn_by, shown_buffers, shown_images, told};
+use crate::compute::{BoundInputs, Uses, drawn_by, report, shown_buffers, shown_images};
 use crate::dispatch::resources::{self, Needs};
 use crate::dispatch::{DrawDispatch, Geometry, Stage, Target};
 use crate::gpu::{Device, DeviceOutcome};
@@ -127,7 +127,7 @@ impl Screen {
         entry: Option<&str>,
         (width, height): (u32, u32),
         inputs: &[Input],
-        given: Given,
+        given: BoundInputs,
         robustness: Robustness,
     ) -> Result<Screen, InvalidInput> {
         let point = entry_of(&fragment, entry)?;
@@ -275,7 +275,7 @@ impl Screen {
     }
 
     fn any_value(&self, location: u32, made: MadeBy) -> smallstep_semantics::outcome::Stuck {
-        let by = made.instruction.map_or_else(String::new, |(at, _)| format!(" made by {}", told::instruction(&self.fragment, at)));
+        let by = made.instruction.map_or_else(String::new, |(at, _)| format!(" made by {}", report::instruction(&self.fragment, at)));
         smallstep_semantics::outcome::Stuck {
             why: format!("the output at location {location} is any value: {}{by}", made.kind.id()),
             at: "the end of the entry point".into(),
@@ -409,7 +409,7 @@ mod tests {
     fn screen(inputs: &[&str]) -> Result<Screen, InvalidInput> {
         let module = Module::load(&assemble(SHOW, spirv::Options::default()).expect("assembles")).expect("loads");
         let inputs: Vec<Input> = inputs.iter().map(|input| input.parse()).collect::<Result<_, _>>()?;
-        Screen::new(module, None, (4, 2), &inputs, Given::default(), Robustness::None)
+        Screen::new(module, None, (4, 2), &inputs, BoundInputs::default(), Robustness::None)
     }
 
     #[test]

@@ -2,12 +2,12 @@
 //! follows a vertex entry point.
 
 use super::Picture;
-use super::grid::{Given as GivenFor, Read, To, bind_to};
+use super::grid::{Read, ResourceInput, ResourceRef, bind_to};
 use super::screen::{Input, Value};
 use crate::dispatch::Target;
 use smallstep_semantics::image::Compare;
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
-use smallstep_semantics::wsl::draw::{Attribute, Draw, Given, Shown, Vertices, resources};
+use smallstep_semantics::wsl::draw::{Attribute, Draw, Shown, StageInSource, Vertices, resources};
 use smallstep_semantics::wsl::entry::{Stage, entry_of};
 use smallstep_semantics::wsl::specialization::Specialization;
 use smallstep_semantics::wsl::types::Scalar;
@@ -15,7 +15,7 @@ use smallstep_semantics::wsl::typing::program::Program;
 
 /// The request for a draw.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct DrawRequest<'a> {
     /// The name of the fragment entry point. Not needed if there is only one.
     pub fragment: Option<&'a str>,
     /// The name of the vertex entry point. Without it, the fragment entry point covers the
@@ -68,8 +68,8 @@ fn once(inputs: &[Input]) -> Result<(), InvalidInput> {
 pub fn draw<'p>(
     program: &'p Program,
     text: &'p str,
-    asked: &Asked,
-    given: &[(To, GivenFor)],
+    asked: &DrawRequest,
+    given: &[(ResourceRef, ResourceInput)],
     read: Read<'_>,
 ) -> Result<Draw<'p>, InvalidInput> {
     let fragment = entry_of(program, Stage::Fragment, asked.fragment)?;
@@ -111,8 +111,8 @@ pub fn draw<'p>(
                 ));
             }
             let given = asked.inputs.iter().map(|input| match &input.value {
-                Value::Constant(bytes) => Ok((input.location, Given::Constant(attribute(input, bytes)?))),
-                Value::Screen => Ok((input.location, Given::Place)),
+                Value::Constant(bytes) => Ok((input.location, StageInSource::Constant(attribute(input, bytes)?))),
+                Value::Screen => Ok((input.location, StageInSource::Place)),
             });
             Vertices::Screen(given.collect::<Result<_, InvalidInput>>()?)
         }

@@ -61,20 +61,20 @@ pub fn typing(name: &str, operands: &[Ground]) -> Option<Ground> {
 
 /// The required value of a component.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Wanted {
+pub enum RequiredValue {
     /// Exactly these bits: a float, or a Boolean as 0 or 1.
     Bits(u32),
     /// Within so many units in the last place of this float. Zeros of both signs are equal.
     Within(f32, u32),
 }
 
-impl Wanted {
+impl RequiredValue {
     /// Whether the bits satisfy the requirement.
     pub fn admits(self, bits: u32) -> bool {
         match self {
-            Wanted::Bits(wanted) => bits == wanted,
-            Wanted::Within(value, _) if value.is_nan() => f32::from_bits(bits).is_nan(),
-            Wanted::Within(value, ulps) => {
+            RequiredValue::Bits(wanted) => bits == wanted,
+            RequiredValue::Within(value, _) if value.is_nan() => f32::from_bits(bits).is_nan(),
+            RequiredValue::Within(value, ulps) => {
                 // The key orders floats as integers. Both zeros are 0.
                 let key = |x: f32| if x.is_sign_negative() { -i64::from(x.to_bits() & 0x7fff_ffff) } else { i64::from(x.to_bits()) };
                 let found = f32::from_bits(bits);
@@ -85,17 +85,17 @@ impl Wanted {
 }
 
 /// A 64-bit result, rounded once.
-fn exactly(x: f64) -> Wanted {
+fn exactly(x: f64) -> RequiredValue {
     let x = x as f32;
-    Wanted::Bits(if x.is_nan() { 0x7fc0_0000 } else { x.to_bits() })
+    RequiredValue::Bits(if x.is_nan() { 0x7fc0_0000 } else { x.to_bits() })
 }
 
-fn near(ulps: u32) -> impl Fn(f64) -> Wanted {
-    move |x| Wanted::Within(x as f32, ulps)
+fn near(ulps: u32) -> impl Fn(f64) -> RequiredValue {
+    move |x| RequiredValue::Within(x as f32, ulps)
 }
 
-fn truth(b: bool) -> Wanted {
-    Wanted::Bits(u32::from(b))
+fn truth(b: bool) -> RequiredValue {
+    RequiredValue::Bits(u32::from(b))
 }
 
 /// The lesser, as GLSL defines it: y if y < x, otherwise x.
@@ -151,22 +151,22 @@ fn inverse(m: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
 
 /// The components of a builtin's value. Matrices are column after column. `None` if the types do
 /// not fit or no value is defined.
-pub fn value(name: &str, operands: &[Value], frag_coord: [f32; 4]) -> Option<Vec<Wanted>> {
+pub fn value(name: &str, operands: &[Value], frag_coord: [f32; 4]) -> Option<Vec<RequiredValue>> {
     let types: Vec<Ground> = operands.iter().map(|o| o.ty).collect();
     typing(name, &types)?;
     let xs: Vec<Vec<f64>> = operands.iter().map(|o| o.lanes.iter().map(|l| f64::from(l.float())).collect()).collect();
     let bs: Vec<Vec<bool>> = operands.iter().map(|o| o.lanes.iter().map(|l| l.is_true()).collect()).collect();
     let columns = |i: usize| -> Vec<Vec<f64>> { xs[i].chunks(xs[i].len() / types[i].columns()).map(<[f64]>::to_vec).collect() };
-    let one = |f: &dyn Fn(f64) -> Wanted| xs[0].iter().map(|&x| f(x)).collect::<Vec<_>>();
-    let two = |f: &dyn Fn(f64, f64) -> Wanted| xs[0].iter().zip(&xs[1]).map(|(&x, &y)| f(x, y)).collect::<Vec<_>>();
-    let three = |f: &dyn Fn(f64, f64, f64) -> Wanted| (0..xs[0].len()).map(|i| f(xs[0][i], xs[1][i], xs[2][i])).collect::<Vec<_>>();
+    let one = |f: &dyn Fn(f64) -> RequiredValue| xs[0].iter().map(|&x| f(x)).collect::<Vec<_>>();
+    let two = |f: &dyn Fn(f64, f64) -> RequiredValue| xs[0].iter().zip(&xs[1]).map(|(&x, &y)| f(x, y)).collect::<Vec<_>>();
+    let three = |f: &dyn Fn(f64, f64, f64) -> RequiredValue| (0..xs[0].len()).map(|i| f(xs[0][i], xs[1][i], xs[2][i])).collect::<Vec<_>>();
     let logic = |f: &dyn Fn(bool, bool) -> bool| bs[0].iter().zip(&bs[1]).map(|(&x, &y)| truth(f(x, y))).collect::<Vec<_>>();
-    let kept = |i: usize| operands[i].lanes.iter().map(|l| Wanted::Bits(l.bits)).collect::<Vec<_>>();
+    let kept = |i: usize| operands[i].lanes.iter().map(|l| RequiredValue::Bits(l.bits)).collect::<Vec<_>>();
     let booleans = matches!(types.first(), Some(V(_, B)));
     let libm = near(1);
     Some(match name {
         "frag-coord" => frag_coord.iter().map(|&x| exactly(f64::from(x))).collect(),
-        "-" if operands.len() == 1 => operands[0].lanes.iter().map(|l| Wanted::Bits(l.bits ^ 0x8000_0000)).collect(),
+        "-" if operands.len() == 1 => operands[0].lanes.iter().map(|l| RequiredValue::Bits(l.bits ^ 0x8000_0000)).collect(),
         "+" => two(&|x, y| exactly(x + y)),
         "-" => two(&|x, y| exactly(x - y)),
         "*" => match (types[0], types[1]) {
@@ -278,7 +278,7 @@ pub struct Row {
     /// The type of the value.
     pub ty: Ground,
     /// The required value.
-    pub wanted: Vec<Wanted>,
+    pub wanted: Vec<RequiredValue>,
 }
 
 /// The pixel at which the rows are evaluated.

@@ -15,7 +15,7 @@ use std::io::BufRead;
 
 /// An engine of ours, on the source or on the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ours {
+pub enum OwnEngine {
     /// The λV machine on the source.
     Machine,
     /// The λV relation on the source.
@@ -26,33 +26,33 @@ pub enum Ours {
     SpirvReference,
 }
 
-impl Ours {
+impl OwnEngine {
     /// Every engine.
-    pub const ALL: [Ours; 4] = [Ours::Machine, Ours::Reference, Ours::Spirv, Ours::SpirvReference];
+    pub const ALL: [OwnEngine; 4] = [OwnEngine::Machine, OwnEngine::Reference, OwnEngine::Spirv, OwnEngine::SpirvReference];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Ours::Machine => "machine",
-            Ours::Reference => "reference",
-            Ours::Spirv => "spirv",
-            Ours::SpirvReference => "spirv-reference",
+            OwnEngine::Machine => "machine",
+            OwnEngine::Reference => "reference",
+            OwnEngine::Spirv => "spirv",
+            OwnEngine::SpirvReference => "spirv-reference",
         }
     }
 
     fn engine(self) -> Engine {
         match self {
-            Ours::Machine => Engine::Machine,
-            Ours::Reference => Engine::Reduction,
-            Ours::Spirv => Engine::SpirvMachine,
-            Ours::SpirvReference => Engine::SpirvRelation,
+            OwnEngine::Machine => Engine::Machine,
+            OwnEngine::Reference => Engine::Reduction,
+            OwnEngine::Spirv => Engine::SpirvMachine,
+            OwnEngine::SpirvReference => Engine::SpirvRelation,
         }
     }
 
     fn interpreter(self) -> Interpreter {
         match self {
-            Ours::Machine | Ours::Spirv => Interpreter::Machine,
-            Ours::Reference | Ours::SpirvReference => Interpreter::Reference,
+            OwnEngine::Machine | OwnEngine::Spirv => Interpreter::Machine,
+            OwnEngine::Reference | OwnEngine::SpirvReference => Interpreter::Reference,
         }
     }
 }
@@ -62,7 +62,7 @@ pub enum Subject<'d> {
     /// An engine of ours.
     Ours {
         /// The engine.
-        engine: Ours,
+        engine: OwnEngine,
         /// The most steps for one pixel.
         fuel: u64,
         /// The arithmetic, in which tests plant bugs.
@@ -103,10 +103,10 @@ pub fn replay<R: BufRead>(reader: &mut Reader<R>, subject: Subject<'_>, each: &m
     }
 }
 
-fn on_ours(case: &Case, engine: Ours, fuel: u64, arithmetic: Arithmetic) -> Result<(Verdict, Lanes), String> {
+fn on_ours(case: &Case, engine: OwnEngine, fuel: u64, arithmetic: Arithmetic) -> Result<(Verdict, Lanes), String> {
     let source = match engine {
-        Ours::Machine | Ours::Reference => Source::read_lambda_v("source", &case.source).map_err(|e| e.text)?,
-        Ours::Spirv | Ours::SpirvReference => Source::Spirv(Box::new(loaded(case)?)),
+        OwnEngine::Machine | OwnEngine::Reference => Source::read_lambda_v("source", &case.source).map_err(|e| e.text)?,
+        OwnEngine::Spirv | OwnEngine::SpirvReference => Source::Spirv(Box::new(loaded(case)?)),
     };
     let grid = Grid { fuel, threads: 1, arithmetic, ..Grid::new((case.dispatch.width, case.dispatch.height)) };
     let picture = run::interpret(&source, engine.interpreter(), &grid, &|_| {}).map_err(|e| e.to_string())?;

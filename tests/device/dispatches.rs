@@ -12,7 +12,7 @@ use smallstep::generate::spirv::{ComputeCase, Limits, shrink::size};
 use smallstep::gpu::{Device, Options, Route, worker};
 use smallstep::theorem::dispatches::campaign::{self, Finding, Of, Plan, module_of};
 use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, Shape, carried};
-use smallstep::theorem::dispatches::{Asked, Engines, Judged, Runner, asked, judge};
+use smallstep::theorem::dispatches::{DeviceCheck, Engines, Judged, Runner, asked, judge};
 use smallstep::verdict::Verdict;
 use smallstep_semantics::spirv::environment::Observation;
 use smallstep_semantics::spirv::{Options as Assembly, assemble, disassemble};
@@ -35,7 +35,7 @@ fn judged(case: &ComputeCase) -> Observation {
 
 /// The hash of the words that a device gets of a module.
 fn asked_hash(case: &ComputeCase) -> u64 {
-    let Asked { dispatch, .. } = asked(case, &judged(case), Route::Passthrough).unwrap_or_else(|e| panic!("{e}"));
+    let DeviceCheck { dispatch, .. } = asked(case, &judged(case), Route::Passthrough).unwrap_or_else(|e| panic!("{e}"));
     words_hash(&dispatch.words)
 }
 

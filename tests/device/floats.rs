@@ -8,7 +8,7 @@ use std::sync::Arc;
 use smallstep::dispatch::{BufferKind, ComputeDispatch, ComputeResult};
 use smallstep::generate::Random;
 use smallstep::gpu::Route;
-use smallstep::theorem::dispatches::due::{Admitted, Due};
+use smallstep::theorem::dispatches::due::{Admitted, RequiredResult};
 use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::sets::{Rules, Set};
 use smallstep_semantics::outcome::Outcome;
@@ -129,7 +129,7 @@ fn generated(seed: u64) -> String {
 
 /// A dispatch of a generated module, with what is due by these rules of sets; nothing
 /// where it is undefined.
-fn due(seed: u64, rules: Rules) -> Option<(ComputeDispatch, Due)> {
+fn due(seed: u64, rules: Rules) -> Option<(ComputeDispatch, RequiredResult)> {
     let text = generated(seed);
     let words = words(&text);
     let module = Module::load(&words).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -149,7 +149,7 @@ fn due(seed: u64, rules: Rules) -> Option<(ComputeDispatch, Due)> {
     if !observation.buffers[0].undefined.is_empty() {
         return None;
     }
-    let due = Due::of(&module, &dispatch, observation, Route::Passthrough, rules).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let due = RequiredResult::of(&module, &dispatch, observation, Route::Passthrough, rules).unwrap_or_else(|e| panic!("{e}\n{text}"));
     // The machine shows the definite values, which are among what is allowed.
     let machine = lockstep::Program::compile(&module, "main").expect("it compiles").run(&run, 1);
     let Outcome::Observed(shown) = machine else { panic!("{machine:?}\n{text}") };
@@ -196,7 +196,7 @@ fn a_rule_that_is_too_narrow_is_seen() {
     let text = seed.expect("a module with a sine");
     let module = Module::load(&words(&generated(text))).expect("it loads");
     let (dispatch, sound) = due(text, Rules::default()).expect("it is defined");
-    let narrow = Due::of(&module, &dispatch, sound.observation.clone(), Route::Passthrough, rules).expect("it runs");
+    let narrow = RequiredResult::of(&module, &dispatch, sound.observation.clone(), Route::Passthrough, rules).expect("it runs");
     let shown = computed(device.run(dispatch).outcome);
     assert!(sound.admits(&shown).is_ok());
     assert!(narrow.admits(&shown).is_err());

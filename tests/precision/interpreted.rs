@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::{Batch, Computer, Function, Judge, Modules, NotComputed, definite, plan};
-use smallstep::compute::{ComputeModule, Given, Interpreter, Prepared};
+use smallstep::compute::{BoundInputs, ComputeModule, Interpreter, Prepared};
 use smallstep::precision::{Source, measure, text};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
@@ -26,7 +26,7 @@ impl Computer for Interpreted {
             let module = Module::load(&dispatch.words).unwrap_or_else(|e| panic!("{}: {e}", modules.function().label()));
             let module = ComputeModule::new(module, None).expect("there is one entry point");
             let buffers = dispatch.buffers.iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes.clone() }).collect();
-            let prepared = Prepared::new(module, dispatch.groups, Given { buffers, ..Given::default() }).expect("all is given");
+            let prepared = Prepared::new(module, dispatch.groups, BoundInputs { buffers, ..BoundInputs::default() }).expect("all is given");
             let ran = prepared.run(&Interpreter::Any).expect("some engine runs it");
             let observation = match ran.report.outcome {
                 Outcome::Observed(observation) => observation,

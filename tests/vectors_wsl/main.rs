@@ -3,12 +3,12 @@
 mod textures;
 
 use pretty_assertions::assert_eq;
-use smallstep::run::grid::{self, To};
+use smallstep::run::grid::{self, ResourceRef};
 use smallstep::theorem::Verdict;
 use smallstep::vectors::format::MAX_LINE;
 use smallstep::vectors::replay::Replayed;
-use smallstep::vectors::wsl::record::{Given, Plan, record, record_given};
-use smallstep::vectors::wsl::replay::{Ours, replay};
+use smallstep::vectors::wsl::record::{Plan, ProgramChecks, record, record_given};
+use smallstep::vectors::wsl::replay::{OwnEngine, replay};
 use smallstep::vectors::wsl::{Case, Checks, Lane};
 use smallstep::vectors::{LineError, Lines, Opened, Reader};
 use smallstep_semantics::number::Profile;
@@ -27,10 +27,10 @@ fn recorded(plan: &Plan) -> String {
 }
 
 fn given(program: &str, expressions: &[&str]) -> Result<String, String> {
-    given_as(program, &Given::Expressions(expressions.iter().map(|e| e.to_string()).collect()))
+    given_as(program, &ProgramChecks::Expressions(expressions.iter().map(|e| e.to_string()).collect()))
 }
 
-fn given_as(program: &str, given: &Given) -> Result<String, String> {
+fn given_as(program: &str, given: &ProgramChecks) -> Result<String, String> {
     let mut file = Vec::new();
     match record_given(program, given, &|_| Err(std::io::Error::other("nothing is read")), Profile::Strict, "a test".into(), &mut file) {
         Ok(_) => Ok(String::from_utf8(file).expect("JSON is text")),
@@ -46,14 +46,14 @@ fn opened(file: &str) -> Reader<&[u8], Case> {
     }
 }
 
-fn replayed(file: &str, engine: Ours) -> Vec<Result<Replayed, LineError>> {
+fn replayed(file: &str, engine: OwnEngine) -> Vec<Result<Replayed, LineError>> {
     let mut all = Vec::new();
     replay(&mut opened(file), &[engine], 1_000_000, &mut |r| all.push(r));
     all
 }
 
 #[track_caller]
-fn verdict(file: &str, engine: Ours) -> Verdict {
+fn verdict(file: &str, engine: OwnEngine) -> Verdict {
     let mut all = replayed(file, engine);
     assert_eq!(all.len(), 1);
     all.remove(0).unwrap_or_else(|e| panic!("{e}")).verdict
@@ -88,7 +88,7 @@ fn a_file_reads_back_to_the_same_bytes_and_does_not_depend_on_threads() {
 #[test]
 fn both_engines_conform_and_rules_are_named() {
     let file = recorded(&PLAN);
-    for engine in Ours::ALL {
+    for engine in OwnEngine::ALL {
         let mut agree = 0;
         for result in replayed(&file, engine) {
             let verdict = result.unwrap_or_else(|e| panic!("{e}")).verdict;
@@ -121,21 +121,22 @@ fn each_form_of_lane_is_recorded_of_what_shows_it() {
     assert!(texts[4].starts_with("in:3ef5"), "{}", texts[4]);
     assert_eq!(texts[5..], ["00000001", "3f000000 3e800000", "00000001"]);
     assert_eq!((calls[6].ty.as_str(), calls[6].value.as_str()), ("float2", "float2(0.5, 0.25)"));
-    for engine in Ours::ALL {
+    for engine in OwnEngine::ALL {
         assert!(matches!(verdict(&file, engine), Verdict::Undecided(_)), "a quotient by zero says nothing");
     }
 }
 
 #[test]
 fn a_dispatch_that_is_given_is_recorded() {
-    let bytes = |words: &[u32]| grid::Given::Bytes(words.iter().flat_map(|w| w.to_le_bytes()).collect());
+    let bytes = |words: &[u32]| grid::ResourceInput::Bytes(words.iter().flat_map(|w| w.to_le_bytes()).collect());
     let of = |entry: Option<&str>, sums: &[u32]| {
-        let bound = vec![(To::Name("data".into()), bytes(&[1, 2, 3, 4, 10, 20, 30, 40])), (To::Name("u1".into()), bytes(sums))];
-        given_as(VALUES, &Given::Dispatch { entry: entry.map(str::to_string), groups: [2, 1, 1], bound })
+        let bound =
+            vec![(ResourceRef::Name("data".into()), bytes(&[1, 2, 3, 4, 10, 20, 30, 40])), (ResourceRef::Name("u1".into()), bytes(sums))];
+        given_as(VALUES, &ProgramChecks::Dispatch { entry: entry.map(str::to_string), groups: [2, 1, 1], bound })
     };
     let file = of(None, &[0, 0]).expect("it is recorded");
     assert!(file.contains("\"expected\":[\"0000000a\",\"00000064\"]"), "{file}");
-    for engine in Ours::ALL {
+    for engine in OwnEngine::ALL {
         assert_eq!(verdict(&file, engine), Verdict::Agree);
         assert!(
             verdict(&file.replace("00000064", "00000065"), engine)
@@ -154,14 +155,14 @@ fn what_discards_is_recorded_so() {
     let file = given(program, &["f(true)", "f(false)", "g(0)"]).expect("they are recorded");
     assert!(file.contains("\"ends\":\"discards\",\"expected\":[]"), "{file}");
     assert!(file.contains("\"ends\":\"either\",\"expected\":[\"00000004\"]"), "{file}");
-    for engine in Ours::ALL {
+    for engine in OwnEngine::ALL {
         assert_eq!(verdict(&file, engine), Verdict::Agree);
         for (from, to) in
             [("\"returns\"", "\"either\""), ("\"ends\":\"discards\",\"expected\":[]", "\"ends\":\"returns\",\"expected\":[\"00000004\"]")]
         {
             let changed = file.replacen(from, to, 1);
             // The machine returns, which `either` allows.
-            let caught = engine == Ours::Reference || to.contains("returns");
+            let caught = engine == OwnEngine::Reference || to.contains("returns");
             assert_eq!(matches!(verdict(&changed, engine), Verdict::Disagree(_)), caught, "{engine:?}: {to}");
         }
     }
@@ -182,7 +183,7 @@ fn a_tampered_lane_is_caught_by_both_engines() {
         }
         tampered += 1;
         let changed = header.clone() + "\n" + &all.iter().map(Case::to_line).collect::<String>();
-        for engine in Ours::ALL {
+        for engine in OwnEngine::ALL {
             for (i, result) in replayed(&changed, engine).into_iter().enumerate() {
                 let verdict = result.unwrap_or_else(|e| panic!("{e}")).verdict;
                 assert_eq!(matches!(verdict, Verdict::Disagree(_)), i == index, "{engine:?}, case {i}: {}", verdict.why());
@@ -194,9 +195,9 @@ fn a_tampered_lane_is_caught_by_both_engines() {
     let file = given(VALUES, &["at(7)"]).expect("it is recorded");
     let wide = file.replace("one:0000000a|", "one:00000009|0000000a|");
     let narrow = file.replace("one:0000000a|00000014|0000001e", "one:00000014|0000001e");
-    assert!(matches!(verdict(&wide, Ours::Reference), Verdict::Disagree(_)));
-    assert_eq!(verdict(&wide, Ours::Machine), Verdict::Agree);
-    for engine in Ours::ALL {
+    assert!(matches!(verdict(&wide, OwnEngine::Reference), Verdict::Disagree(_)));
+    assert_eq!(verdict(&wide, OwnEngine::Machine), Verdict::Agree);
+    for engine in OwnEngine::ALL {
         assert!(matches!(verdict(&narrow, engine), Verdict::Disagree(_)), "{engine:?}");
     }
 }
@@ -259,7 +260,7 @@ fn hostile_lines_are_named_and_the_rest_goes_on() {
         let changed = lines[line].replacen(from, to, 1);
         assert_ne!(changed, lines[line], "{from} is not in the line");
         let file: Vec<&str> = lines.iter().enumerate().map(|(i, l)| if i == line { changed.as_str() } else { l }).collect();
-        let mut results = replayed(&file.join("\n"), Ours::Machine);
+        let mut results = replayed(&file.join("\n"), OwnEngine::Machine);
         assert_eq!(results.len(), 4);
         let found = results.remove(line - 1).expect_err("a bad line");
         assert!(results.iter().all(|r| r.is_ok()), "the lines around it are taken");
@@ -312,19 +313,19 @@ fn a_grid_that_is_too_large_is_unchecked() {
         )
     };
     for groups in ["[4294967295,4294967295,4294967295]", "[4294967295,1,1]"] {
-        for engine in Ours::ALL {
+        for engine in OwnEngine::ALL {
             assert!(matches!(verdict(&case(groups), engine), Verdict::Unchecked(_) | Verdict::Limit(_)), "{engine:?}");
         }
     }
     // Without groups nothing is stored.
-    assert!(matches!(verdict(&case("[0,1,1]"), Ours::Machine), Verdict::Disagree(_)));
+    assert!(matches!(verdict(&case("[0,1,1]"), OwnEngine::Machine), Verdict::Disagree(_)));
 }
 
 #[test]
 fn files_that_are_cut_or_of_other_versions_are_told() {
     let file = recorded(&Plan { count: 3, ..PLAN });
     let lines: Vec<&str> = file.lines().collect();
-    let last = replayed(&lines[..3].join("\n"), Ours::Machine).pop().expect("something").expect_err("it is cut");
+    let last = replayed(&lines[..3].join("\n"), OwnEngine::Machine).pop().expect("something").expect_err("it is cut");
     assert_eq!((last.line, last.what.as_str()), (3, "the file ends after 2 of 3 cases"));
     for (from, to, said) in [
         ("\"schema\":3", "\"schema\":5", "the file has version 5 of the format; this program reads version 2, and 3 and 4 for WSL"),

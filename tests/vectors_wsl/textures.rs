@@ -10,13 +10,13 @@ use smallstep_semantics::image::{AddressMode, Border, Compare, Filter, Format, I
 
 const BLUR: &str = include_str!("../../examples/wsl/blur.wsl");
 
-fn with(program: &str, given: Vec<(&str, grid::Given)>) -> Result<String, String> {
-    let bound = given.into_iter().map(|(name, given)| (To::Name(name.into()), given)).collect();
-    given_as(program, &Given::Dispatch { entry: None, groups: [1; 3], bound })
+fn with(program: &str, given: Vec<(&str, grid::ResourceInput)>) -> Result<String, String> {
+    let bound = given.into_iter().map(|(name, given)| (ResourceRef::Name(name.into()), given)).collect();
+    given_as(program, &ProgramChecks::Dispatch { entry: None, groups: [1; 3], bound })
 }
 
 fn bound(program: &str, given: &[(&str, &str)]) -> Result<String, String> {
-    with(program, given.iter().map(|(name, text)| (*name, grid::Given::Text(text.to_string()))).collect())
+    with(program, given.iter().map(|(name, text)| (*name, grid::ResourceInput::Text(text.to_string()))).collect())
 }
 
 /// A picture of four texels, filtered into one that is written.
@@ -43,7 +43,7 @@ fn conforms(file: &str) {
     let header = Case::header(file.lines().next().expect("a header")).expect("it was written so");
     assert_eq!(header.schema, SCHEMA_OF_IMAGES);
     assert_eq!(header.to_line() + &cases(file).iter().map(Case::to_line).collect::<String>(), file);
-    for engine in Ours::ALL {
+    for engine in OwnEngine::ALL {
         let verdict = verdict(file, engine);
         match file.contains("\"any:") {
             true => assert!(matches!(verdict, Verdict::Undecided(_)), "{engine:?}: {verdict:?}"),
@@ -137,8 +137,9 @@ const SAMPLED: &str = "[numthreads(1, 1, 1)] compute void main(Texture2D<float> 
 }";
 
 fn sampled(sampler: Sampler) -> Result<String, String> {
-    let texels = grid::Given::Text("R32_SFLOAT 4x1 levels=2 0x3f800000 0x40000000 0x40800000 0x41000000 0x41800000 0x42000000".into());
-    with(SAMPLED, vec![("t", texels), ("s", grid::Given::Sampler(sampler)), ("out", grid::Given::Text("u32:0".into()))])
+    let texels =
+        grid::ResourceInput::Text("R32_SFLOAT 4x1 levels=2 0x3f800000 0x40000000 0x40800000 0x41000000 0x41800000 0x42000000".into());
+    with(SAMPLED, vec![("t", texels), ("s", grid::ResourceInput::Sampler(sampler)), ("out", grid::ResourceInput::Text("u32:0".into()))])
 }
 
 #[test]
@@ -178,7 +179,8 @@ fn components_may_be_undefined_one_by_one() {
     let mut image = Image::of_shape(Format::Rg32Uint, Shape::D2, [2, 1, 1], 1).expect("it is made");
     image.set_raw(0, 1, 7 << 32, 0b01).expect("it is there");
     assert_eq!((image.set_raw(0, 2, 0, 0), image.set_raw(1, 0, 0, 0)), (None, None));
-    let of = |image: Image| with(program, vec![("t", grid::Given::Image(image)), ("out", grid::Given::Text("u32:0,0".into()))]);
+    let of =
+        |image: Image| with(program, vec![("t", grid::ResourceInput::Image(image)), ("out", grid::ResourceInput::Text("u32:0,0".into()))]);
     let file = of(image.clone()).expect("it is recorded");
     conforms(&file);
     assert!(file.contains("\"given\":[\"undefined\",\"undefined\",\"undefined\",\"00000007\"]"), "{file}");
@@ -188,16 +190,16 @@ fn components_may_be_undefined_one_by_one() {
     // What was undefined is defined: the relation sees that more was expected; what was defined is
     // not: so does the machine.
     let defined = file.replace("\"undefined\",\"00000007\"", "\"00000001\",\"00000007\"");
-    assert!(matches!(verdict(&defined, Ours::Reference), Verdict::Disagree(_)));
+    assert!(matches!(verdict(&defined, OwnEngine::Reference), Verdict::Disagree(_)));
     let undefined = file.replace("\"undefined\",\"00000007\"", "\"undefined\",\"undefined\"");
-    for engine in Ours::ALL {
+    for engine in OwnEngine::ALL {
         assert!(matches!(verdict(&undefined, engine), Verdict::Disagree(_)), "{engine:?}");
     }
     // A code that was rounded might be its neighbour, which a line does not say.
     let mut rounded = Image::new(Format::R8Unorm, 1, 1, 1).expect("it is made");
     rounded.write(0, 0, [0.3f32.to_bits(), 0, 0, 0], 0).expect("it is there");
     let program = "[numthreads(1, 1, 1)] compute void main(RWTexture2D<float> t : register(u0)) { }";
-    assert_eq!(with(program, vec![("t", grid::Given::Image(rounded))]), Err("the case holds what a line does not say".into()));
+    assert_eq!(with(program, vec![("t", grid::ResourceInput::Image(rounded))]), Err("the case holds what a line does not say".into()));
 }
 
 #[test]
@@ -234,17 +236,17 @@ fn a_wrong_texel_and_a_wrong_setting_are_disagreements() {
     ] {
         let changed = file.replacen(from, to, 1);
         assert_ne!(changed, file, "{from} is not in the file");
-        for engine in Ours::ALL {
+        for engine in OwnEngine::ALL {
             let why = verdict(&changed, engine).why();
             // The machine sees each three times.
-            let says = if engine == Ours::Machine { says.split(" (and").next().unwrap_or_default() } else { says };
+            let says = if engine == OwnEngine::Machine { says.split(" (and").next().unwrap_or_default() } else { says };
             assert!(why.contains(says), "{engine:?}: {why:?} lacks {says:?}");
         }
     }
     // Where nothing is known, something is not expected.
     let file = file.replace(expected, &expected.replace("00000004", "any:unspecified"));
-    assert!(matches!(verdict(&file, Ours::Reference), Verdict::Disagree(_)));
-    assert!(matches!(verdict(&file, Ours::Machine), Verdict::Undecided(_)));
+    assert!(matches!(verdict(&file, OwnEngine::Reference), Verdict::Disagree(_)));
+    assert!(matches!(verdict(&file, OwnEngine::Machine), Verdict::Undecided(_)));
 }
 
 #[test]
@@ -318,7 +320,7 @@ fn hostile_images_and_samplers_are_named() {
     ] {
         let changed = file.replacen(from, to, 1);
         assert_ne!(changed, file, "{from} is not in the file");
-        let mut all = replayed(&changed, Ours::Machine);
+        let mut all = replayed(&changed, OwnEngine::Machine);
         assert_eq!(all.len(), 1);
         let error = all.remove(0).expect_err(says);
         assert!(error.line == 2 && error.what.contains(says), "{error} lacks {says:?}");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use smallstep::compile::naga;
 use smallstep::compile::wgsl::planted::Change;
 use smallstep::compile::wgsl::{Access, Options, convert};
-use smallstep::compute::Given;
+use smallstep::compute::BoundInputs;
 use smallstep::run::screen::{Input, Screen};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::{Limits, Robustness};
@@ -18,7 +18,7 @@ use super::{assembled, compared, there_and_back};
 fn pixel(words: &[u32], input: &str) -> Result<Vec<Option<[u32; 4]>>, String> {
     let module = Module::load_with(words, &LoadOptions { lenient: true, ..LoadOptions::default() }).map_err(|e| e.to_string())?;
     let inputs: Vec<Input> = vec![format!("0=f32:{input}").parse()?];
-    let screen = Screen::new(module, None, (1, 1), &inputs, Given::default(), Robustness::None)?;
+    let screen = Screen::new(module, None, (1, 1), &inputs, BoundInputs::default(), Robustness::None)?;
     let (_, _, outcome) = screen.interpret(true, Limits::of_fuel(20_000)).map_err(|e| e.to_string())?;
     match outcome {
         Outcome::Observed(shown) => Ok(shown.picture.images.concat()),

@@ -5,7 +5,7 @@
 
 use smallstep_semantics::image::{AddressMode, Compare, Filter, Format, Image, Numeric, Sampler, Shape};
 use smallstep_semantics::wsl::entry::{Stage, entry_of};
-use smallstep_semantics::wsl::group::{Dispatch, Held, Resource};
+use smallstep_semantics::wsl::group::{Dispatch, Resource, ResourceContents};
 use smallstep_semantics::wsl::texture::{Texture, shape};
 use smallstep_semantics::wsl::types::Type;
 use smallstep_semantics::wsl::typing::program::Program;
@@ -395,17 +395,17 @@ impl Case {
         assert_eq!(resources.len(), self.given.len() + 1, "{text}");
         for (resource, given) in resources.iter_mut().zip(self.given.iter().chain([&out])) {
             match (&mut resource.held, given) {
-                (Held::Texture(textured), Given::Image(format, sides, levels)) => {
+                (ResourceContents::Texture(textured), Given::Image(format, sides, levels)) => {
                     let (Type::Scalar(scalar) | Type::Vector(scalar, _)) = program.env.types.get(textured.texel) else { panic!("{text}") };
                     let image = image(*format, shape(textured.kind), *sides, *levels);
                     textured.texture = Some(Texture::new(textured.kind, scalar, image).unwrap_or_else(|e| panic!("{text}: {e}")));
                 }
-                (Held::Sampler(of), Given::Sampler(filter)) => *of = Some(sampler(*filter, None)),
-                (Held::Sampler(of), Given::Less(filter)) => *of = Some(sampler(*filter, Some(Compare::Less))),
-                (Held::Sampler(of), Given::Border) => {
+                (ResourceContents::Sampler(of), Given::Sampler(filter)) => *of = Some(sampler(*filter, None)),
+                (ResourceContents::Sampler(of), Given::Less(filter)) => *of = Some(sampler(*filter, Some(Compare::Less))),
+                (ResourceContents::Sampler(of), Given::Border) => {
                     *of = Some(Sampler { address: [AddressMode::ClampToBorder; 3], ..sampler(Filter::Nearest, None) });
                 }
-                (Held::Buffer(buffer), Given::Words(words)) => buffer.words = words.to_vec(),
+                (ResourceContents::Buffer(buffer), Given::Words(words)) => buffer.words = words.to_vec(),
                 _ => panic!("{text}: {} is something else", resource.name),
             }
         }

@@ -85,7 +85,7 @@ pub enum Trip {
 
 /// A value that a loop carries from one iteration to the next.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Carried {
+pub struct LoopValue {
     /// The value inside of the loop: the phi of the header.
     pub inside: Local,
     /// The value after the loop.
@@ -106,7 +106,7 @@ pub struct Loop {
     /// The index of the iteration, from 0: a 32-bit unsigned integer.
     pub counter: Local,
     /// The values that the loop carries.
-    pub carried: Vec<Carried>,
+    pub carried: Vec<LoopValue>,
     /// The statements of the body.
     pub body: Vec<Stmt>,
 }

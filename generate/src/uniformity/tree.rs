@@ -183,7 +183,7 @@ impl Tree {
     /// The tree after the edit of this number, which makes it smaller. `None` after the last edit.
     fn edited(&self, number: usize) -> Option<Tree> {
         let mut tree = self.clone();
-        let mut left = Left(number);
+        let mut left = EditsToSkip(number);
         if number + 1 < tree.functions.len() {
             tree.functions.remove(number);
             return Some(tree);
@@ -196,9 +196,9 @@ impl Tree {
 }
 
 /// The number of edits to skip before one is made.
-struct Left(usize);
+struct EditsToSkip(usize);
 
-impl Left {
+impl EditsToSkip {
     /// Whether to make this edit.
     fn turn(&mut self) -> bool {
         let turn = self.0 == 0;

@@ -14,7 +14,7 @@ use smallstep_semantics::wsl::execution::call_of;
 use smallstep_semantics::wsl::execution::term::Value;
 use smallstep_semantics::wsl::group::{self, Dispatch, Resource};
 use smallstep_semantics::wsl::layout::Layouts;
-use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched, Ending};
+use smallstep_semantics::wsl::machine::{self, Compiled, Ending, GridEnding};
 use smallstep_semantics::wsl::memory::Words;
 use smallstep_semantics::wsl::open::{Possible, Word};
 use smallstep_semantics::wsl::syntax::FunctionKind;
@@ -27,7 +27,7 @@ pub enum Compared {
     /// Both ended alike, with this result as text.
     Same(String),
     /// They were not compared, or one engine says nothing about the other.
-    Not(Left),
+    Not(NotCompared),
     /// They ended differently.
     Differ {
         /// How the machine ended.
@@ -39,7 +39,7 @@ pub enum Compared {
 
 /// A reason why a call, dispatch or draw is not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Left {
+pub enum NotCompared {
     /// The result depends on a race.
     Race,
     /// An engine did not end within its fuel.
@@ -55,19 +55,20 @@ pub enum Left {
     Bounds,
 }
 
-impl Left {
+impl NotCompared {
     /// Every reason.
-    pub const ALL: [Left; 6] = [Left::Race, Left::Fuel, Left::Time, Left::Unsupported, Left::Arguments, Left::Bounds];
+    pub const ALL: [NotCompared; 6] =
+        [NotCompared::Race, NotCompared::Fuel, NotCompared::Time, NotCompared::Unsupported, NotCompared::Arguments, NotCompared::Bounds];
 
     /// A description of the calls, dispatches and draws that are left out for this reason.
     pub fn name(self) -> &'static str {
         match self {
-            Left::Race => "racing",
-            Left::Fuel => "out of fuel",
-            Left::Time => "out of time",
-            Left::Unsupported => "not run by an engine",
-            Left::Arguments => "of arguments that are not drawn",
-            Left::Bounds => "too large",
+            NotCompared::Race => "racing",
+            NotCompared::Fuel => "out of fuel",
+            NotCompared::Time => "out of time",
+            NotCompared::Unsupported => "not run by an engine",
+            NotCompared::Arguments => "of arguments that are not drawn",
+            NotCompared::Bounds => "too large",
         }
     }
 }
@@ -117,9 +118,9 @@ pub fn call(
     let result = program.env.function(f).result;
     let shown = |words: &[Possible]| value::show(program, result, words);
     let (machine, relation) = match (fast, slow) {
-        (_, Outcome::OutOfFuel) => return Ok(Compared::Not(Left::Fuel)),
-        (_, Outcome::Limit(_)) if fuel.is_late() => return Ok(Compared::Not(Left::Time)),
-        (_, Outcome::Limit(_) | Outcome::Unsupported(_)) => return Ok(Compared::Not(Left::Unsupported)),
+        (_, Outcome::OutOfFuel) => return Ok(Compared::Not(NotCompared::Fuel)),
+        (_, Outcome::Limit(_)) if fuel.is_late() => return Ok(Compared::Not(NotCompared::Time)),
+        (_, Outcome::Limit(_) | Outcome::Unsupported(_)) => return Ok(Compared::Not(NotCompared::Unsupported)),
         // The relation carries an unspecified value further, while the machine stops at it.
         (Ending::Open { .. }, Outcome::Observed(slow)) => {
             ("unspecified".into(), if slow.unspecified { "unspecified".into() } else { shown(&slow.words) })
@@ -135,10 +136,10 @@ pub fn call(
 }
 
 /// Why the machine gave up, if it did.
-fn given_up(ending: &Ending) -> Option<Left> {
+fn given_up(ending: &Ending) -> Option<NotCompared> {
     match ending {
-        Ending::OutOfFuel { .. } => Some(Left::Fuel),
-        Ending::Limit { .. } => Some(Left::Time),
+        Ending::OutOfFuel { .. } => Some(NotCompared::Fuel),
+        Ending::Limit { .. } => Some(NotCompared::Time),
         _ => None,
     }
 }
@@ -154,19 +155,19 @@ fn compared(machine: String, relation: String) -> Compared {
 pub fn dispatch(dispatch: &Dispatch, compiled: &Compiled, strategy: Strategy, fuel: Fuel) -> Result<Compared, InvalidInput> {
     let settings = machine::Settings { strategy, fuel: fuel.machine, time: fuel.time, ..machine::Settings::default() };
     let fast = dispatch.run_fast(compiled, &settings)?;
-    if let Dispatched::Stopped { ending, .. } = &fast.ended
+    if let GridEnding::Stopped { ending, .. } = &fast.ended
         && let Some(why) = given_up(ending)
     {
         return Ok(Compared::Not(why));
     }
     let settings = Settings { strategy, fuel: fuel.relation, time: fuel.time, ways: 1, ..Settings::default() };
     let (machine, relation) = match (&fast.ended, dispatch.run(&settings)) {
-        (_, group::Ending::OutOfFuel(_)) => return Ok(Compared::Not(Left::Fuel)),
-        (_, group::Ending::Other(Outcome::Limit(_))) if fuel.is_late() => return Ok(Compared::Not(Left::Time)),
-        (_, group::Ending::Other(Outcome::Limit(_) | Outcome::Unsupported(_))) => return Ok(Compared::Not(Left::Unsupported)),
-        (_, group::Ending::Shown(slow)) if !slow.races.is_empty() => return Ok(Compared::Not(Left::Race)),
-        (Dispatched::Diverged(..), group::Ending::Diverged(_)) => ("diverged".into(), "diverged".into()),
-        (Dispatched::Done, group::Ending::Shown(slow)) => (format!("{:?}", fast.possible()), format!("{:?}", slow.buffers)),
+        (_, group::Ending::OutOfFuel(_)) => return Ok(Compared::Not(NotCompared::Fuel)),
+        (_, group::Ending::Other(Outcome::Limit(_))) if fuel.is_late() => return Ok(Compared::Not(NotCompared::Time)),
+        (_, group::Ending::Other(Outcome::Limit(_) | Outcome::Unsupported(_))) => return Ok(Compared::Not(NotCompared::Unsupported)),
+        (_, group::Ending::Shown(slow)) if !slow.races.is_empty() => return Ok(Compared::Not(NotCompared::Race)),
+        (GridEnding::Diverged(..), group::Ending::Diverged(_)) => ("diverged".into(), "diverged".into()),
+        (GridEnding::Done, group::Ending::Shown(slow)) => (format!("{:?}", fast.possible()), format!("{:?}", slow.buffers)),
         (fast, slow) => (format!("{fast:?}"), format!("{slow:?}")),
     };
     Ok(compared(machine, relation))
@@ -179,9 +180,9 @@ pub fn draw(draw: &Draw, compiled: (Option<&Compiled>, &Compiled), strategy: Str
     let settings = Settings { strategy, fuel: fuel.machine, time: fuel.time, ways: 1, ..Settings::default() };
     let fast = draw.run_fast(compiled, &settings);
     let given_up = |ending: &E| match ending {
-        E::OutOfFuel(_) => Some(Left::Fuel),
-        E::Other(Outcome::Limit(_)) if fuel.is_late() => Some(Left::Time),
-        E::Other(Outcome::Limit(_) | Outcome::Unsupported(_)) => Some(Left::Unsupported),
+        E::OutOfFuel(_) => Some(NotCompared::Fuel),
+        E::Other(Outcome::Limit(_)) if fuel.is_late() => Some(NotCompared::Time),
+        E::Other(Outcome::Limit(_) | Outcome::Unsupported(_)) => Some(NotCompared::Unsupported),
         _ => None,
     };
     if let Some(why) = given_up(&fast) {
@@ -192,7 +193,7 @@ pub fn draw(draw: &Draw, compiled: (Option<&Compiled>, &Compiled), strategy: Str
         return Compared::Not(why);
     }
     if matches!(&slow, E::Shown(shown) if !shown.races.is_empty()) {
-        return Compared::Not(Left::Race);
+        return Compared::Not(NotCompared::Race);
     }
     let text = |ending: E| match ending {
         // The engines count steps and rules differently.
@@ -220,14 +221,14 @@ pub struct Bounds {
 pub struct Ran {
     /// Compared, and both engines ended alike.
     pub same: u64,
-    /// Not compared, by [`Left`].
-    left: [u64; Left::ALL.len()],
+    /// Not compared, by [`NotCompared`].
+    left: [u64; NotCompared::ALL.len()],
 }
 
 impl Ran {
     /// The reasons why calls, dispatches and draws were not compared, with the number for each.
-    pub fn left(&self) -> impl Iterator<Item = (Left, u64)> {
-        Left::ALL.into_iter().zip(self.left).filter(|(_, n)| *n > 0)
+    pub fn left(&self) -> impl Iterator<Item = (NotCompared, u64)> {
+        NotCompared::ALL.into_iter().zip(self.left).filter(|(_, n)| *n > 0)
     }
 }
 
@@ -271,7 +272,7 @@ pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> 
             Ok(())
         }
         Err(_) => {
-            ran.left[Left::Unsupported as usize] += 1;
+            ran.left[NotCompared::Unsupported as usize] += 1;
             Ok(())
         }
     };
@@ -283,20 +284,20 @@ pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> 
         };
         let not = |why| Ok(Compared::Not(why));
         if bounds.fuel.is_late() {
-            take(not(Left::Time), &String::new)?;
+            take(not(NotCompared::Time), &String::new)?;
             continue;
         }
         let compiled = match compiled {
             Ok(compiled) if compiled.words() <= bounds.words && executed < bounds.functions => compiled,
             found => {
-                take(not(if found.is_ok() { Left::Bounds } else { Left::Unsupported }), &String::new)?;
+                take(not(if found.is_ok() { NotCompared::Bounds } else { NotCompared::Unsupported }), &String::new)?;
                 continue;
             }
         };
         executed += 1;
         if let Some(entry) = program.entry_points.iter().find(|e| e.function == f) {
             let Some(dispatch) = drawn(program, text, entry, seed, bounds) else {
-                take(not(Left::Bounds), &String::new)?;
+                take(not(NotCompared::Bounds), &String::new)?;
                 continue;
             };
             for strategy in [Strategy::First, Strategy::Random(seed)] {
@@ -307,7 +308,7 @@ pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> 
         }
         let arguments = function.parameters.iter().zip(0..).map(|(p, k)| words(program, &mut layouts, p.ty, seed, k));
         let Some(arguments) = arguments.collect::<Option<Vec<_>>>() else {
-            take(not(Left::Arguments), &String::new)?;
+            take(not(NotCompared::Arguments), &String::new)?;
             continue;
         };
         for strategy in [Strategy::First, Strategy::Random(seed), Strategy::Carry] {
@@ -317,13 +318,13 @@ pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> 
     }
     for draw in bound::draws(program, text, bounds.words, seed).take(bounds.functions) {
         if bounds.fuel.is_late() {
-            take(Ok(Compared::Not(Left::Time)), &String::new)?;
+            take(Ok(Compared::Not(NotCompared::Time)), &String::new)?;
             continue;
         }
         let compile = |entry: &EntryPoint| Compiled::new(program, entry.function).ok().filter(|c| c.words() <= bounds.words);
         let (Some(vertex), Some(fragment)) = (draw.vertex().map(compile).map_or(Some(None), |v| v.map(Some)), compile(draw.fragment))
         else {
-            take(Ok(Compared::Not(Left::Bounds)), &String::new)?;
+            take(Ok(Compared::Not(NotCompared::Bounds)), &String::new)?;
             continue;
         };
         for strategy in [Strategy::First, Strategy::Random(seed)] {

@@ -4,10 +4,10 @@
 use super::arguments::drawn;
 use super::typed::Restriction;
 use smallstep_semantics::image::{AddressMode, Compare, Filter, Format, Image, Sampler, Shape};
-use smallstep_semantics::wsl::draw::{Attribute, Draw, Given, Vertices, resources};
+use smallstep_semantics::wsl::draw::{Attribute, Draw, StageInSource, Vertices, resources};
 use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
 use smallstep_semantics::wsl::environment::Semantic;
-use smallstep_semantics::wsl::group::{Held, Resource};
+use smallstep_semantics::wsl::group::{Resource, ResourceContents};
 use smallstep_semantics::wsl::specialization::{Specialization, constants};
 use smallstep_semantics::wsl::texture::{Texture, is_depth, is_writable, shape};
 use smallstep_semantics::wsl::types::{Scalar, TextureKind, Type, TypeId};
@@ -25,17 +25,17 @@ pub const ELEMENTS: u64 = 4;
 pub fn bind(program: &Program, resources: &mut [Resource], elements: u64, words: u32, seed: u64) -> bool {
     let beside = Beside::of(program, resources, seed);
     (0..).zip(resources).all(|(place, resource)| match &mut resource.held {
-        Held::Buffer(buffer) => {
+        ResourceContents::Buffer(buffer) => {
             let stride = buffer.others.iter().map(|other| other.1).chain([buffer.stride]).max().unwrap_or(1);
             let count = (elements * u64::from(stride.min(words))).next_multiple_of(buffer.stride.max(1).into());
             buffer.words = (0..count).map(|k| drawn(seed, place, k)).collect();
             stride <= words
         }
-        Held::Sampler(sampler) => {
+        ResourceContents::Sampler(sampler) => {
             *sampler = Some(beside.fitting(drawn_sampler(seed, place)));
             true
         }
-        Held::Texture(textured) => {
+        ResourceContents::Texture(textured) => {
             let scalar = match program.env.types.get(textured.texel) {
                 Type::Scalar(scalar) | Type::Vector(scalar, _) => scalar,
                 _ => return false,
@@ -60,7 +60,7 @@ impl Beside {
     fn of(program: &Program, resources: &[Resource], seed: u64) -> Beside {
         let samples = |floats: bool| {
             resources.iter().any(|resource| match &resource.held {
-                Held::Texture(textured) if !is_writable(textured.kind) => match program.env.types.get(textured.texel) {
+                ResourceContents::Texture(textured) if !is_writable(textured.kind) => match program.env.types.get(textured.texel) {
                     Type::Scalar(of) | Type::Vector(of, _) => (of == Scalar::Float) == floats,
                     _ => false,
                 },
@@ -85,7 +85,7 @@ impl Beside {
 /// The restrictions that changed the resources of this seed.
 pub fn restrictions(program: &Program, resources: &[Resource], seed: u64) -> BTreeSet<Restriction> {
     let beside = Beside::of(program, resources, seed);
-    let samplers = (0..).zip(resources).filter(|(_, resource)| matches!(resource.held, Held::Sampler(_)));
+    let samplers = (0..).zip(resources).filter(|(_, resource)| matches!(resource.held, ResourceContents::Sampler(_)));
     let restricted = samplers.flat_map(|(place, _)| {
         let drawn = drawn_sampler(seed, place);
         let fitting = beside.fitting(drawn);
@@ -191,7 +191,7 @@ pub fn draws<'p>(program: &'p Program, text: &'p str, words: u32, seed: u64) -> 
     let screen = move |fragment: &EntryPoint| {
         let given = attributes(program, fragment, 1, seed).into_iter().map(|a| {
             let is_place = a.scalar == Scalar::Float && a.words.len() == 2 && drawn(seed, 0, 0) < 4;
-            (a.number, if is_place { Given::Place } else { Given::Constant(a) })
+            (a.number, if is_place { StageInSource::Place } else { StageInSource::Constant(a) })
         });
         Vertices::Screen(given.collect())
     };

@@ -27,7 +27,7 @@ pub type Location = (u32, u64, u64);
 
 /// An action of an agent that others can see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum EventKind {
     /// An access to memory.
     Access(Access),
     /// OpMemoryBarrier.
@@ -42,13 +42,13 @@ pub struct Event {
     /// The number of the agent.
     pub agent: u32,
     /// The action.
-    pub deed: Deed,
+    pub kind: EventKind,
 }
 
 impl Event {
     fn atomic(&self) -> Option<(&Access, AtomicOp, Scope, Semantics)> {
-        match &self.deed {
-            Deed::Access(access) => match access.kind {
+        match &self.kind {
+            EventKind::Access(access) => match access.kind {
                 Kind::Atomic { op, scope, semantics } => Some((access, op, scope, semantics)),
                 Kind::Load | Kind::Store => None,
             },
@@ -65,20 +65,20 @@ impl Event {
     }
 
     fn is_barrier(&self) -> bool {
-        !matches!(self.deed, Deed::Access(_))
+        !matches!(self.kind, EventKind::Access(_))
     }
 
     fn scope(&self) -> Scope {
-        match self.deed {
-            Deed::Fence(scope, _) | Deed::Barrier(_, scope, _) => scope,
-            Deed::Access(_) => self.atomic().map_or(Scope::Invocation, |(_, _, scope, _)| scope),
+        match self.kind {
+            EventKind::Fence(scope, _) | EventKind::Barrier(_, scope, _) => scope,
+            EventKind::Access(_) => self.atomic().map_or(Scope::Invocation, |(_, _, scope, _)| scope),
         }
     }
 
     fn semantics(&self) -> Semantics {
-        match self.deed {
-            Deed::Fence(_, semantics) | Deed::Barrier(_, _, semantics) => semantics,
-            Deed::Access(_) => self.atomic().map_or(Semantics::RELAXED, |(.., semantics)| semantics),
+        match self.kind {
+            EventKind::Fence(_, semantics) | EventKind::Barrier(_, _, semantics) => semantics,
+            EventKind::Access(_) => self.atomic().map_or(Semantics::RELAXED, |(.., semantics)| semantics),
         }
     }
 }
@@ -269,7 +269,7 @@ impl<V: Clone + PartialEq> Execution<V> {
     /// execution is still consistent.
     pub fn add(&mut self, event: Event, read: Option<usize>, wrote: Option<(usize, bool, V)>) -> bool {
         let number = self.events.len();
-        let at = if let Deed::Access(access) = &event.deed { location(access) } else { (0, 0, 0) };
+        let at = if let EventKind::Access(access) = &event.kind { location(access) } else { (0, 0, 0) };
         let source = read.map(|place| place.checked_sub(1).map(|index| self.locations[&at].order[index]));
         self.events.push(event);
         self.sources.push(source);
@@ -323,8 +323,8 @@ impl<V: Clone + PartialEq> Execution<V> {
         self.before.iter_mut().for_each(|before| *before = [0; SETS]);
         self.order(0);
         let back = |b: usize| {
-            let apart = |a: &usize| match (self.events[*a].deed, self.events[b].deed) {
-                (Deed::Barrier(one, ..), Deed::Barrier(other, ..)) => one != other,
+            let apart = |a: &usize| match (self.events[*a].kind, self.events[b].kind) {
+                (EventKind::Barrier(one, ..), EventKind::Barrier(other, ..)) => one != other,
                 _ => true,
             };
             (b + 1..self.events.len()).filter(apart).any(|a| self.synchronized[b] >> a & 1 != 0)
@@ -361,8 +361,8 @@ impl<V: Clone + PartialEq> Execution<V> {
         let set = Classes::nth(set);
         let (x, y) = (&self.events[a], &self.events[b]);
         let has = |event: &Event| set.within((self.rules.ordered)(&event.semantics()));
-        let about = |event: &Event| match &event.deed {
-            Deed::Access(access) => set.contains(access.class) || has(event),
+        let about = |event: &Event| match &event.kind {
+            EventKind::Access(access) => set.contains(access.class) || has(event),
             _ => has(event),
         };
         a != b
@@ -456,7 +456,7 @@ impl<V: Clone + PartialEq> Execution<V> {
         if !release.is_barrier() || !acquire.is_barrier() || !self.in_scope(release, acquire) {
             return false;
         }
-        let parts = |event: &Event| if let Deed::Barrier(number, ..) = event.deed { Some(number) } else { None };
+        let parts = |event: &Event| if let EventKind::Barrier(number, ..) = event.kind { Some(number) } else { None };
         let from = (0..self.events.len()).filter(|&c| c == a || self.programmed(a, c));
         let mut from = from.filter_map(|c| Some((parts(&self.events[c])?, self.events[c].agent)));
         from.any(|(number, agent)| {
@@ -472,7 +472,7 @@ impl<V: Clone + PartialEq> Execution<V> {
 
     /// The places of an event in the modification order of its location.
     fn ends(&self, event: usize) -> Ends {
-        let Deed::Access(access) = &self.events[event].deed else { return Ends::default() };
+        let EventKind::Access(access) = &self.events[event].kind else { return Ends::default() };
         let Some(writes) = self.locations.get(&location(access)) else { return Ends::default() };
         let place = |write: usize| writes.order.iter().position(|other| *other == write).map_or(0, |index| index + 1);
         Ends { read: self.sources[event].map(|source| source.map_or(0, place)), write: self.written[event].map(place) }
@@ -481,10 +481,10 @@ impl<V: Clone + PartialEq> Execution<V> {
     /// Checks an event against all earlier events. Returns whether they are coherent, and records
     /// the first race.
     fn check(&mut self, b: usize) -> bool {
-        let Deed::Access(second) = self.events[b].deed else { return true };
+        let EventKind::Access(second) = self.events[b].kind else { return true };
         let ends = self.ends(b);
         for a in 0..b {
-            let Deed::Access(first) = self.events[a].deed else { continue };
+            let EventKind::Access(first) = self.events[a].kind else { continue };
             let overlap =
                 first.object == second.object && first.offset < second.offset + second.bytes && second.offset < first.offset + first.bytes;
             if !overlap {
@@ -528,7 +528,7 @@ impl<V: Clone + PartialEq> Execution<V> {
         for (agent, own) in &by {
             key.extend([u32::MAX, *agent]);
             for &event in own {
-                let Deed::Access(access) = &self.events[event].deed else { continue };
+                let EventKind::Access(access) = &self.events[event].kind else { continue };
                 match self.sources[event] {
                     None => {}
                     Some(None) => key.push(1 << 30),

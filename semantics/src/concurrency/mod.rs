@@ -31,7 +31,7 @@ pub mod scope;
 pub mod turns;
 pub mod weak;
 
-pub use axioms::{Deed, Event, Execution};
+pub use axioms::{Event, EventKind, Execution};
 pub use order::Order;
 pub use race::{Access, AtomicOp, Detector, Kind, Race, Site};
 pub use rules::{Ends, Rules};

@@ -30,7 +30,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashSet;
 
-use super::axioms::{Deed, EVENTS, Event, Execution, Location, location};
+use super::axioms::{EVENTS, Event, EventKind, Execution, Location, location};
 use super::race::{Access, Kind, Race};
 use super::rules::Rules;
 use super::scope::Topology;
@@ -349,7 +349,7 @@ impl<A: Agents, T> Search<'_, A, T> {
         write: Option<(usize, bool)>,
     ) -> bool {
         let mut parts: Vec<Event> = Vec::new();
-        let number = |event: &Event| if let Deed::Barrier(number, ..) = event.deed { Some(number) } else { None };
+        let number = |event: &Event| if let EventKind::Barrier(number, ..) = event.kind { Some(number) } else { None };
         for (index, Done { event, wrote }) in done.into_iter().enumerate() {
             if execution.events().len() + parts.len() >= EVENTS {
                 self.cut = true;
@@ -359,8 +359,8 @@ impl<A: Agents, T> Search<'_, A, T> {
                 execution.meet(&parts);
                 parts.clear();
             }
-            match event.deed {
-                Deed::Access(access) => {
+            match event.kind {
+                EventKind::Access(access) => {
                     self.touched(&access, event.agent);
                     let at = location(&access);
                     if !self.known.contended.contains(&at) {
@@ -376,8 +376,8 @@ impl<A: Agents, T> Search<'_, A, T> {
                     }
                 }
                 _ if !self.known.agents.contains(&event.agent) => {}
-                Deed::Fence(..) => _ = execution.add(event, None, None),
-                Deed::Barrier(..) => parts.push(event),
+                EventKind::Fence(..) => _ = execution.add(event, None, None),
+                EventKind::Barrier(..) => parts.push(event),
             }
         }
         if !parts.is_empty() {

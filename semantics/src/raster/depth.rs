@@ -9,7 +9,7 @@ pub struct Depth(pub Inexact);
 
 /// The result of a depth, depth bounds or stencil test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Passed {
+pub struct TestResult {
     /// Whether the fragment passes, by the definite answer.
     pub passed: bool,
     /// Whether all devices agree.
@@ -60,18 +60,18 @@ impl DepthBuffer {
     /// Compares a fragment's depth with the stored depth. If the test passes and `writes` is set,
     /// stores it. `covered` says whether every device has the fragment. If one may not, or the
     /// comparison is uncertain, either depth may be stored. Outside of the buffer the test fails.
-    pub fn test(&mut self, [x, y]: [u32; 2], depth: Inexact, compare: Compare, writes: bool, covered: bool) -> Passed {
+    pub fn test(&mut self, [x, y]: [u32; 2], depth: Inexact, compare: Compare, writes: bool, covered: bool) -> TestResult {
         self.compare([x, y], depth, compare, writes, true, covered)
     }
 
     /// The depth test of a fragment that only another device has. The definite depth
     /// does not change.
-    pub fn test_absent(&mut self, pixel: [u32; 2], depth: Inexact, compare: Compare, writes: bool) -> Passed {
+    pub fn test_absent(&mut self, pixel: [u32; 2], depth: Inexact, compare: Compare, writes: bool) -> TestResult {
         self.compare(pixel, depth, compare, writes, false, false)
     }
 
-    fn compare(&mut self, [x, y]: [u32; 2], depth: Inexact, compare: Compare, writes: bool, present: bool, covered: bool) -> Passed {
-        let Some(Depth(old)) = self.depth(x, y) else { return Passed { passed: false, certain: true } };
+    fn compare(&mut self, [x, y]: [u32; 2], depth: Inexact, compare: Compare, writes: bool, present: bool, covered: bool) -> TestResult {
+        let Some(Depth(old)) = self.depth(x, y) else { return TestResult { passed: false, certain: true } };
         let Depth(new) = stored(self.format, depth);
         let passed = compare.holds(new.value, old.value);
         let decided = compare.decided(new.allowed, old.allowed);
@@ -80,14 +80,14 @@ impl DepthBuffer {
             let allowed = if decided == Some(true) && covered { new.allowed } else { new.allowed.hull(old.allowed) };
             self.depths[y as usize * self.width as usize + x as usize] = Depth(Inexact { value, allowed });
         }
-        Passed { passed, certain: decided.is_some() }
+        TestResult { passed, certain: decided.is_some() }
     }
 
     /// The depth bounds test: whether the stored depth lies between two bounds, ends included.
     /// In an integer format a device may round a bound to either side. Outside of the buffer
     /// the test fails.
-    pub fn within(&self, [x, y]: [u32; 2], bounds: [f32; 2]) -> Passed {
-        let Some(Depth(held)) = self.depth(x, y) else { return Passed { passed: false, certain: true } };
+    pub fn within(&self, [x, y]: [u32; 2], bounds: [f32; 2]) -> TestResult {
+        let Some(Depth(held)) = self.depth(x, y) else { return TestResult { passed: false, certain: true } };
         let [low, high] = bounds.map(f64::from);
         let passes = |depth: f64, low: f64, high: f64| low <= depth && depth <= high;
         // All integer formats have codes for 0 and 1, so these bounds are not rounded.
@@ -99,7 +99,7 @@ impl DepthBuffer {
         let Interval { low: least, high: greatest, nan } = held.allowed;
         let always = !nan && [least, greatest].iter().all(|&depth| passes(depth, low + low_off, high - high_off));
         let never = !nan && (greatest < low - low_off || least > high + high_off);
-        Passed { passed: passes(held.value, low, high), certain: always || never }
+        TestResult { passed: passes(held.value, low, high), certain: always || never }
     }
 
     /// The format of the depths.

@@ -9,7 +9,7 @@
 
 use super::bias::Slope;
 use super::state::MAX_SIDE;
-use super::within::Given;
+use super::within::InputBounds;
 use super::{Rules, State};
 use crate::number::{Inexact, Interval};
 
@@ -308,7 +308,7 @@ pub struct Fragment {
     pub point: Option<[Inexact; 2]>,
     /// The inputs as intervals, if this is a fragment of several triangles with vertices
     /// within bounds.
-    within: Option<Box<Given>>,
+    within: Option<Box<InputBounds>>,
 }
 
 /// The definite inputs of the four invocations of a quad, if every device covers all of its pixels.
@@ -393,7 +393,7 @@ fn limited(z: Inexact, limits: Interval) -> Inexact {
 impl Fragment {
     /// The fragment of all triangles with vertices within bounds. Definite values are those of the
     /// triangle in the middle.
-    pub(super) fn within(mut self, state: &State, given: Given) -> Fragment {
+    pub(super) fn within(mut self, state: &State, given: InputBounds) -> Fragment {
         let range = [f64::from(state.viewport.min_depth), f64::from(state.viewport.max_depth)];
         let limits = Interval::between(range[0], range[1]);
         let near = |of: Inexact, allowed: Interval| {

@@ -60,7 +60,7 @@ mod within;
 
 pub use assemble::Topology;
 pub use blend::{Blend, Equation, Factor, Operation};
-pub use depth::{Depth, DepthBuffer, Passed};
+pub use depth::{Depth, DepthBuffer, TestResult};
 pub use fragment::{Fragment, Inner, Interpolation};
 pub use state::{Area, Cull, DepthBias, FrontFace, MAX_SIDE, Precision, State, StateError, Viewport};
 pub use stencil::{StencilBuffer, StencilFace, StencilOp};

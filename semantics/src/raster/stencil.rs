@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Passed, Rules};
+use super::{Rules, TestResult};
 use crate::image::Compare;
 
 /// What an operation does with a stencil value: VkStencilOp.
@@ -145,16 +145,16 @@ impl StencilBuffer {
 
     /// Whether a fragment passes. `faces` are the tests that may apply to it, the definite one
     /// first. Outside of the buffer the test fails.
-    pub fn test(&self, rules: &Rules, pixel: [u32; 2], faces: &[StencilFace]) -> Passed {
-        let (Some(place), Some(face)) = (self.place(pixel), faces.first()) else { return Passed { passed: false, certain: true } };
+    pub fn test(&self, rules: &Rules, pixel: [u32; 2], faces: &[StencilFace]) -> TestResult {
+        let (Some(place), Some(face)) = (self.place(pixel), faces.first()) else { return TestResult { passed: false, certain: true } };
         let passed = face.passes(rules, self.values[place]);
         let certain = values(self.set(place)).all(|value| faces.iter().all(|face| face.passes(rules, value) == passed));
-        Passed { passed, certain }
+        TestResult { passed, certain }
     }
 
     /// Updates a pixel's value after the depth test. `present` says whether the definite answer has
     /// the fragment. `sure` says whether every device has it.
-    pub fn update(&mut self, rules: &Rules, pixel: [u32; 2], faces: &[StencilFace], depth: Passed, (present, sure): (bool, bool)) {
+    pub fn update(&mut self, rules: &Rules, pixel: [u32; 2], faces: &[StencilFace], depth: TestResult, (present, sure): (bool, bool)) {
         let (Some(place), Some(first)) = (self.place(pixel), faces.first()) else { return };
         let before = self.set(place);
         let mut after = if sure { [0; 4] } else { before };

@@ -169,7 +169,7 @@ impl Bounds {
 
     /// The possible inputs of the invocation at a place. `sure` says that every device covers the
     /// place with every one of the triangles.
-    pub(super) fn given(&self, state: &State, place: [f64; 2], sure: bool) -> Given {
+    pub(super) fn given(&self, state: &State, place: [f64; 2], sure: bool) -> InputBounds {
         let (lambda, gradient) = (self.barycentric(place), self.gradient());
         // This bounds what `Planes::fragment` computes for each of the triangles.
         let sum: f64 = lambda.iter().map(|l| l.magnitude()).sum();
@@ -183,7 +183,7 @@ impl Bounds {
             (slope < 0.5).then(|| self.error * sum.max(1.0) / (1.0 - slope))
         };
         let reach = reach.filter(|reach| reach.is_finite()).map(|reach| reach * ROOM + state.spread());
-        Given {
+        InputBounds {
             precision: state.precision.of_interpolation() * ROOM,
             place,
             w: self.w,
@@ -202,7 +202,7 @@ fn square([x, y]: [f64; 2], r: f64) -> [[f64; 2]; 4] {
 
 /// The possible inputs of an invocation, over all triangles with vertices within bounds.
 #[derive(Clone, Debug)]
-pub(super) struct Given {
+pub(super) struct InputBounds {
     precision: f64,
     place: [f64; 2],
     w: [Interval; 3],
@@ -216,7 +216,7 @@ pub(super) struct Given {
     may_be_cut: bool,
 }
 
-impl Given {
+impl InputBounds {
     /// The normalized depth z/w.
     pub(super) fn depth(&self) -> Interval {
         self.on_screen([0, 1, 2].map(|i: usize| quotient(self.z[i], self.w[i])))

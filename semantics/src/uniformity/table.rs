@@ -58,7 +58,7 @@ pub enum Load {
 
 /// The uniformity of a library function's result, or of a value that it stores through a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Given {
+pub enum ResultUniformity {
     /// A uniform value if all arguments are uniform.
     AsArguments,
     /// A value that may differ between invocations.
@@ -172,24 +172,24 @@ pub fn need(meaning: Meaning) -> Option<Need> {
 }
 
 /// The uniformity of a library function's result.
-pub fn result(types: &Types, function: LibraryFunction) -> Given {
+pub fn result(types: &Types, function: LibraryFunction) -> ResultUniformity {
     match class(function.meaning()) {
         // The derivative of a uniform value is zero, and a sample at a uniform coordinate reads
         // one place.
-        Class::Pure | Class::Scalarwise | Class::Stores | Class::Derivative | Class::Barrier => Given::AsArguments,
-        Class::Texel if function.variable().is_none_or(|ty| texture_varies(types, ty)) => Given::Varies,
-        Class::Texel => Given::AsArguments,
-        Class::Atomic => Given::Varies,
+        Class::Pure | Class::Scalarwise | Class::Stores | Class::Derivative | Class::Barrier => ResultUniformity::AsArguments,
+        Class::Texel if function.variable().is_none_or(|ty| texture_varies(types, ty)) => ResultUniformity::Varies,
+        Class::Texel => ResultUniformity::AsArguments,
+        Class::Atomic => ResultUniformity::Varies,
     }
 }
 
 /// The uniformity of the value that a library function stores through each pointer argument but the
 /// first. `None` if it stores nothing there. An atomic function also stores to the target of its
 /// first argument.
-pub fn stored(meaning: Meaning) -> Option<Given> {
+pub fn stored(meaning: Meaning) -> Option<ResultUniformity> {
     match class(meaning) {
-        Class::Stores => Some(Given::AsArguments),
-        Class::Atomic => Some(Given::Varies),
+        Class::Stores => Some(ResultUniformity::AsArguments),
+        Class::Atomic => Some(ResultUniformity::Varies),
         Class::Pure | Class::Scalarwise | Class::Texel | Class::Derivative | Class::Barrier => None,
     }
 }

@@ -14,7 +14,7 @@ use super::execution::{Shared, Step, Stop, Thread, call_of, source, step};
 use super::lex::lex;
 use super::machine::{self, Compiled, Ending};
 use super::memory::{Memory, Object};
-use super::open::{Opens, Possible, Word, explore};
+use super::open::{OpenTerms, Possible, Word, explore};
 use super::syntax::AddressSpace;
 use super::token::TokenKind;
 use super::types::TypeId;
@@ -325,7 +325,7 @@ impl Evaluation<'_> {
                 other = Some(Outcome::Limit(limit));
                 return Vec::new();
             }
-            let mut opens = Opens::new(settings.strategy, ways);
+            let mut opens = OpenTerms::new(settings.strategy, ways);
             opens.precision = settings.precision;
             let way = shown.ways;
             let (ended, steps) = self.way(&shared, &mut opens, (fuel, settings), &mut |step, thread| on(way, step, thread));
@@ -356,7 +356,7 @@ impl Evaluation<'_> {
     fn way(
         &self,
         shared: &Shared,
-        opens: &mut Opens,
+        opens: &mut OpenTerms,
         (fuel, settings): (u64, &Settings),
         on: &mut dyn FnMut(&Step, &Thread),
     ) -> (Ended, u64) {

@@ -9,14 +9,13 @@ pub mod draw;
 mod front;
 pub mod machine;
 mod relation;
-mod run;
 mod validation;
 mod values;
 
 use front::arena;
 pub use front::{core, desugar, error, lex, parse, print, syntax, token};
+pub use relation::run::{At, Ending, Settings, Watch};
 pub use relation::{execution, group, race, traces};
-pub use run::{At, Ending, Settings, Watch};
 pub use validation::{entry, environment, library, recheck, specialization, types, typing, validate};
 pub use values::{choice, layout, meaning, memory, open, texture, value};
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
-use smallstep_semantics::concurrency::axioms::{Deed, Event, Location};
+use smallstep_semantics::concurrency::axioms::{Event, EventKind, Location};
 use smallstep_semantics::concurrency::weak::{Agents, Done, Upcoming, enumerate};
 use smallstep_semantics::concurrency::{Access, AtomicOp, Class, Kind, Ordering, Race, Rules, Scope, Semantics, Topology};
 use smallstep_semantics::interleavings::Budget;
@@ -128,8 +128,8 @@ impl Agents for Run<'_> {
         if let Some(value) = wrote {
             self.memory.insert(next.at as u32, value);
         }
-        let deed = next.access(agent).map_or(Deed::Fence(next.scope, next.semantics), Deed::Access);
-        vec![Done { event: Event { agent, deed }, wrote }]
+        let kind = next.access(agent).map_or(EventKind::Fence(next.scope, next.semantics), EventKind::Access);
+        vec![Done { event: Event { agent, kind }, wrote }]
     }
 
     fn hold(&mut self, at: Location, value: &u64) {

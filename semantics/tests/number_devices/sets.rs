@@ -5,8 +5,8 @@ use super::device::Device;
 use super::program::{Kind, Program, Random, Shape};
 use super::text;
 use smallstep_semantics::number::sets::{
-    Budget, Exploration, Moved, Operand, Passed, Polynomial, Polynomials, Rules, Set, Sets, Side, Span, Truth, Unsettled, allowed_alone,
-    compared_moved, explore, observe, passed, polynomials,
+    Budget, ComponentBound, Exploration, MovableTerms, Operand, Polynomial, Polynomials, Rules, Set, Sets, Side, Span, Truth, Unsettled,
+    allowed_alone, compared_moved, explore, observe, passed, polynomials,
 };
 use smallstep_semantics::number::{Arithmetic, Expected, Instruction, Lane, Lanes, Op, Profile, Tuple, Why};
 
@@ -290,12 +290,12 @@ fn planted() -> Vec<(&'static str, Rules)> {
 
 /// What a rule of one instruction gives for the sets of its operands, as if nothing of them could
 /// be drawn into it.
-fn alone(profile: Profile, instruction: Instruction, operands: &[Passed]) -> Option<Passed> {
+fn alone(profile: Profile, instruction: Instruction, operands: &[ComponentBound]) -> Option<ComponentBound> {
     let operands: Vec<[Operand; 1]> = operands.iter().map(|operand| [Operand { set: operand.set, id: None }]).collect();
     let args: Vec<(&[Operand], usize)> = operands.iter().map(|operand| (&operand[..], 1)).collect();
     let set = *allowed_alone(profile, instruction, &args)?.first()?;
     let polynomial = Polynomial::within(&set);
-    set.is_bounded().then_some(Passed { set, polynomial, moved: Some(Moved::NOTHING) })
+    set.is_bounded().then_some(ComponentBound { set, polynomial, moved: Some(MovableTerms::NOTHING) })
 }
 
 /// Rules of choices and quotients that claim too much.
@@ -403,13 +403,13 @@ fn comparisons_that_claim_too_much_are_caught() {
             "no term moves",
             Rules {
                 compared_moved: |i, x, y| {
-                    let alone = |side: &Side| Side { moved: Moved::NOTHING, ..*side };
+                    let alone = |side: &Side| Side { moved: MovableTerms::NOTHING, ..*side };
                     compared_moved(i, &alone(x), &alone(y))
                 },
                 ..right
             },
         ),
-        ("a remainder is a value by itself", Rules { moved: |_, _, _, _| Some(Moved::NOTHING), ..right }),
+        ("a remainder is a value by itself", Rules { moved: |_, _, _, _| Some(MovableTerms::NOTHING), ..right }),
         ("the other side is the first", Rules { compared_moved: |i, x, _| compared_moved(i, x, x), ..right }),
         (
             "sets are half as wide",
@@ -430,7 +430,7 @@ fn comparisons_that_claim_too_much_are_caught() {
             Rules {
                 compared_moved: |i, x, y| {
                     let undivided = |side: &Side| match side.moved {
-                        Moved::Terms { divisor: Some(_), .. } => Side { moved: Moved::NOTHING, ..*side },
+                        MovableTerms::Terms { divisor: Some(_), .. } => Side { moved: MovableTerms::NOTHING, ..*side },
                         _ => *side,
                     };
                     compared_moved(i, &undivided(x), &undivided(y))

@@ -2,7 +2,7 @@
 
 use smallstep_semantics::image::{Compare, Numeric};
 use smallstep_semantics::number::Interval;
-use smallstep_semantics::raster::{Blend, Equation, Factor, Operation, Passed, Rules, StencilBuffer, StencilFace, StencilOp};
+use smallstep_semantics::raster::{Blend, Equation, Factor, Operation, Rules, StencilBuffer, StencilFace, StencilOp, TestResult};
 
 use crate::random::Random;
 
@@ -117,7 +117,7 @@ const FACE: StencilFace = StencilFace {
 #[test]
 fn stencils_by_hand() {
     let rules = Rules::default();
-    let sure = |passed: bool| Passed { passed, certain: true };
+    let sure = |passed: bool| TestResult { passed, certain: true };
     // 5 < 7 passes, 5 < 4 does not; the high bits are written.
     for (value, passes, depth, after) in
         [(0x17, true, true, 0x37), (0x17, true, false, 0xe7), (0x14, false, true, 0x04), (0x14, false, false, 0x04)]
@@ -135,13 +135,13 @@ fn what_a_device_may_hold_is_every_value_that_it_may_come_to() {
     let possible = |buffer: &StencilBuffer| buffer.possible(0).collect::<Vec<_>>();
     let mut buffer = StencilBuffer::holding(1, vec![0x17]).expect("a row");
     // A fragment that another device has, whose depth passes or does not.
-    buffer.update(&rules, [0, 0], &[FACE], Passed { passed: false, certain: false }, (false, false));
+    buffer.update(&rules, [0, 0], &[FACE], TestResult { passed: false, certain: false }, (false, false));
     assert_eq!((buffer.values(), possible(&buffer)), (&[0x17][..], vec![0x17, 0x37, 0xe7]));
     // All of these pass by their low bits; then only one of two faces does.
-    assert_eq!(buffer.test(&rules, [0, 0], &[FACE]), Passed { passed: true, certain: true });
+    assert_eq!(buffer.test(&rules, [0, 0], &[FACE]), TestResult { passed: true, certain: true });
     let never = StencilFace { compare: Compare::Never, ..FACE };
-    assert_eq!(buffer.test(&rules, [0, 0], &[FACE, never]), Passed { passed: true, certain: false });
-    let sure = Passed { passed: true, certain: true };
+    assert_eq!(buffer.test(&rules, [0, 0], &[FACE, never]), TestResult { passed: true, certain: false });
+    let sure = TestResult { passed: true, certain: true };
     buffer.update(&rules, [0, 0], &[FACE, never], sure, (true, true));
     assert_eq!((buffer.values(), possible(&buffer)), (&[0x37][..], vec![0x07, 0x37]));
     // Where they meet again one value is left.

@@ -2,7 +2,7 @@
 
 use smallstep_semantics::image::{Compare, Format};
 use smallstep_semantics::number::{Inexact, Interval};
-use smallstep_semantics::raster::{DepthBuffer, Interpolation, Passed, Rules, State, Viewport};
+use smallstep_semantics::raster::{DepthBuffer, Interpolation, Rules, State, TestResult, Viewport};
 
 use crate::random::Random;
 use crate::{flat, set_up, vertex};
@@ -137,19 +137,19 @@ fn a_constant_with_perspective_loses_what_two_planes_do() {
 fn depths_are_tested_as_sets() {
     let mut buffer = DepthBuffer::new(Format::D32Sfloat, 2, 2, 1.0).expect("a buffer");
     let near = Inexact { value: 0.5, allowed: Interval::between(0.4375, 0.5625) };
-    let sure = Passed { passed: true, certain: true };
+    let sure = TestResult { passed: true, certain: true };
     assert_eq!(buffer.test([0, 0], near, Compare::Less, true, true), sure);
     assert_eq!(buffer.depth(0, 0).expect("a pixel").0, near);
     // 0.52 against 0.4375 to 0.5625.
     let between = Inexact::exact(0.52);
-    assert_eq!(buffer.test([0, 0], between, Compare::Less, true, true), Passed { passed: false, certain: false });
+    assert_eq!(buffer.test([0, 0], between, Compare::Less, true, true), TestResult { passed: false, certain: false });
     assert_eq!(buffer.depth(0, 0).expect("a pixel").0.value, 0.5);
-    assert_eq!(buffer.test([0, 0], Inexact::exact(0.6), Compare::Less, true, true), Passed { passed: false, certain: true });
+    assert_eq!(buffer.test([0, 0], Inexact::exact(0.6), Compare::Less, true, true), TestResult { passed: false, certain: true });
     // A fragment that a device may not have leaves either depth.
     assert_eq!(buffer.test([1, 0], Inexact::exact(0.25), Compare::Less, true, false), sure);
     let after = buffer.depth(1, 0).expect("a pixel").0;
     assert!(after.value == 0.25 && after.allowed.contains(1.0) && after.allowed.contains(0.25));
-    assert_eq!(buffer.test([5, 5], near, Compare::Always, true, true), Passed { passed: false, certain: true });
+    assert_eq!(buffer.test([5, 5], near, Compare::Always, true, true), TestResult { passed: false, certain: true });
     assert!(
         DepthBuffer::new(Format::R8Unorm, 1, 1, 0.0).is_none() && DepthBuffer::new(Format::D16Unorm, u32::MAX, u32::MAX, 0.0).is_none()
     );

@@ -205,7 +205,7 @@ fn each_invocation_goes_its_own_ways() {
     // The word 3 is written on one way only, which the definite values do not take.
     let body = format!("{SINE} %less = OpFOrdLessThan %bool %q1 %edge {}", branch("%less", "OpStore %p3 %seven"));
     let (shown, acceptance) = explored_by(&module(STRICT, 1, &body), Rules::default());
-    assert_eq!((&shown.doubtful[..], shown.wanders), (&[][..], true));
+    assert_eq!((&shown.doubtful[..], shown.control_in_doubt), (&[][..], true));
     assert_eq!(sets(&acceptance), [(3, point(0.0).union(point(7.0)))]);
     // Further away it goes one way.
     let far = explored(STRICT, 1, &body.replace("%edge", "%far"));

@@ -7,7 +7,7 @@ use smallstep_semantics::text::line_column;
 use smallstep_semantics::uniformity::picture::Kind;
 use smallstep_semantics::uniformity::report::{Exit, Metadata, Parameter};
 use smallstep_semantics::uniformity::seed::behaviour::Behaviour;
-use smallstep_semantics::uniformity::seed::{self, Letter, Planted, Settings};
+use smallstep_semantics::uniformity::seed::{self, LiteralRules, Planted, Settings};
 use smallstep_semantics::uniformity::table::Need;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::typing::program::Program;
@@ -115,7 +115,7 @@ fn every_weakened_rule_is_caught() {
 fn letters_are_unsound_or_not_as_the_errata_say() {
     let rejected: Vec<Program> = REJECTED.iter().map(|case| program(case).1).collect();
     for number in 1..=14 {
-        let mut letter = Letter::default();
+        let mut letter = LiteralRules::default();
         let Some(flag) = letter.flag(number) else { continue };
         *flag = true;
         let settings = Settings { letter, ..Settings::default() };

@@ -1,6 +1,6 @@
 //! The table of what is uniform of itself, held to what other tables say.
 
-use smallstep_semantics::uniformity::table::{self, Given, Load, Need};
+use smallstep_semantics::uniformity::table::{self, Load, Need, ResultUniformity};
 use smallstep_semantics::wsl::entry::{EntryPoint, Item, Stage};
 use smallstep_semantics::wsl::environment::access::Callee;
 use smallstep_semantics::wsl::library::pattern::Pattern;
@@ -43,8 +43,8 @@ fn what_is_stored_is_stored_through_pointers() {
             assert_eq!(table::stored(row.meaning).is_some(), pointers, "{:?}", row.name);
         }
     }
-    assert_eq!(table::stored(Meaning::InterlockedAdd), Some(Given::Varies));
-    assert_eq!(table::stored(Meaning::Modf), Some(Given::AsArguments));
+    assert_eq!(table::stored(Meaning::InterlockedAdd), Some(ResultUniformity::Varies));
+    assert_eq!(table::stored(Meaning::Modf), Some(ResultUniformity::AsArguments));
 }
 
 #[test]
@@ -99,6 +99,6 @@ fn texels_are_as_their_texture() {
         }
         _ => None,
     };
-    let results: Vec<Given> = program.exprs.iter().filter_map(library).collect();
-    assert_eq!(results, [Given::AsArguments, Given::Varies, Given::AsArguments]);
+    let results: Vec<ResultUniformity> = program.exprs.iter().filter_map(library).collect();
+    assert_eq!(results, [ResultUniformity::AsArguments, ResultUniformity::Varies, ResultUniformity::AsArguments]);
 }

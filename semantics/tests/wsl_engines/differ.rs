@@ -1,8 +1,8 @@
 //! The comparison of both engines says no where they run something else.
 
-use smallstep_generate::wsl::beside::{self, Bounds, Compared, Fuel, Left};
+use smallstep_generate::wsl::beside::{self, Bounds, Compared, Fuel, NotCompared};
 use smallstep_semantics::wsl::choice::Strategy;
-use smallstep_semantics::wsl::draw::{Attribute, Draw, Given, Vertices};
+use smallstep_semantics::wsl::draw::{Attribute, Draw, StageInSource, Vertices};
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::group::{Dispatch, Resource};
 use smallstep_semantics::wsl::machine::Compiled;
@@ -59,7 +59,7 @@ fn another_function_or_entry_point_is_a_difference() {
         assert!(matches!(dispatch(machine, relation), Compared::Differ { .. }), "{machine} beside {relation}");
     }
     // What races depends on the schedule.
-    assert_eq!(dispatch("racy", "racy"), Compared::Not(Left::Race));
+    assert_eq!(dispatch("racy", "racy"), Compared::Not(NotCompared::Race));
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn another_stage_or_another_derivative_is_a_difference() {
     let entry = |name: &str| program.entry_points.iter().find(|e| e.function == function(&program, name)).expect("it is there");
     let draw = |fragment: &str, vertex: Option<&str>| {
         let vertices = match vertex {
-            None => Vertices::Screen(vec![(0, Given::Place)]),
+            None => Vertices::Screen(vec![(0, StageInSource::Place)]),
             Some(vertex) => {
                 let words = [-1f32, -1.0, 1.0, -1.0, -1.0, 1.0].map(f32::to_bits).to_vec();
                 let attributes = vec![Attribute { number: 0, scalar: Scalar::Float, words }];
@@ -120,12 +120,12 @@ fn what_the_bounds_leave_out_is_counted() {
     };
     // Two calls by three strategies, and two groups of four threads by two.
     assert_eq!(ran(bounds), (8, vec![]));
-    assert_eq!(ran(Bounds { functions: 2, ..bounds }), (6, vec![(Left::Bounds, 1)]));
-    assert_eq!(ran(Bounds { functions: 0, ..bounds }), (0, vec![(Left::Bounds, 3)]));
-    assert_eq!(ran(Bounds { threads: 7, ..bounds }), (6, vec![(Left::Bounds, 1)]));
+    assert_eq!(ran(Bounds { functions: 2, ..bounds }), (6, vec![(NotCompared::Bounds, 1)]));
+    assert_eq!(ran(Bounds { functions: 0, ..bounds }), (0, vec![(NotCompared::Bounds, 3)]));
+    assert_eq!(ran(Bounds { threads: 7, ..bounds }), (6, vec![(NotCompared::Bounds, 1)]));
     // Fuel for none of them.
     let (same, left) = ran(Bounds { fuel: Fuel { relation: 0, ..FUEL }, ..bounds });
-    assert_eq!((same, left), (0, vec![(Left::Fuel, 8)]));
+    assert_eq!((same, left), (0, vec![(NotCompared::Fuel, 8)]));
 }
 
 /// A thread's variables are counted in words: as many as the bound are taken, and
@@ -141,7 +141,7 @@ fn words_of_variables_are_bounded() {
         ran.left().collect::<Vec<_>>()
     };
     assert!(words >= 20 && left(words).is_empty());
-    assert_eq!(left(words - 1), [(Left::Bounds, 1)]);
+    assert_eq!(left(words - 1), [(NotCompared::Bounds, 1)]);
 }
 
 /// A draw is held to the bound of words too; and what only the machine executes, since it is too
@@ -160,7 +160,7 @@ fn a_draw_is_left_out_where_it_is_too_large() {
     };
     let small = text("x.x + 1.0");
     assert_eq!(drawn(&small, None), (2, vec![]));
-    assert_eq!(drawn(&small, Some(1)), (0, vec![(Left::Bounds, 1)]));
+    assert_eq!(drawn(&small, Some(1)), (0, vec![(NotCompared::Bounds, 1)]));
     let deep = text(&format!("x.x{}", " + 1.0".repeat(20_000)));
-    assert_eq!(drawn(&deep, None), (0, vec![(Left::Unsupported, 2)]));
+    assert_eq!(drawn(&deep, None), (0, vec![(NotCompared::Unsupported, 2)]));
 }

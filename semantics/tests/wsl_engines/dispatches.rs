@@ -4,7 +4,7 @@ use smallstep_generate::wsl::dispatch::{self, Dispatch, Shape};
 use smallstep_semantics::wsl::Settings;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::group::{self, Ending, Schedule, Shown};
-use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched};
+use smallstep_semantics::wsl::machine::{self, Compiled, GridEnding};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::typing::program::Program;
@@ -39,7 +39,7 @@ fn by_machine(generated: &Dispatch, program: &Program, strategy: Strategy) -> Ve
     let dispatch = group::Dispatch { program, text: &generated.text, entry, groups: generated.groups, resources: buffers };
     let settings = machine::Settings { strategy, fuel: 10_000_000, ..machine::Settings::default() };
     let fast = dispatch.run_fast(&compiled, &settings).expect("what is bound fits");
-    assert_eq!(fast.ended, Dispatched::Done, "{}", generated.text);
+    assert_eq!(fast.ended, GridEnding::Done, "{}", generated.text);
     fast.buffers
 }
 

@@ -3,7 +3,7 @@
 use smallstep_semantics::wsl::Settings;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::group::{Dispatch, Ending, Resource};
-use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched, Grid, Memory};
+use smallstep_semantics::wsl::machine::{self, Compiled, Grid, GridEnding, Memory};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::validate::validate;
 
@@ -43,7 +43,7 @@ fn a_reduction_shows_the_same() {
         let (ended, _) = compiled
             .dispatch(Grid { groups: 2, threads: 4 }, &mut arguments, &mut Memory::of(&mut memory), &settings)
             .expect("the arguments fit");
-        assert_eq!(ended, Dispatched::Done);
+        assert_eq!(ended, GridEnding::Done);
         let slow: Vec<Option<u32>> = shown.buffers[1].iter().map(Possible::only).collect();
         assert_eq!(memory[1].iter().map(|&w| Some(w)).collect::<Vec<_>>(), slow, "{strategy:?}");
     }

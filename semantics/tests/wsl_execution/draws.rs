@@ -8,11 +8,11 @@ use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::wsl::Settings;
 use smallstep_semantics::wsl::choice::Strategy;
-use smallstep_semantics::wsl::draw::{Attribute, Draw, Ending, Given, Shown, Vertices, resources};
+use smallstep_semantics::wsl::draw::{Attribute, Draw, Ending, Shown, StageInSource, Vertices, resources};
 use smallstep_semantics::wsl::entry::{Stage, entry_of};
 use smallstep_semantics::wsl::execution::check::well_typed;
 use smallstep_semantics::wsl::execution::{Shared, Thread};
-use smallstep_semantics::wsl::group::{Held, Schedule};
+use smallstep_semantics::wsl::group::{ResourceContents, Schedule};
 use smallstep_semantics::wsl::memory::Memory;
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::specialization::Specialization;
@@ -91,7 +91,7 @@ fn run(text: &str, vertex: bool, size: [u32; 2], given: Vec<Attribute>, settings
             instances: 1,
             attributes: given,
         },
-        false => Vertices::Screen(vec![(0, Given::Place)]),
+        false => Vertices::Screen(vec![(0, StageInSource::Place)]),
     };
     let resources = Vec::new();
     let specialization = Specialization::default();
@@ -296,7 +296,7 @@ fn near(text: &str, places: [[f32; 2]; 3], size: [u32; 2], profile: Profile) -> 
     let vertices = Vertices::Shaded { entry: vertex, count: 3, instances: 1, attributes };
     let mut resources = resources(&program, Some(vertex), fragment).expect("they fit");
     for resource in &mut resources {
-        let Held::Buffer(buffer) = &mut resource.held else { panic!("it is a buffer") };
+        let ResourceContents::Buffer(buffer) = &mut resource.held else { panic!("it is a buffer") };
         buffer.words = vec![7];
     }
     let draw =

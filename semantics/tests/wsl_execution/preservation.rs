@@ -14,7 +14,7 @@ use smallstep_semantics::wsl::execution::{
 };
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::memory::{Address, Memory, Object, ObjectId, Words};
-use smallstep_semantics::wsl::open::{Opens, Ways, Word, explore};
+use smallstep_semantics::wsl::open::{OpenTerms, Ways, Word, explore};
 use smallstep_semantics::wsl::syntax::{AddressSpace, FunctionKind};
 use smallstep_semantics::wsl::types::{TypeId, Types};
 use smallstep_semantics::wsl::typing::program::{ExprId, Program, StoreId};
@@ -42,7 +42,7 @@ fn one_way(
     ways: Ways,
     rules: &mut BTreeSet<Rule>,
 ) -> (Result<usize, Broken>, Ways) {
-    let mut opens = Opens::new(strategy, ways);
+    let mut opens = OpenTerms::new(strategy, ways);
     let mut memory = beside.clone();
     let words = vec![Word::Bits(0); shared.group_words];
     let group = memory.push(Object { space: AddressSpace::Threadgroup, name: "threadgroup variables".into(), words });

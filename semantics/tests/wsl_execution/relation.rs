@@ -21,7 +21,7 @@ use smallstep_semantics::wsl::execution::{Cx, Next, Planted, Replacement, Rules,
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::library::Meaning;
 use smallstep_semantics::wsl::memory::{Memory, Object, Words};
-use smallstep_semantics::wsl::open::{Opens, Ways, Word, explore};
+use smallstep_semantics::wsl::open::{OpenTerms, Ways, Word, explore};
 use smallstep_semantics::wsl::specialization::Specialization;
 use smallstep_semantics::wsl::syntax::{AddressSpace, FunctionKind};
 use smallstep_semantics::wsl::typing::program::{Access, Program, StmtForm};
@@ -48,7 +48,7 @@ thread_local! {
 
 /// Checks that one rule applies to what a thread's next step rests on, or the alternatives of one
 /// condition, and that those are looked up by the terms' forms. Every rule that applied.
-pub fn one_applies(shared: &Shared, memory: &Memory, opens: &Opens, thread: &Thread) -> Result<Vec<Rule>, String> {
+pub fn one_applies(shared: &Shared, memory: &Memory, opens: &OpenTerms, thread: &Thread) -> Result<Vec<Rule>, String> {
     let asked = ask(shared, memory, opens, thread);
     FOUND.with_borrow_mut(|found| {
         found.configurations += 1;
@@ -96,7 +96,7 @@ fn follow(program: &Program, root: FunctionId, start: &Expr, planted: Option<(Ru
     let shared = Shared::new(program, root, Planted { rule: planted, ..Planted::default() }).expect("the variables are few");
     let mut found = Ok(());
     explore(4, |ways| {
-        let mut opens = Opens::new(Strategy::Carry, ways);
+        let mut opens = OpenTerms::new(Strategy::Carry, ways);
         let mut memory = Memory::default();
         let words = vec![Word::Bits(0); shared.group_words];
         let group = memory.push(Object { space: AddressSpace::Threadgroup, name: "threadgroup variables".into(), words });
@@ -259,12 +259,12 @@ fn drawn() {
         }";
     let program = validate(text).program.expect("it is valid");
     let fragment = entry_of(&program, Stage::Fragment, None).expect("there is one");
-    let vertices = Vertices::Screen(vec![(0, smallstep_semantics::wsl::draw::Given::Place)]);
+    let vertices = Vertices::Screen(vec![(0, smallstep_semantics::wsl::draw::StageInSource::Place)]);
     let specialization = Specialization::default();
     let draw = Draw { program: &program, text, vertices, fragment, size: [4, 4], depth: None, resources: Vec::new(), specialization };
     let watch = |shared: &Shared, memory: &Memory, thread: &Thread| {
         if thread.value().is_none() {
-            let opens = Opens::new(Strategy::First, Ways::default());
+            let opens = OpenTerms::new(Strategy::First, Ways::default());
             one_applies(shared, memory, &opens, thread).unwrap_or_else(|why| panic!("a step of a draw: {why}"));
         }
     };

@@ -11,7 +11,7 @@ use smallstep_semantics::wsl::Settings;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::execution::term::Value;
 use smallstep_semantics::wsl::execution::{Planted, call_of};
-use smallstep_semantics::wsl::group::{Dispatch, Ending, Held, Resource, Shown};
+use smallstep_semantics::wsl::group::{Dispatch, Ending, Resource, ResourceContents, Shown};
 use smallstep_semantics::wsl::machine::Compiled;
 use smallstep_semantics::wsl::memory::{Address, Memory, Object, Words};
 use smallstep_semantics::wsl::open::{Possible, Word};
@@ -71,9 +71,9 @@ fn dispatch<'p>(program: &'p Program, text: &'p str, bound: &[Bound]) -> Dispatc
     assert_eq!(resources.len(), bound.len());
     for (resource, bound) in resources.iter_mut().zip(bound) {
         match (&mut resource.held, bound) {
-            (Held::Buffer(buffer), Bound::Words(words)) => buffer.words = words.clone(),
-            (Held::Sampler(sampler), Bound::Sampler(given)) => *sampler = Some(*given),
-            (Held::Texture(textured), Bound::Image(image)) => {
+            (ResourceContents::Buffer(buffer), Bound::Words(words)) => buffer.words = words.clone(),
+            (ResourceContents::Sampler(sampler), Bound::Sampler(given)) => *sampler = Some(*given),
+            (ResourceContents::Texture(textured), Bound::Image(image)) => {
                 let (Type::Scalar(scalar) | Type::Vector(scalar, _)) = program.env.types.get(textured.texel) else { panic!("texels") };
                 textured.texture = Some(Texture::new(textured.kind, scalar, image.clone()).expect("it fits"));
             }

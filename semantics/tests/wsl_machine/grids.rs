@@ -4,12 +4,12 @@ use crate::{compiled, typed};
 use smallstep_semantics::text::Span;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
-use smallstep_semantics::wsl::machine::{Compiled, Dispatched, Ending, Grid, Memory, Settings, Stats, Waiting};
+use smallstep_semantics::wsl::machine::{Compiled, Ending, Grid, GridEnding, Memory, Settings, Stats, Waiting};
 
 /// Runs `f`, whose parameters are `uint group`, `uint thread` and references to all of buffer 0,
 /// buffer 1 and so on.
 #[track_caller]
-fn dispatch(text: &str, grid: Grid, buffers: &mut [Vec<u32>], settings: &Settings) -> (Dispatched, Stats) {
+fn dispatch(text: &str, grid: Grid, buffers: &mut [Vec<u32>], settings: &Settings) -> (GridEnding, Stats) {
     let sizes: Vec<u32> = buffers.iter().map(|b| b.len() as u32).collect();
     let mut arguments = |group, thread, words: &mut Vec<u32>| {
         words.extend([group, thread]);
@@ -24,7 +24,7 @@ fn dispatch(text: &str, grid: Grid, buffers: &mut [Vec<u32>], settings: &Setting
 fn done(text: &str, groups: u32, threads: u32, words: usize) -> Vec<u32> {
     let mut buffers = [vec![0; words]];
     let settings = Settings { fuel: 1 << 20, ..Settings::default() };
-    assert_eq!(dispatch(text, Grid { groups, threads }, &mut buffers, &settings).0, Dispatched::Done);
+    assert_eq!(dispatch(text, Grid { groups, threads }, &mut buffers, &settings).0, GridEnding::Done);
     let [buffer] = buffers;
     buffer
 }
@@ -71,7 +71,7 @@ fn structures_and_vectors_in_buffers() {
         .dispatch(Grid { groups: 1, threads: 2 }, &mut arguments, &mut Memory::of(&mut buffers), &Settings::default())
         .expect("the arguments fit")
         .0;
-    assert_eq!(ended, Dispatched::Done);
+    assert_eq!(ended, GridEnding::Done);
     let tiny = 18u32;
     let (one, eight, four) = (1f32.to_bits(), 8f32.to_bits(), 4f32.to_bits());
     assert_eq!(buffers[0], [one, tiny, eight, four, one, tiny, eight, four]);
@@ -90,7 +90,7 @@ fn atomic_operations_give_the_old_value() {
         let text =
             format!("void f(uint group, uint id, device atomic_int[] a, device int[] out) {{ int old = -1; {call}; out[id] = old; }}");
         let mut buffers = [vec![start], vec![0; 3]];
-        assert_eq!(dispatch(&text, Grid { groups: 1, threads: 3 }, &mut buffers, &Settings::default()).0, Dispatched::Done);
+        assert_eq!(dispatch(&text, Grid { groups: 1, threads: 3 }, &mut buffers, &Settings::default()).0, GridEnding::Done);
         let [a, mut out] = buffers;
         out.push(a[0]);
         out.into_iter().map(|x| x as i32).collect::<Vec<_>>()
@@ -145,26 +145,26 @@ fn threads_at_different_barriers_diverge() {
     let text =
         format!("void f(uint group, uint id, device uint[] out) {{ if (group == 1u && id == 2u) {{ {group}; }} else {{ {device}; }} }}");
     let first = Waiting { thread: 3, place: place(&text, device) };
-    assert_eq!(run(&text), Dispatched::Diverged(first, Waiting { thread: 5, place: place(&text, group) }));
+    assert_eq!(run(&text), GridEnding::Diverged(first, Waiting { thread: 5, place: place(&text, group) }));
     // One has ended.
     let text = format!("void f(uint group, uint id, device uint[] out) {{ if (id == 1u) {{ return; }} {group}; }}");
     let first = Waiting { thread: 0, place: place(&text, group) };
-    assert_eq!(run(&text), Dispatched::Diverged(first, Waiting { thread: 1, place: None }));
+    assert_eq!(run(&text), GridEnding::Diverged(first, Waiting { thread: 1, place: None }));
     // The same call, in other iterations.
     let text = format!(
         "void f(uint group, uint id, device uint[] out) {{ for (uint i = 0; i < 3u; i++) {{ if (i >= id && i < id + 1u) {{ {group}; }} }} }}"
     );
     let at = place(&text, group);
-    assert_eq!(run(&text), Dispatched::Diverged(Waiting { thread: 0, place: at }, Waiting { thread: 1, place: at }));
+    assert_eq!(run(&text), GridEnding::Diverged(Waiting { thread: 0, place: at }, Waiting { thread: 1, place: at }));
     // By another call of the function in which it is.
     let text =
         format!("void g() {{ {group}; }} void f(uint group, uint id, device uint[] out) {{ if (id == 0u) {{ g(); }} else {{ g(); }} }}");
     let at = place(&text, group);
-    assert_eq!(run(&text), Dispatched::Diverged(Waiting { thread: 0, place: at }, Waiting { thread: 1, place: at }));
+    assert_eq!(run(&text), GridEnding::Diverged(Waiting { thread: 0, place: at }, Waiting { thread: 1, place: at }));
     // All together is no divergence.
     let text =
         format!("void g() {{ {group}; }} void f(uint group, uint id, device uint[] out) {{ for (uint i = 0; i < 3u; i++) {{ g(); }} }}");
-    assert_eq!(run(&text), Dispatched::Done);
+    assert_eq!(run(&text), GridEnding::Done);
 }
 
 #[test]
@@ -173,11 +173,11 @@ fn choices_are_each_thread_s_own() {
     let settings = Settings { strategy: Strategy::Random(5), thread: 10, ..Settings::default() };
     let mut buffers = [vec![0; 4]];
     let (ended, stats) = dispatch(text, Grid { groups: 2, threads: 2 }, &mut buffers, &settings);
-    assert_eq!((ended, stats.choices), (Dispatched::Done, 4));
+    assert_eq!((ended, stats.choices), (GridEnding::Done, 4));
     let expected: Vec<u32> = (10..14).map(|t| settings.strategy.choose(t, 0, 1 << 32).expect("one is chosen") as u32).collect();
     assert_eq!(buffers[0], expected);
     let open = dispatch(text, Grid { groups: 2, threads: 2 }, &mut buffers, &Settings::default()).0;
-    assert_eq!(open, Dispatched::Stopped { thread: 0, ending: Ending::Open { place: place(text, "1u / (id - id)").expect("it is") } });
+    assert_eq!(open, GridEnding::Stopped { thread: 0, ending: Ending::Open { place: place(text, "1u / (id - id)").expect("it is") } });
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::{compiled, function, int, run_with, typed};
 use smallstep_semantics::outcome::TimeLimit;
-use smallstep_semantics::wsl::machine::{Compiled, Dispatched, Ending, Grid, MAX_WORDS, Memory, Refusal, Settings};
+use smallstep_semantics::wsl::machine::{Compiled, Ending, Grid, GridEnding, MAX_WORDS, Memory, Refusal, Settings};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -113,7 +113,7 @@ fn sizes_are_limited_before_anything_is_allocated() {
             .expect("it is small")
     };
     let (ended, stats) = run(1001);
-    assert!(matches!(ended, Dispatched::Stopped { thread: 1001, ending: Ending::OutOfFuel { .. } }), "{ended:?}");
+    assert!(matches!(ended, GridEnding::Stopped { thread: 1001, ending: Ending::OutOfFuel { .. } }), "{ended:?}");
     assert_eq!(stats.fuel, 1001);
 }
 

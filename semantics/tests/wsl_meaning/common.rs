@@ -2,7 +2,7 @@
 
 use crate::listing::{key, ty};
 use smallstep_semantics::wsl::library::{Argument, Overload, overloads};
-use smallstep_semantics::wsl::meaning::{Given, Lanes, Op, Planted};
+use smallstep_semantics::wsl::meaning::{Lanes, Op, OpResult, Planted};
 use smallstep_semantics::wsl::types::{TypeId, Types};
 use std::fmt;
 
@@ -113,7 +113,7 @@ impl Lanes for Definite {
 
     fn scalar(&mut self, op: Op, operands: &[u32]) -> u32 {
         let given = self.planted.scalar(op, operands);
-        self.unspecified |= matches!(given, Given::Any(_));
+        self.unspecified |= matches!(given, OpResult::Any(_));
         self.operations.push(op);
         given.first()
     }
@@ -179,7 +179,7 @@ impl Checks {
     }
 
     /// That an operation on scalars gives this.
-    pub fn scalar(&mut self, op: Op, operands: &[u32], expected: Given) {
+    pub fn scalar(&mut self, op: Op, operands: &[u32], expected: OpResult) {
         self.count += 1;
         let given = self.planted.scalar(op, operands);
         if given != expected {

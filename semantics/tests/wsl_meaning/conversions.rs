@@ -2,15 +2,15 @@
 
 use crate::common::{Checks, NAN};
 use smallstep_semantics::wsl::library::Meaning;
-use smallstep_semantics::wsl::meaning::{Given, Op, Planted};
+use smallstep_semantics::wsl::meaning::{Op, OpResult, Planted};
 use smallstep_semantics::wsl::types::Scalar;
 
 pub fn by_hand(checks: &mut Checks) {
     use Scalar::{Bool, Float, Int, Uint};
-    let exactly = Given::Exactly;
+    let exactly = OpResult::Exactly;
     let float = |x: f32| x.to_bits();
-    let any = Given::Any(0);
-    let cases: &[(Scalar, Scalar, u32, Given)] = &[
+    let any = OpResult::Any(0);
+    let cases: &[(Scalar, Scalar, u32, OpResult)] = &[
         (Float, Int, float(-1.75), exactly(-1i32 as u32)),
         (Float, Int, float(1.75), exactly(1)),
         (Float, Int, float(-0.0), exactly(0)),

@@ -5,7 +5,7 @@ use crate::common::{Checks, Definite, NAN, overload, types};
 use crate::listing::listing;
 use crate::random::Random;
 use smallstep_semantics::wsl::library::{Meaning, Name, Overload, TABLE};
-use smallstep_semantics::wsl::meaning::{Given, Lanes, Op, Planted, scalar};
+use smallstep_semantics::wsl::meaning::{Lanes, Op, OpResult, Planted, scalar};
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId, Types};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -152,13 +152,13 @@ fn operations_take_any_operands() {
             let operands: Vec<u32> = (0..arity).map(|_| corners[source.below(corners.len())]).collect();
             let given = scalar(op, &operands);
             let all = match &given {
-                Given::Exactly(bits) => vec![*bits],
-                Given::OneOf(all) => all.to_vec(),
-                Given::Any(bits) => vec![*bits],
+                OpResult::Exactly(bits) => vec![*bits],
+                OpResult::OneOf(all) => all.to_vec(),
+                OpResult::Any(bits) => vec![*bits],
             };
             assert_eq!(given.first(), all[0]);
             assert!(
-                !matches!(given, Given::OneOf(_)) || all.len() >= 2 && all.iter().collect::<BTreeSet<_>>().len() == all.len(),
+                !matches!(given, OpResult::OneOf(_)) || all.len() >= 2 && all.iter().collect::<BTreeSet<_>>().len() == all.len(),
                 "{op:?}{operands:x?}"
             );
             assert!(op.to != Scalar::Bool || all.iter().all(|&bits| bits < 2), "{op:?}{operands:x?}: {given:x?}");

@@ -6,7 +6,7 @@ use crate::nearest::nearest;
 use crate::random::Random;
 use astro_float::{BigFloat, Consts, RoundingMode};
 use smallstep_semantics::wsl::library::Meaning::{self, *};
-use smallstep_semantics::wsl::meaning::{Given, Op, Planted};
+use smallstep_semantics::wsl::meaning::{Op, OpResult, Planted};
 use smallstep_semantics::wsl::types::Scalar;
 
 const P: usize = 320;
@@ -116,9 +116,9 @@ fn remainder(x: f32, y: f32) -> f32 {
 }
 
 /// What arithmetic may give, as the seed words it; none of functions.
-fn exact(meaning: Meaning, x: &[f32]) -> Option<Given> {
-    let is = |x: f32| Some(Given::Exactly(bits(x)));
-    let any = Some(Given::Any(0));
+fn exact(meaning: Meaning, x: &[f32]) -> Option<OpResult> {
+    let is = |x: f32| Some(OpResult::Exactly(bits(x)));
+    let any = Some(OpResult::Any(0));
     let of = |all: &[f32]| {
         let mut found: Vec<u32> = Vec::new();
         for x in all {
@@ -126,7 +126,7 @@ fn exact(meaning: Meaning, x: &[f32]) -> Option<Given> {
                 found.push(bits(*x));
             }
         }
-        Some(if found.len() == 1 { Given::Exactly(found[0]) } else { Given::OneOf(found.into_iter().collect()) })
+        Some(if found.len() == 1 { OpResult::Exactly(found[0]) } else { OpResult::OneOf(found.into_iter().collect()) })
     };
     let extreme = |x: f32, y: f32, greater: bool| -> Vec<f32> {
         let zeros = x == 0.0 && y == 0.0;
@@ -310,7 +310,7 @@ pub fn functions(checks: &mut Checks, count: usize) {
             // Whole numbers too.
             let x = if i % 8 == 0 { x.round() } else { x };
             let Some(exact) = function(meaning, x, &mut c).filter(|_| x != 0.0) else { continue };
-            checks.scalar(op, &[x.to_bits()], Given::Exactly(bits_of(&exact)));
+            checks.scalar(op, &[x.to_bits()], OpResult::Exactly(bits_of(&exact)));
         }
     }
     // Of two operands.
@@ -320,13 +320,13 @@ pub fn functions(checks: &mut Checks, count: usize) {
         let power = |base: f64, c: &mut Consts| float(&big(base).pow(&big(y.into()), P, RM, c));
         let op = |meaning| Op { meaning, of: Scalar::Float, to: Scalar::Float };
         let words = [x.to_bits(), y.to_bits()];
-        checks.scalar(op(Pow), &words, Given::Exactly(bits(power(x.into(), &mut c))));
-        checks.scalar(op(Ldexp), &words, Given::Exactly(bits(multiply(x, power(2.0, &mut c)))));
+        checks.scalar(op(Pow), &words, OpResult::Exactly(bits(power(x.into(), &mut c))));
+        checks.scalar(op(Ldexp), &words, OpResult::Exactly(bits(multiply(x, power(2.0, &mut c)))));
         let angle = big(y.into()).div(&big(x.into()), P, RM).atan(P, RM, &mut c);
-        checks.scalar(op(Atan2), &[words[1], words[0]], Given::Exactly(bits_of(&angle)));
+        checks.scalar(op(Atan2), &[words[1], words[0]], OpResult::Exactly(bits_of(&angle)));
         let opposite = c.pi(P, RM).sub(&angle, P, RM);
         let opposite = if y > 0.0 { opposite } else { opposite.sub(&c.pi(P, RM).mul(&big(2.0), P, RM), P, RM) };
-        checks.scalar(op(Atan2), &[words[1], (-x).to_bits()], Given::Exactly(bits_of(&opposite)));
+        checks.scalar(op(Atan2), &[words[1], (-x).to_bits()], OpResult::Exactly(bits_of(&opposite)));
     }
 }
 

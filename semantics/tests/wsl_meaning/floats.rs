@@ -2,10 +2,10 @@
 
 use crate::common::{Checks, NAN};
 use smallstep_semantics::wsl::library::Meaning::{self, *};
-use smallstep_semantics::wsl::meaning::{Given, Op, Planted};
+use smallstep_semantics::wsl::meaning::{Op, OpResult, Planted};
 use smallstep_semantics::wsl::types::Scalar;
 
-const ANY: Given = Given::Any(0);
+const ANY: OpResult = OpResult::Any(0);
 const INF: f32 = f32::INFINITY;
 /// The least positive float.
 const TINY: f32 = f32::from_bits(1);
@@ -19,16 +19,16 @@ fn bits(x: f32) -> u32 {
     if x.is_nan() { NAN } else { x.to_bits() }
 }
 
-fn is(x: f32) -> Given {
-    Given::Exactly(bits(x))
+fn is(x: f32) -> OpResult {
+    OpResult::Exactly(bits(x))
 }
 
-fn either(x: f32, y: f32) -> Given {
-    Given::OneOf([bits(x), bits(y)].into_iter().collect())
+fn either(x: f32, y: f32) -> OpResult {
+    OpResult::OneOf([bits(x), bits(y)].into_iter().collect())
 }
 
 pub fn by_hand(checks: &mut Checks) {
-    let mut floats = |of: &[f32], meaning: Meaning, to: Scalar, expected: Given| {
+    let mut floats = |of: &[f32], meaning: Meaning, to: Scalar, expected: OpResult| {
         let operands: Vec<u32> = of.iter().map(|x| x.to_bits()).collect();
         checks.scalar(Op { meaning, of: Scalar::Float, to }, &operands, expected);
     };
@@ -45,7 +45,7 @@ pub fn by_hand(checks: &mut Checks) {
         [(0.0, 1, 0, 0), (TINY, 1, 0, 0), (f32::MAX, 1, 0, 0), (INF, 0, 1, 0), (-INF, 0, 1, 0), (f32::NAN, 0, 0, 1)]
     {
         for (meaning, expected) in [(IsFinite, finite), (IsInf, infinite), (IsNan, nan)] {
-            floats(&[x], meaning, Scalar::Bool, Given::Exactly(expected));
+            floats(&[x], meaning, Scalar::Bool, OpResult::Exactly(expected));
         }
     }
     // Equal, not equal, less, less or equal, greater, greater or equal.
@@ -62,12 +62,12 @@ pub fn by_hand(checks: &mut Checks) {
     ];
     for (x, y, expected) in compared {
         for (meaning, expected) in [Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual].into_iter().zip(expected) {
-            floats(&[x, y], meaning, Scalar::Bool, Given::Exactly(expected));
+            floats(&[x, y], meaning, Scalar::Bool, OpResult::Exactly(expected));
         }
     }
 }
 
-fn unary() -> Vec<(Meaning, f32, Given)> {
+fn unary() -> Vec<(Meaning, f32, OpResult)> {
     let nan = f32::NAN;
     let mut cases = vec![
         (Negate, 1.0, is(-1.0)),
@@ -230,7 +230,7 @@ pub const UNARY: [Meaning; 29] = [
     Sqrt, Rsqrt, Rcp, Degrees, Radians, Saturate, Modf,
 ];
 
-fn binary() -> Vec<(Meaning, f32, f32, Given)> {
+fn binary() -> Vec<(Meaning, f32, f32, OpResult)> {
     let nan = f32::NAN;
     let max = f32::MAX;
     vec![
@@ -323,7 +323,7 @@ fn binary() -> Vec<(Meaning, f32, f32, Given)> {
     ]
 }
 
-fn ternary() -> Vec<(Meaning, f32, f32, f32, Given)> {
+fn ternary() -> Vec<(Meaning, f32, f32, f32, OpResult)> {
     let nan = f32::NAN;
     vec![
         (Clamp, 5.0, 0.0, 1.0, is(1.0)),

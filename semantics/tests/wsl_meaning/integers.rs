@@ -3,13 +3,13 @@
 use crate::common::Checks;
 use crate::random::Random;
 use smallstep_semantics::wsl::library::Meaning;
-use smallstep_semantics::wsl::meaning::{Given, Op, Planted};
+use smallstep_semantics::wsl::meaning::{Op, OpResult, Planted};
 use smallstep_semantics::wsl::types::Scalar;
 
-const ANY: Given = Given::Any(0);
+const ANY: OpResult = OpResult::Any(0);
 
-fn exactly(x: i64) -> Given {
-    Given::Exactly(x as u32)
+fn exactly(x: i64) -> OpResult {
+    OpResult::Exactly(x as u32)
 }
 
 /// Values that are worked out by hand.
@@ -18,7 +18,7 @@ pub fn by_hand(checks: &mut Checks) {
     const LEAST: i64 = i32::MIN as i64;
     const MOST: i64 = i32::MAX as i64;
     const ALL: i64 = u32::MAX as i64;
-    let mut of = |scalar: Scalar, cases: &[(Meaning, &[i64], Given)]| {
+    let mut of = |scalar: Scalar, cases: &[(Meaning, &[i64], OpResult)]| {
         for (meaning, operands, expected) in cases {
             let to = if matches!(meaning, Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual) { Scalar::Bool } else { scalar };
             let to = if *meaning == Sign { Scalar::Int } else { to };
@@ -143,11 +143,11 @@ pub fn by_hand(checks: &mut Checks) {
 
 /// The operation on integers of any size, written from the seed's sentences; none for
 /// what is not arithmetic.
-fn exact(op: Op, x: &[i128]) -> Option<Given> {
+fn exact(op: Op, x: &[i128]) -> Option<OpResult> {
     use Meaning::*;
     // "As if they computed the result as integers with a large enough width […], then truncated to
     // the 32 low-bits of the result."
-    let low = |x: i128| Some(Given::Exactly((x & 0xffff_ffff) as u32));
+    let low = |x: i128| Some(OpResult::Exactly((x & 0xffff_ffff) as u32));
     let truth = |x: bool| low(x.into());
     let bit = |i: u32| 1i128 << i;
     let unsigned = |x: i128| x & 0xffff_ffff;

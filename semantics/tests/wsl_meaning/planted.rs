@@ -3,7 +3,7 @@
 use crate::common::Checks;
 use crate::{conversions, coverage, float_functions, floats, functions, integers};
 use smallstep_semantics::wsl::library::Meaning;
-use smallstep_semantics::wsl::meaning::{Given, Planted, Replacement, scalar};
+use smallstep_semantics::wsl::meaning::{OpResult, Planted, Replacement, scalar};
 use smallstep_semantics::wsl::types::Scalar;
 
 /// What is wrong by hand; by the second implementation; element by element.
@@ -22,8 +22,8 @@ fn faults(planted: Planted) -> [usize; 3] {
     [hand, again, elements].map(|checks| checks.faults.len())
 }
 
-fn float(x: f32) -> Given {
-    Given::Exactly(x.to_bits())
+fn float(x: f32) -> OpResult {
+    OpResult::Exactly(x.to_bits())
 }
 
 fn f(bits: u32) -> f32 {
@@ -33,53 +33,53 @@ fn f(bits: u32) -> f32 {
 /// Operations on scalars that are wrong, and whether a second implementation sees it too.
 const SCALARS: &[(&str, bool, Replacement)] = &[
     ("a shift by 32 or more gives zero", true, |op, x, given| match op.meaning {
-        Meaning::ShiftLeft | Meaning::ShiftRight if x[1] >= 32 => Given::Exactly(0),
+        Meaning::ShiftLeft | Meaning::ShiftRight if x[1] >= 32 => OpResult::Exactly(0),
         _ => given,
     }),
     ("the sign is not copied by a shift", true, |op, x, given| match (op.meaning, op.of) {
-        (Meaning::ShiftRight, Scalar::Int) => Given::Exactly(x[0] >> (x[1] & 31)),
+        (Meaning::ShiftRight, Scalar::Int) => OpResult::Exactly(x[0] >> (x[1] & 31)),
         _ => given,
     }),
     ("the least integer by -1 is 0", true, |op, x, given| match (op.meaning, op.of, x) {
-        (Meaning::Divide, Scalar::Int, [0x8000_0000, u32::MAX]) => Given::Exactly(0),
+        (Meaning::Divide, Scalar::Int, [0x8000_0000, u32::MAX]) => OpResult::Exactly(0),
         _ => given,
     }),
     ("a quotient by zero is zero", true, |op, x, given| match (op.meaning, op.of) {
-        (Meaning::Divide | Meaning::Remainder, Scalar::Int | Scalar::Uint) if x[1] == 0 => Given::Exactly(0),
+        (Meaning::Divide | Meaning::Remainder, Scalar::Int | Scalar::Uint) if x[1] == 0 => OpResult::Exactly(0),
         _ => given,
     }),
     ("a remainder has the divisor's sign", true, |op, x, given| match (op.meaning, op.of) {
         (Meaning::Remainder, Scalar::Int) if x[1] != 0 && x[1] != u32::MAX => {
-            Given::Exactly((i64::from(x[0] as i32).rem_euclid(i64::from(x[1] as i32))) as u32)
+            OpResult::Exactly((i64::from(x[0] as i32).rem_euclid(i64::from(x[1] as i32))) as u32)
         }
         _ => given,
     }),
     ("integers saturate", true, |op, x, given| match (op.meaning, op.of) {
-        (Meaning::Add, Scalar::Uint) => Given::Exactly(x[0].saturating_add(x[1])),
+        (Meaning::Add, Scalar::Uint) => OpResult::Exactly(x[0].saturating_add(x[1])),
         _ => given,
     }),
     ("uint is compared as int", true, |op, x, given| match (op.meaning, op.of) {
-        (Meaning::Less, Scalar::Uint) => Given::Exactly(((x[0] as i32) < x[1] as i32).into()),
+        (Meaning::Less, Scalar::Uint) => OpResult::Exactly(((x[0] as i32) < x[1] as i32).into()),
         _ => given,
     }),
     ("the highest bit is counted from above", true, |op, x, given| match op.meaning {
-        Meaning::FirstBitHigh if x[0] != 0 => Given::Exactly(x[0].leading_zeros()),
+        Meaning::FirstBitHigh if x[0] != 0 => OpResult::Exactly(x[0].leading_zeros()),
         _ => given,
     }),
     ("no bit is 32", true, |op, x, given| match op.meaning {
-        Meaning::FirstBitLow if x[0] == 0 => Given::Exactly(32),
+        Meaning::FirstBitLow if x[0] == 0 => OpResult::Exactly(32),
         _ => given,
     }),
     ("bounds in the wrong order are clamped to", true, |op, x, given| match (op.meaning, op.of) {
-        (Meaning::Clamp, Scalar::Int) => Given::Exactly((x[0] as i32).max(x[1] as i32).min(x[2] as i32) as u32),
+        (Meaning::Clamp, Scalar::Int) => OpResult::Exactly((x[0] as i32).max(x[1] as i32).min(x[2] as i32) as u32),
         _ => given,
     }),
     ("truth values are bits", false, |op, x, given| match (op.meaning, op.of) {
-        (Meaning::And, Scalar::Bool) => Given::Exactly(x[0] & x[1]),
+        (Meaning::And, Scalar::Bool) => OpResult::Exactly(x[0] & x[1]),
         _ => given,
     }),
     ("a half is rounded to the even number", true, |op, _, given| match op.meaning {
-        Meaning::Round => Given::Exactly(given.first()),
+        Meaning::Round => OpResult::Exactly(given.first()),
         _ => given,
     }),
     ("rounding is away from zero", true, |op, x, given| match op.meaning {
@@ -132,7 +132,7 @@ const SCALARS: &[(&str, bool, Replacement)] = &[
         _ => given,
     }),
     ("the root of -0 is unspecified", true, |op, x, given| match op.meaning {
-        Meaning::Sqrt if x[0] == 0x8000_0000 => Given::Any(0),
+        Meaning::Sqrt if x[0] == 0x8000_0000 => OpResult::Any(0),
         _ => given,
     }),
     ("the logarithm of zero is infinite", false, |op, x, given| match op.meaning {
@@ -148,11 +148,11 @@ const SCALARS: &[(&str, bool, Replacement)] = &[
         _ => given,
     }),
     ("-0 stays in saturate", true, |op, x, given| match op.meaning {
-        Meaning::Saturate if x[0] == 0x8000_0000 => Given::Exactly(x[0]),
+        Meaning::Saturate if x[0] == 0x8000_0000 => OpResult::Exactly(x[0]),
         _ => given,
     }),
     ("the sign of zero is lost in modf", true, |op, _, given| match op.meaning {
-        Meaning::Modf => Given::Exactly(if given.first() == 0x8000_0000 { 0 } else { given.first() }),
+        Meaning::Modf => OpResult::Exactly(if given.first() == 0x8000_0000 { 0 } else { given.first() }),
         _ => given,
     }),
     ("subnormal floats are flushed", true, |op, _, given| match (op.meaning, op.of) {
@@ -160,15 +160,15 @@ const SCALARS: &[(&str, bool, Replacement)] = &[
         _ => given,
     }),
     ("NaN is equal to itself", false, |op, x, given| match (op.meaning, op.of) {
-        (Meaning::Equal, Scalar::Float) if x[0] == x[1] => Given::Exactly(1),
+        (Meaning::Equal, Scalar::Float) if x[0] == x[1] => OpResult::Exactly(1),
         _ => given,
     }),
     ("-0 is true", false, |op, x, given| match (op.meaning, op.of, op.to) {
-        (Meaning::Convert | Meaning::All, Scalar::Float, Scalar::Bool) => Given::Exactly((x[0] != 0).into()),
+        (Meaning::Convert | Meaning::All, Scalar::Float, Scalar::Bool) => OpResult::Exactly((x[0] != 0).into()),
         _ => given,
     }),
     ("a conversion saturates", false, |op, x, given| match (op.meaning, op.of, op.to) {
-        (Meaning::Convert, Scalar::Float, Scalar::Int) => Given::Exactly(f(x[0]) as i32 as u32),
+        (Meaning::Convert, Scalar::Float, Scalar::Int) => OpResult::Exactly(f(x[0]) as i32 as u32),
         _ => given,
     }),
     ("uint becomes float as int does", false, |op, x, given| match (op.meaning, op.of, op.to) {
@@ -176,7 +176,7 @@ const SCALARS: &[(&str, bool, Replacement)] = &[
         _ => given,
     }),
     ("NaN keeps its payload", true, |op, x, given| match (op.meaning, op.of) {
-        (Meaning::Negate, Scalar::Float) => Given::Exactly(x[0] ^ 0x8000_0000),
+        (Meaning::Negate, Scalar::Float) => OpResult::Exactly(x[0] ^ 0x8000_0000),
         _ => given,
     }),
 ];

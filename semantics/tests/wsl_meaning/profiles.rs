@@ -5,7 +5,7 @@ use crate::random::Random;
 use smallstep_semantics::number::sets::{Set, Span, Truth};
 use smallstep_semantics::number::{Controls, Denormals, Profile, Rounding};
 use smallstep_semantics::wsl::library::Meaning::{self, *};
-use smallstep_semantics::wsl::meaning::{Given, Op, allowed, scalar, truth};
+use smallstep_semantics::wsl::meaning::{Op, OpResult, allowed, scalar, truth};
 use smallstep_semantics::wsl::types::Scalar;
 
 const OTHERS: [Meaning; 3] = [Pow, Ldexp, Atan2];
@@ -51,7 +51,7 @@ fn operands(arity: usize) -> Vec<Vec<f32>> {
 }
 
 /// Where a definite result is not allowed.
-fn outside(given: impl Fn(Op, &[u32]) -> Given) -> Vec<String> {
+fn outside(given: impl Fn(Op, &[u32]) -> OpResult) -> Vec<String> {
     let mut found = Vec::new();
     for meaning in ARITHMETIC.into_iter().chain(FUNCTIONS).chain(OTHERS) {
         let arity = op(meaning).arity().expect("an operation");
@@ -63,9 +63,9 @@ fn outside(given: impl Fn(Op, &[u32]) -> Given) -> Vec<String> {
                 let Some(set) = allowed(op(meaning), &sets, profile) else { continue };
                 let is_in = |bits: u32| set.contains(f32::from_bits(bits).into());
                 let within = match &given {
-                    Given::Exactly(bits) => is_in(*bits),
-                    Given::OneOf(all) => all.iter().all(|&bits| is_in(bits)),
-                    Given::Any(_) => set.is_any(),
+                    OpResult::Exactly(bits) => is_in(*bits),
+                    OpResult::OneOf(all) => all.iter().all(|&bits| is_in(bits)),
+                    OpResult::Any(_) => set.is_any(),
                 };
                 if !within {
                     found.push(format!("{meaning:?}{x:?} under {profile}: {given:x?} is not within {set}"));
@@ -86,12 +86,12 @@ fn definite_results_are_allowed_under_every_profile() {
 fn a_result_that_is_not_allowed_is_seen() {
     // A sum one float off, a step the other way round, a sine that is a cosine,
     // a fraction below zero.
-    type Wrong = fn(Given) -> Given;
+    type Wrong = fn(OpResult) -> OpResult;
     let wrong: [(Meaning, Wrong); 4] = [
-        (Add, |given| Given::Exactly(given.first().wrapping_add(1))),
-        (Step, |given| Given::Exactly(given.first() ^ 0x3f80_0000)),
-        (Sin, |_| Given::Exactly(0x3f80_0000)),
-        (Log10, |given| Given::Exactly(given.first() ^ 0x8000_0000)),
+        (Add, |given| OpResult::Exactly(given.first().wrapping_add(1))),
+        (Step, |given| OpResult::Exactly(given.first() ^ 0x3f80_0000)),
+        (Sin, |_| OpResult::Exactly(0x3f80_0000)),
+        (Log10, |given| OpResult::Exactly(given.first() ^ 0x8000_0000)),
     ];
     for (meaning, replace) in wrong {
         let found = outside(|op, operands| if op.meaning == meaning { replace(scalar(op, operands)) } else { scalar(op, operands) });

@@ -3,7 +3,7 @@
 use super::{FUEL, Ran, Run};
 use crate::expect::Found;
 use crate::file::BlockKind;
-use crate::translated::{self, Asked};
+use crate::translated::{self, TranslationRequest};
 use crate::wsl;
 use crate::wsl::Until;
 use smallstep::run::stages;
@@ -93,8 +93,8 @@ impl Run<'_> {
         Ok(found)
     }
 
-    fn asked(&self) -> Ran<Asked<'_>> {
-        Ok(Asked {
+    fn asked(&self) -> Ran<TranslationRequest<'_>> {
+        Ok(TranslationRequest {
             function: self.test.option("function"),
             entry: self.test.option("entry"),
             vertex: self.test.option("vertex"),
@@ -161,7 +161,7 @@ impl Run<'_> {
     /// The analysis of uniformity, and the metadata of each function.
     pub(super) fn uniform(&mut self) -> Ran<Found> {
         let mode = self.choice("mode", &[("seed", Mode::Seed), ("precise", Mode::Precise)])?;
-        let mut letter = seed::Letter::default();
+        let mut letter = seed::LiteralRules::default();
         if let Some(number) = self.literal.and_then(|l| l.uniformity) {
             *letter.flag(number).ok_or("this erratum has no variant")? = true;
         }
@@ -172,7 +172,7 @@ impl Run<'_> {
                 _ => return Err(format!("mended={name}: nothing of that erratum is by the letter")),
             }
         }
-        if mode == Mode::Precise && letter != seed::Letter::default() {
+        if mode == Mode::Precise && letter != seed::LiteralRules::default() {
             return Err("only the seed's rules are run by the letter".into());
         }
         let settings = seed::Settings { letter, ..self.engines.uniformity };
@@ -210,7 +210,7 @@ impl Run<'_> {
     }
 
     /// The draw that the keys and the file's attributes describe.
-    fn asked_draw(&self) -> Ran<stages::Asked<'_>> {
+    fn asked_draw(&self) -> Ran<stages::DrawRequest<'_>> {
         let count = |key: &str| match self.test.option(key) {
             None => Ok(None),
             Some(text) => text.parse().map(Some).map_err(|_| format!("{key}={text} is no number")),
@@ -218,7 +218,7 @@ impl Run<'_> {
         let vertex = self.test.option("vertex");
         let attributes = &self.file.attributes;
         let (of_vertices, of_fragments) = if vertex.is_some() { (&attributes[..], &[][..]) } else { (&[][..], &attributes[..]) };
-        Ok(stages::Asked {
+        Ok(stages::DrawRequest {
             fragment: self.test.option("entry"),
             vertex,
             vertices: count("vertices")?,

@@ -2,15 +2,15 @@
 //! `semantics/tests/wsl_meaning`'s; here calls must see them.
 
 use smallstep_semantics::wsl::library::Meaning;
-use smallstep_semantics::wsl::meaning::{Given, Replacement, scalar};
+use smallstep_semantics::wsl::meaning::{OpResult, Replacement, scalar};
 use smallstep_semantics::wsl::types::Scalar;
 
-fn float(x: f32) -> Given {
-    Given::Exactly(x.to_bits())
+fn float(x: f32) -> OpResult {
+    OpResult::Exactly(x.to_bits())
 }
 
-fn int(x: i32) -> Given {
-    Given::Exactly(x as u32)
+fn int(x: i32) -> OpResult {
+    OpResult::Exactly(x as u32)
 }
 
 fn f(bits: u32) -> f32 {
@@ -48,7 +48,7 @@ pub const BUGS: &[(&str, Replacement)] = &[
         _ => given,
     }),
     ("a remainder by zero is the dividend", |op, x, given| match (op.meaning, op.of) {
-        (Meaning::Remainder, Scalar::Uint) if x[1] == 0 => Given::Exactly(x[0]),
+        (Meaning::Remainder, Scalar::Uint) if x[1] == 0 => OpResult::Exactly(x[0]),
         _ => given,
     }),
     ("the least int's absolute value is the greatest", |op, x, given| match (op.meaning, op.of) {
@@ -56,15 +56,15 @@ pub const BUGS: &[(&str, Replacement)] = &[
         _ => given,
     }),
     ("the sign of 0 is 1", |op, x, given| match op.meaning {
-        Meaning::Sign if x[0] == 0 => Given::Exactly(1),
+        Meaning::Sign if x[0] == 0 => OpResult::Exactly(1),
         _ => given,
     }),
     ("a shift by 32 gives 0", |op, x, given| match op.meaning {
-        Meaning::ShiftLeft | Meaning::ShiftRight if x[1] >= 32 => Given::Exactly(0),
+        Meaning::ShiftLeft | Meaning::ShiftRight if x[1] >= 32 => OpResult::Exactly(0),
         _ => given,
     }),
     ("zeros come into an int from the left", |op, x, given| match (op.meaning, op.of) {
-        (Meaning::ShiftRight, Scalar::Int) => Given::Exactly(x[0] >> (x[1] & 31)),
+        (Meaning::ShiftRight, Scalar::Int) => OpResult::Exactly(x[0] >> (x[1] & 31)),
         _ => given,
     }),
     ("bounds of ints in the wrong order are kept to", |op, x, given| match (op.meaning, op.of) {
@@ -76,19 +76,19 @@ pub const BUGS: &[(&str, Replacement)] = &[
         _ => given,
     }),
     ("the highest bit is counted from above", |op, x, given| match op.meaning {
-        Meaning::FirstBitHigh if x[0] != 0 => Given::Exactly(x[0].leading_zeros()),
+        Meaning::FirstBitHigh if x[0] != 0 => OpResult::Exactly(x[0].leading_zeros()),
         _ => given,
     }),
     ("without a bit the lowest one is 32", |op, x, given| match op.meaning {
-        Meaning::FirstBitLow if x[0] == 0 => Given::Exactly(32),
+        Meaning::FirstBitLow if x[0] == 0 => OpResult::Exactly(32),
         _ => given,
     }),
     ("bits are counted without the sign", |op, x, given| match op.meaning {
-        Meaning::CountBits => Given::Exactly((x[0] & 0x7fff_ffff).count_ones()),
+        Meaning::CountBits => OpResult::Exactly((x[0] & 0x7fff_ffff).count_ones()),
         _ => given,
     }),
     ("the complement of true is true", |op, _, given| match (op.meaning, op.of) {
-        (Meaning::Complement | Meaning::Not, Scalar::Bool) => Given::Exactly(1),
+        (Meaning::Complement | Meaning::Not, Scalar::Bool) => OpResult::Exactly(1),
         _ => given,
     }),
     ("a quotient by 0.0 is infinite", |op, x, given| match (op.meaning, op.of) {
@@ -96,7 +96,7 @@ pub const BUGS: &[(&str, Replacement)] = &[
         _ => given,
     }),
     ("the lesser of zeros is the first", |op, x, given| match (op.meaning, op.of) {
-        (Meaning::Min, Scalar::Float) if f(x[0]) == f(x[1]) => Given::Exactly(x[0]),
+        (Meaning::Min, Scalar::Float) if f(x[0]) == f(x[1]) => OpResult::Exactly(x[0]),
         _ => given,
     }),
     ("halves are rounded to even", |op, x, given| match op.meaning {

@@ -3,7 +3,7 @@
 use super::{Named, Parser, Step, Stop};
 use crate::amber::contents::check_series;
 use crate::amber::error::{Kind, quoted};
-use crate::amber::file::{self, FileKind, Held};
+use crate::amber::file::{self, FileContents, FileKind};
 use crate::amber::format::Format;
 use crate::amber::layout::{DataType, Layout, Standard};
 use crate::amber::lex::Word;
@@ -175,7 +175,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Reads the contents of a file for a buffer whose items have this layout. `word` is FILE.
-    fn file(&mut self, word: Word<'t>, layout: &Layout, stride: u64, texel: Option<Format>) -> Step<Held> {
+    fn file(&mut self, word: Word<'t>, layout: &Layout, stride: u64, texel: Option<Format>) -> Step<FileContents> {
         let Some(files) = self.files else {
             return Err(self.unsupported(word, "FILE, which needs a file outside the script,"));
         };

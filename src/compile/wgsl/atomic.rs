@@ -16,7 +16,7 @@ use super::layout::Rep;
 use super::place::{Kind, Place};
 use super::pointer::{Step, steps};
 use super::text::Expr;
-use super::usage::{Stand, is_combinatorial};
+use super::usage::{Placement, is_combinatorial};
 use super::{Refused, Why};
 
 /// The most paths from atomics to variables that are followed.
@@ -157,7 +157,7 @@ impl Body<'_, '_> {
     /// Writes an atomic instruction.
     pub(super) fn atomic(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
         let place = self.place(operands[0])?;
-        let unused = self.stands(index) == Stand::Unused;
+        let unused = self.stands(index) == Placement::Unused;
         let Some(choice) = place.choice.clone() else {
             return match self.atomic_at(&place, i, operands)? {
                 Some(Old { value, is_call: true, .. }) if unused => {

@@ -67,7 +67,7 @@ pub(super) enum Element {
 
 /// The meaning of a parameter that WGSL has no parameter for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Passed {
+pub(super) enum StaticArgument {
     /// A variable, an image or a sampler.
     Variable(Bound),
     /// A pointer to one of these targets. The number of the target and the indices are parameters
@@ -76,7 +76,7 @@ pub(super) enum Passed {
 }
 
 /// A function with the meaning of its pointer parameters.
-type Instance = (u32, Vec<Option<Passed>>);
+type Instance = (u32, Vec<Option<StaticArgument>>);
 
 /// The state of the conversion of a module.
 pub(super) struct Convert<'m> {
@@ -829,7 +829,7 @@ impl<'m> Convert<'m> {
 
     /// The name of a function whose pointer parameters are these variables. The function is
     /// written later.
-    pub(super) fn instance(&mut self, function: &Function, bindings: Vec<Option<Passed>>) -> Result<Text, Refused> {
+    pub(super) fn instance(&mut self, function: &Function, bindings: Vec<Option<StaticArgument>>) -> Result<Text, Refused> {
         let instance = (function.id, bindings);
         if let Some(name) = self.instances.get(&instance) {
             return Ok(name.clone());

@@ -9,12 +9,12 @@ use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::spirv::{Instruction, Module};
 use smallstep_semantics::text::deep;
 
-use super::convert::{Bound, Convert, Element, MAX_TEXT, Passed};
+use super::convert::{Bound, Convert, Element, MAX_TEXT, StaticArgument};
 use super::place::{Place, Which};
 use super::pointer::{Pointer, is_saved};
 use super::structure::{Item, ListId, Tree, structure};
 use super::text::{Expr, Level, Text};
-use super::usage::{Stand, Usage, usage};
+use super::usage::{Placement, Usage, usage};
 use super::{Refused, Why};
 
 /// The approximate number of bytes of text for an instruction.
@@ -131,7 +131,7 @@ impl<'c, 'm> Body<'c, 'm> {
         convert: &'c mut Convert<'m>,
         function: &'m Function,
         name: &str,
-        passed: &[Option<Passed>],
+        passed: &[Option<StaticArgument>],
         entry: Option<&EntryPoint>,
     ) -> Result<(), Refused> {
         let module = convert.module;
@@ -139,8 +139,8 @@ impl<'c, 'm> Body<'c, 'm> {
         let usage = usage(module, function, &tree);
         convert.names.enter();
         let parameters = module.parameters(function).iter().map(|parameter| parameter.id);
-        let variable = |(id, passed): (u32, &Option<Passed>)| match passed {
-            Some(Passed::Variable(bound)) => Some((id, *bound)),
+        let variable = |(id, passed): (u32, &Option<StaticArgument>)| match passed {
+            Some(StaticArgument::Variable(bound)) => Some((id, *bound)),
             _ => None,
         };
         let bindings = parameters.zip(passed).filter_map(variable).collect();
@@ -181,7 +181,7 @@ impl<'c, 'm> Body<'c, 'm> {
         Ok(())
     }
 
-    fn head(&mut self, name: &str, passed: &[Option<Passed>], entry: Option<&EntryPoint>) -> Result<String, Refused> {
+    fn head(&mut self, name: &str, passed: &[Option<StaticArgument>], entry: Option<&EntryPoint>) -> Result<String, Refused> {
         let module = self.convert.module;
         if let Some(entry) = entry {
             return self.convert.entry_head(name, entry);
@@ -193,7 +193,7 @@ impl<'c, 'm> Body<'c, 'm> {
             parts.iter().for_each(|part| head.push_str(part));
         };
         for (at, parameter) in module.parameters(self.function).iter().enumerate() {
-            if let Some(Some(Passed::Pointer(targets))) = passed.get(at) {
+            if let Some(Some(StaticArgument::Pointer(targets))) = passed.get(at) {
                 let (names, pointer) = self.saved_names(parameter.id, targets.clone());
                 names.iter().for_each(|name| add(&[name, ": u32"]));
                 self.keep_pointer(parameter.id, pointer)?;
@@ -838,7 +838,7 @@ impl<'c, 'm> Body<'c, 'm> {
     }
 
     /// Where the result of an instruction is spelled.
-    pub(super) fn stands(&self, index: usize) -> Stand {
+    pub(super) fn stands(&self, index: usize) -> Placement {
         self.usage.stand(index)
     }
 
@@ -852,25 +852,25 @@ impl<'c, 'm> Body<'c, 'm> {
         value.ok_or_else(|| self.convert.refused_at(i, Why::Instruction, "WGSL has no such constant"))
     }
 
-    /// Writes or records the value of an instruction, as its [`Stand`] says.
+    /// Writes or records the value of an instruction, as its [`Placement`] says.
     pub(super) fn define(&mut self, index: usize, i: &Instruction, value: Expr) -> Result<(), Refused> {
         if index == CAPTURED {
             self.capture = Some(value);
             return Ok(());
         }
         match self.usage.stand(index) {
-            Stand::Unused => Ok(()),
-            Stand::Inline if value.depth < MAX_DEPTH && value.text.len() < MAX_WIDTH => {
+            Placement::Unused => Ok(()),
+            Placement::Inline if value.depth < MAX_DEPTH && value.text.len() < MAX_WIDTH => {
                 self.values.insert(i.result, value);
                 Ok(())
             }
-            Stand::Inline | Stand::Let => {
+            Placement::Inline | Placement::Let => {
                 let name = self.name(i.result);
                 self.line_of(&["let ", &name, " = ", &value.text, ";"]);
                 self.values.insert(i.result, Expr::name(name));
                 Ok(())
             }
-            Stand::Var(_) => {
+            Placement::Var(_) => {
                 let name = self.values.get(i.result).map_or_else(Text::default, |v| v.text.clone());
                 self.line_of(&[&name, " = ", &value.text, ";"]);
                 Ok(())
@@ -881,7 +881,7 @@ impl<'c, 'm> Body<'c, 'm> {
     /// Declares a variable with an initial value, of which parts will be changed. Returns its name.
     pub(super) fn variable_from(&mut self, index: usize, i: &Instruction, value: &Expr) -> Result<Text, Refused> {
         let name = match self.usage.stand(index) {
-            Stand::Var(_) => {
+            Placement::Var(_) => {
                 let name = self.values.get(i.result).map_or_else(Text::default, |v| v.text.clone());
                 self.line(format!("{name} = {};", value.text));
                 name
@@ -975,7 +975,7 @@ impl<'c, 'm> Body<'c, 'm> {
             if is_opaque || matches!(module.pointer_type(type_), Some((StorageClass::UniformConstant, _))) {
                 let (argument, bound) = self.handle_argument(id)?;
                 arguments.extend(argument);
-                bindings.push(Some(Passed::Variable(bound)));
+                bindings.push(Some(StaticArgument::Variable(bound)));
                 continue;
             }
             let is_pointer = module.pointer_type(type_).is_some();
@@ -1009,7 +1009,7 @@ impl<'c, 'm> Body<'c, 'm> {
         let name = self.convert.instance(callee, bindings)?;
         let call = Expr::call(&name, &arguments);
         match self.usage.stand(index) {
-            Stand::Unused => self.line_of(&[&call.text, ";"]),
+            Placement::Unused => self.line_of(&[&call.text, ";"]),
             _ => self.define(index, i, Expr { constant: false, ..call })?,
         }
         if self.convert.kills.contains(&callee.id) && !self.is_continuing(self.current) {

@@ -13,7 +13,7 @@ use smallstep_semantics::spirv::Instruction;
 use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::text::deep;
 
-use super::convert::{Bound, Element, MAX_TEXT, Passed};
+use super::convert::{Bound, Element, MAX_TEXT, StaticArgument};
 use super::function::Body;
 use super::layout::{Rep, Stored};
 use super::pointer::number;
@@ -482,15 +482,15 @@ impl Body<'_, '_> {
 
     /// The arguments of a call for a pointer, and the meaning of the parameter if it is no pointer
     /// in WGSL.
-    pub(super) fn pointer_argument(&mut self, id: u32, i: &Instruction) -> Result<(Vec<Expr>, Option<Passed>), Refused> {
+    pub(super) fn pointer_argument(&mut self, id: u32, i: &Instruction) -> Result<(Vec<Expr>, Option<StaticArgument>), Refused> {
         let id = self.bindings.get(&id).map_or(id, |bound| bound.variable);
         let module = self.convert.module;
         let class = module.type_of(id).and_then(|t| module.pointer_type(t)).map(|(class, _)| class);
         if class != Some(StorageClass::Function) {
             let pointer = self.pointer(id)?;
             return Ok(match pointer.variable() {
-                Some(variable) => (Vec::new(), Some(Passed::Variable(Bound { variable, element: Element::All }))),
-                None => (pointer.saved().cloned().collect(), Some(Passed::Pointer(pointer.targets.clone()))),
+                Some(variable) => (Vec::new(), Some(StaticArgument::Variable(Bound { variable, element: Element::All }))),
+                None => (pointer.saved().cloned().collect(), Some(StaticArgument::Pointer(pointer.targets.clone()))),
             });
         }
         let place = self.place(id)?;

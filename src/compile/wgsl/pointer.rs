@@ -20,7 +20,7 @@ use super::convert::Convert;
 use super::function::Body;
 use super::place::Place;
 use super::text::{Expr, Text};
-use super::usage::Stand;
+use super::usage::Placement;
 use super::{Refused, Why};
 
 /// The most targets of one pointer.
@@ -364,8 +364,8 @@ impl Body<'_, '_> {
     pub(super) fn save_pointer(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
         let made = self.made(i, operands)?;
         match self.stands(index) {
-            Stand::Unused => Ok(()),
-            Stand::Var(_) => self.assign_pointer(i.result, &made).map(|assigned| {
+            Placement::Unused => Ok(()),
+            Placement::Var(_) => self.assign_pointer(i.result, &made).map(|assigned| {
                 assigned.into_iter().for_each(|(name, value)| self.line(format!("{name} = {};", value.text)));
             }),
             _ => {

@@ -19,7 +19,7 @@ pub(super) struct Named {
 
 /// Facts about a function.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Does {
+pub(super) struct FunctionFacts {
     /// The ids of its callees.
     pub(super) callees: Vec<u32>,
     /// The pointers that it stores through, or that an atomic accesses.
@@ -36,7 +36,7 @@ pub(super) struct Scan {
     /// By index of the OpVariable: the index in [`Module::globals`].
     globals: FxHashMap<u32, u32>,
     /// By index in [`Module::functions`].
-    pub(super) functions: Vec<Does>,
+    pub(super) functions: Vec<FunctionFacts>,
     /// The indices of atomic instructions. `barriers` and `calls` hold those of OpMemoryBarrier and
     /// of calls.
     pub(super) atomics: Vec<u32>,
@@ -68,7 +68,7 @@ impl Scan {
         }
         let global = |id: u32| at.get(module.definition(id)?).copied().filter(|&number| number != NONE);
         for function in module.functions() {
-            let mut does = Does::default();
+            let mut does = FunctionFacts::default();
             for block in module.function_blocks(function) {
                 for (i, index) in module.code(block).iter().zip(block.start..) {
                     let is_call = i.is(Op::FunctionCall);

@@ -227,7 +227,7 @@ fn acts(op: Op) -> bool {
 
 /// The place of a value in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stand {
+pub(super) enum Placement {
     /// Nowhere, since nothing uses it.
     Unused,
     /// In the expression that uses it.
@@ -259,7 +259,7 @@ struct Value {
     /// Whether it is translated.
     live: bool,
     /// The place of its value in the text.
-    stand: Stand,
+    stand: Placement,
     /// The number of uses.
     count: u32,
     /// The innermost list that holds the definition and all uses so far.
@@ -307,7 +307,7 @@ pub(super) fn usage(module: &Module, function: &Function, tree: &Tree) -> Usage 
         place: false,
         row: nothing,
         live: false,
-        stand: Stand::Unused,
+        stand: Placement::Unused,
         count: 0,
         holds: NONE,
         seen: true,
@@ -338,8 +338,8 @@ pub(super) fn usage(module: &Module, function: &Function, tree: &Tree) -> Usage 
 
 impl Usage {
     /// The place of the value of an instruction of the function, by its index in the module.
-    pub(super) fn stand(&self, index: usize) -> Stand {
-        index.checked_sub(self.first).and_then(|at| self.values.get(at)).map_or(Stand::Unused, |value| value.stand)
+    pub(super) fn stand(&self, index: usize) -> Placement {
+        index.checked_sub(self.first).and_then(|at| self.values.get(at)).map_or(Placement::Unused, |value| value.stand)
     }
 
     /// Whether all uses of a value are in a list or nested in it.
@@ -431,7 +431,7 @@ impl Finder<'_> {
             let stand = self.decide(&i, &value);
             let known = &mut self.usage.values[at];
             (known.live, known.stand) = (true, stand);
-            if let Stand::Var(list) = stand {
+            if let Placement::Var(list) = stand {
                 self.usage.hoisted[list as usize].push(i.result);
             }
             if i.is(Op::Phi) {
@@ -447,27 +447,27 @@ impl Finder<'_> {
                 });
                 continue;
             }
-            let root = if stand == Stand::Inline { value.root } else { (node, at as u32) };
+            let root = if stand == Placement::Inline { value.root } else { (node, at as u32) };
             row.each_value(self.module, &i, |id| self.used(id, list, root));
         }
     }
 
     /// Decides the place of the value of an instruction.
-    fn decide(&self, i: &Instruction, value: &Value) -> Stand {
+    fn decide(&self, i: &Instruction, value: &Value) -> Placement {
         if i.result == 0 {
-            Stand::Unused
+            Placement::Unused
         } else if value.place || i.is(Op::Variable) {
-            Stand::Inline
+            Placement::Inline
         } else if i.is(Op::Phi) {
-            Stand::Var(if value.holds == NONE { value.list } else { value.holds })
+            Placement::Var(if value.holds == NONE { value.list } else { value.holds })
         } else if value.count == 0 {
-            Stand::Unused
+            Placement::Unused
         } else if self.inlines(i, value) {
-            Stand::Inline
+            Placement::Inline
         } else if value.seen {
-            Stand::Let
+            Placement::Let
         } else {
-            Stand::Var(value.holds)
+            Placement::Var(value.holds)
         }
     }
 

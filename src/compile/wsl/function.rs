@@ -35,7 +35,7 @@ enum Object {
 
 /// The object and path of a pointer that is passed. The indices are passed as parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Way {
+struct PointerPath {
     object: Object,
     /// The number of a field, or `None` for an index.
     steps: SmallVec<[Option<u32>; 4]>,
@@ -50,7 +50,7 @@ enum Passing {
     /// As a pointer to a variable of the caller that holds the value.
     Stored,
     /// As the object and path of a pointer or array reference.
-    Way(Way),
+    Way(PointerPath),
     /// The address of a pointer or array reference.
     Address(Box<Passing>),
     /// A texture, by its index.
@@ -63,7 +63,7 @@ enum Passing {
 
 /// The arguments of a call: pointers to values, objects, indices.
 #[derive(Default)]
-struct Passed {
+struct CallArguments {
     values: Vec<Id>,
     roots: Vec<Root>,
     indices: Vec<Id>,
@@ -72,7 +72,7 @@ struct Passed {
 /// The parameters of an emitted function: the types of values and of objects, and the number
 /// of indices.
 #[derive(Default)]
-struct Taken {
+struct Signature {
     values: Vec<TypeId>,
     objects: Vec<TypeId>,
     indices: usize,
@@ -106,7 +106,7 @@ impl Compiler<'_> {
         }
         let program = self.program;
         let function = program.env.function(f);
-        let mut passed = Passed::default();
+        let mut passed = CallArguments::default();
         let mut passing = Vec::with_capacity(arguments.len());
         for (argument, parameter) in arguments.into_iter().zip(&function.parameters) {
             passing.push(self.pass(argument, parameter.ty, &mut passed)?);
@@ -137,7 +137,7 @@ impl Compiler<'_> {
     }
 
     /// Passes an argument to a parameter of that type.
-    fn pass(&mut self, argument: Value, ty: TypeId, passed: &mut Passed) -> Done<Passing> {
+    fn pass(&mut self, argument: Value, ty: TypeId, passed: &mut CallArguments) -> Done<Passing> {
         let program = self.program;
         let (place, extent) = match argument {
             Value::Void => return self.unforeseen("an argument without value"),
@@ -185,7 +185,7 @@ impl Compiler<'_> {
                 }
             });
         }
-        Ok(Passing::Way(Way { object, steps, ty: place.ty, extent }))
+        Ok(Passing::Way(PointerPath { object, steps, ty: place.ty, extent }))
     }
 
     /// Emits a call in place.
@@ -248,7 +248,7 @@ impl Compiler<'_> {
         let body = program.body(key.function);
         self.span = function.span;
         self.stores.clear();
-        let mut taken = Taken::default();
+        let mut taken = Signature::default();
         for (parameter, passing) in function.parameters.iter().zip(&key.passing) {
             self.take(passing, parameter.ty, &mut taken);
         }
@@ -298,7 +298,7 @@ impl Compiler<'_> {
     }
 
     /// Adds the SPIR-V parameters of a parameter to the signature.
-    fn take(&self, passing: &Passing, ty: TypeId, taken: &mut Taken) {
+    fn take(&self, passing: &Passing, ty: TypeId, taken: &mut Signature) {
         match passing {
             Passing::Stored => taken.values.push(ty),
             Passing::Way(way) => {

@@ -14,7 +14,7 @@ use super::play::End;
 use crate::amber::{BufferId, Buffers, Contents, Known, Line, Pipeline, Resource, Script, View};
 use crate::compute::Uses;
 use crate::compute::given::Place;
-use crate::dispatch::resources::Behind;
+use crate::dispatch::resources::ResourceKind;
 use crate::dispatch::{BufferBinding, BufferKind, ImageBinding, ImageKind};
 
 /// The floats with a bounded set that are aligned words of a range of a buffer, by the offset of
@@ -88,23 +88,23 @@ impl Bound {
         held: &Buffers,
         pipeline: &Pipeline,
         stage: Uses<'_>,
-        (place, behind, variable): (Place, Behind, &Variable),
+        (place, behind, variable): (Place, ResourceKind, &Variable),
         line: Line,
     ) -> Result<(), End> {
         let name = stage.name_of(variable);
         let invalid = |what: String| End::Invalid(format!("line {line}: pipeline {}: {what}", pipeline.name));
         let unsupported = |what: String| End::Unsupported(format!("line {line}: {what}"));
         let wanted = match behind {
-            Behind::Uniform => "uniform buffer",
-            Behind::Storage => "storage buffer",
-            Behind::SampledImage(..) => "sampled image",
-            Behind::StorageImage(..) => "storage image",
-            Behind::TexelBuffer { written: false, .. } => "uniform texel buffer",
-            Behind::TexelBuffer { written: true, .. } => "storage texel buffer",
-            Behind::Sampler => "sampler",
-            Behind::CombinedImageSampler(..) => "combined image sampler",
-            Behind::Array => return Err(unsupported(format!("{name}, an array of descriptors"))),
-            Behind::Opaque => {
+            ResourceKind::Uniform => "uniform buffer",
+            ResourceKind::Storage => "storage buffer",
+            ResourceKind::SampledImage(..) => "sampled image",
+            ResourceKind::StorageImage(..) => "storage image",
+            ResourceKind::TexelBuffer { written: false, .. } => "uniform texel buffer",
+            ResourceKind::TexelBuffer { written: true, .. } => "storage texel buffer",
+            ResourceKind::Sampler => "sampler",
+            ResourceKind::CombinedImageSampler(..) => "combined image sampler",
+            ResourceKind::Array => return Err(unsupported(format!("{name}, an array of descriptors"))),
+            ResourceKind::Opaque => {
                 return Err(unsupported(format!("{name}, an image that is not two-dimensional, of one layer and of one sample")));
             }
         };
@@ -121,8 +121,8 @@ impl Bound {
             Ok(())
         };
         match (binding.resource, behind) {
-            (Resource::UniformTexelBuffer(id), Behind::TexelBuffer { written: false, .. }) => return texels(id, ImageKind::Sampled),
-            (Resource::StorageTexelBuffer(id), Behind::TexelBuffer { written: true, .. }) => return texels(id, ImageKind::Storage),
+            (Resource::UniformTexelBuffer(id), ResourceKind::TexelBuffer { written: false, .. }) => return texels(id, ImageKind::Sampled),
+            (Resource::StorageTexelBuffer(id), ResourceKind::TexelBuffer { written: true, .. }) => return texels(id, ImageKind::Storage),
             _ => {}
         }
         let mut image = |view: View, kind| {
@@ -134,11 +134,11 @@ impl Bound {
             Ok(())
         };
         match (binding.resource, behind) {
-            (Resource::Uniform(range), Behind::Uniform) | (Resource::Storage(range), Behind::Storage) => {
+            (Resource::Uniform(range), ResourceKind::Uniform) | (Resource::Storage(range), ResourceKind::Storage) => {
                 let range = (range.buffer, bytes_of(&held[range.buffer].bytes, range));
                 let (needed, length) = (stage.module().buffer_size(variable.id), range.1.len());
                 let missing = needed.saturating_sub(length as u64) as usize;
-                if missing > 0 && behind == Behind::Storage {
+                if missing > 0 && behind == ResourceKind::Storage {
                     let buffer = &script[range.0].name;
                     return Err(invalid(format!("{name} needs {needed} bytes, and what is bound of {buffer} has {length}")));
                 }
@@ -150,14 +150,14 @@ impl Bound {
                 }
                 Ok(())
             }
-            (Resource::SampledImage(id), Behind::SampledImage(..)) => image(id, ImageKind::Sampled),
-            (Resource::StorageImage(id), Behind::StorageImage(..)) => image(id, ImageKind::Storage),
-            (Resource::CombinedImageSampler(id, with), Behind::CombinedImageSampler(..)) => {
+            (Resource::SampledImage(id), ResourceKind::SampledImage(..)) => image(id, ImageKind::Sampled),
+            (Resource::StorageImage(id), ResourceKind::StorageImage(..)) => image(id, ImageKind::Storage),
+            (Resource::CombinedImageSampler(id, with), ResourceKind::CombinedImageSampler(..)) => {
                 image(id, ImageKind::Sampled)?;
                 self.sampler(sampler(with)?);
                 Ok(())
             }
-            (Resource::Sampler(with), Behind::Sampler) => {
+            (Resource::Sampler(with), ResourceKind::Sampler) => {
                 self.sampler(sampler(with)?);
                 Ok(())
             }

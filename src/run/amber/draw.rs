@@ -155,7 +155,7 @@ impl Drawing {
 pub fn drawing(script: &Script, held: &Buffers, pipeline: PipelineId, what: &RunKind, entries: [&str; 2]) -> Result<Drawing, InvalidInput> {
     let unsupported = |what: String| InvalidInput::new(InputFault::Unsupported, what);
     let pipeline = &script[pipeline];
-    let mut given = Given { script, held, open: None };
+    let mut given = InputReader { script, held, open: None };
     let of_corners = |corners: Corners| Assembled {
         topology: corners.topology,
         indices: None,
@@ -445,13 +445,13 @@ pub(super) fn levels_of(script: &Script, view: View, is_sampled: bool) -> u32 {
 }
 
 /// Reads the inputs of a draw, and records the first undecided byte.
-struct Given<'s> {
+struct InputReader<'s> {
     script: &'s Script,
     held: &'s Buffers,
     open: Option<(BufferId, usize, Known)>,
 }
 
-impl<'s> Given<'s> {
+impl<'s> InputReader<'s> {
     fn bytes(&mut self, id: BufferId) -> &'s [u8] {
         let held = &self.held[id];
         if let (None, Some((at, known))) = (self.open, held.open(0, held.bytes.len())) {

@@ -12,7 +12,7 @@ use smallstep_semantics::spirv::environment::{InvocationId, ObservedBuffer, Obse
 use smallstep_semantics::spirv::grid::{Doubtful, DoubtfulTexels};
 
 use super::bind::{Bound, BufferAt};
-use super::play::{Given, Player};
+use super::play::{DispatchInputs, Player};
 use crate::amber::format::Channel;
 use crate::amber::{BufferId, Contents, Format, Known, Line};
 use crate::compute::given::Place;
@@ -103,7 +103,7 @@ impl Player<'_> {
     pub(super) fn keep(
         &mut self,
         made: &dyn Fn(&UndefinedBytes) -> String,
-        given: &Given,
+        given: &DispatchInputs,
         which: usize,
         observed: &ObservedBuffer,
         left: &LeftOpen,
@@ -166,7 +166,7 @@ impl Player<'_> {
     pub(super) fn keep_image<'d>(
         &mut self,
         made: &dyn Fn((u32, InvocationId)) -> String,
-        given: &Given,
+        given: &DispatchInputs,
         observed: &ObservedImage,
         doubtful: impl Iterator<Item = &'d DoubtfulTexels>,
     ) {

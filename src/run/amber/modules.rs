@@ -7,7 +7,7 @@ use smallstep_semantics::spirv::{LoadError, LoadOptions, Module, Specialization,
 use crate::amber::{
     Action, Attachment, Command, Compiler, Language, Pipeline, PipelineId, PipelineKind, Script, Shader, ShaderError, Source, Stage as For,
 };
-use crate::compute::told::AssemblyLines;
+use crate::compute::report::AssemblyLines;
 use crate::compute::{ComputeModule, Uses};
 use crate::dispatch::resources::{self, Needs};
 use crate::source::{ReadError, Wrong};

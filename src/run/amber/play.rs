@@ -25,7 +25,7 @@ use crate::amber::{
     Action, BufferId, Buffers, Command, Judgement, Known, Line, PipelineId, Run, RunKind, Script, Source, Stage, View, judge,
 };
 use crate::compute::given::Place;
-use crate::compute::told::{self, AssemblyLines, Invocations};
+use crate::compute::report::{self, AssemblyLines, Invocations};
 use crate::compute::{self, ComputeModule};
 use crate::dispatch::{BufferKind, ComputeDispatch};
 use crate::gpu::{Device, DeviceOutcome, Route};
@@ -156,7 +156,7 @@ pub struct Player<'s> {
 }
 
 /// The state of a player: buffers, origins of open bytes, and depths.
-type Held = (Buffers, Vec<Vec<Origin>>, BTreeMap<BufferId, StoredDepth>);
+type PlayerState = (Buffers, Vec<Vec<Origin>>, BTreeMap<BufferId, StoredDepth>);
 
 /// The most branches on undefined values of one invocation if all ways are followed. They give up
 /// to 64 ways.
@@ -169,7 +169,7 @@ fn is_of_quad(op: Op) -> bool {
 }
 
 /// The inputs of a dispatch.
-pub(super) struct Given {
+pub(super) struct DispatchInputs {
     pub bound: Bound,
     pub groups: [u32; 3],
     /// The subgroup size that the pipeline requires, if any.
@@ -318,7 +318,7 @@ impl<'s> Player<'s> {
     /// The error is that one of the ways reaches a limit.
     fn follow(&mut self, run: &Run, line: Line, interpreter: &Interpreter) -> Result<Option<(Vec<BufferId>, u32)>, End> {
         let before = self.held();
-        let (mut ways, mut count, mut first): (Vec<bool>, u32, Option<Held>) = (Vec::new(), 0, None);
+        let (mut ways, mut count, mut first): (Vec<bool>, u32, Option<PlayerState>) = (Vec::new(), 0, None);
         let schedule = interpreter.engines.schedule.clone();
         loop {
             (self.buffers, self.origins, self.depths) = before.clone();
@@ -351,7 +351,7 @@ impl<'s> Player<'s> {
         }
     }
 
-    fn held(&self) -> Held {
+    fn held(&self) -> PlayerState {
         (self.buffers.clone(), self.origins.clone(), self.depths.clone())
     }
 
@@ -360,7 +360,7 @@ impl<'s> Player<'s> {
         match (self.modules.of(run.pipeline), &run.what) {
             (Some(Loaded::Compute { module, lines }), RunKind::Compute(groups)) => {
                 let bound = Bound::new(self.script, &self.buffers, pipeline, &[module.uses()], line)?;
-                let given = Given { bound, groups: *groups, subgroup_size: pipeline.subgroup_size, line };
+                let given = DispatchInputs { bound, groups: *groups, subgroup_size: pipeline.subgroup_size, line };
                 if !groups.contains(&0) {
                     self.dispatch(module, lines.as_ref(), &given, engine)?;
                 }
@@ -377,7 +377,7 @@ impl<'s> Player<'s> {
         &mut self,
         module: &ComputeModule,
         lines: Option<&AssemblyLines>,
-        given: &Given,
+        given: &DispatchInputs,
         engine: &mut Engine<'_>,
     ) -> Result<(), End> {
         let buffers = given.bound.contents(&self.buffers);
@@ -416,7 +416,7 @@ impl<'s> Player<'s> {
     }
 
     /// A dispatch in the form for devices.
-    fn for_device(&self, module: &ComputeModule, given: &Given) -> ComputeDispatch {
+    fn for_device(&self, module: &ComputeModule, given: &DispatchInputs) -> ComputeDispatch {
         ComputeDispatch {
             words: Arc::from(module.module.words()),
             entry: module.entry.clone(),
@@ -433,10 +433,10 @@ impl<'s> Player<'s> {
         module: &ComputeModule,
         lines: Option<&AssemblyLines>,
         dispatch: &Dispatch<'_>,
-        given: &Given,
+        given: &DispatchInputs,
         interpreter: &Interpreter,
     ) -> Result<(), End> {
-        let Given { bound, line, .. } = given;
+        let DispatchInputs { bound, line, .. } = given;
         let open_image = bound.open_image(&self.buffers, true);
         let floats = module.module.instructions().iter().any(|i| i.is(Op::TypeFloat));
         let any_subgroups = dispatch.resources.subgroup_size.is_none() && grid::uses_subgroups(&module.module);
@@ -516,7 +516,7 @@ impl<'s> Player<'s> {
             self.keep(&made, given, which, observed, &left, &seen.written[which]);
         }
         for (index, observed) in observation.images.iter().enumerate() {
-            let made = |(at, by): (u32, InvocationId)| format!("{} by {}", told::instruction(&module.module, at), invocations.text(by));
+            let made = |(at, by): (u32, InvocationId)| format!("{} by {}", report::instruction(&module.module, at), invocations.text(by));
             let doubtful = report.doubtful_texels.iter().filter(|d| d.image == index);
             self.keep_image(&made, given, observed, doubtful);
         }
@@ -597,7 +597,7 @@ pub(super) fn observed<T>(
     Err(match outcome {
         Outcome::Observed(observation) => return Ok(observation),
         Outcome::Undefined(undefined) => {
-            let report = format!("{}\n  in RUN, line {line}", told::undefined(module, &undefined, lines));
+            let report = format!("{}\n  in RUN, line {line}", report::undefined(module, &undefined, lines));
             End::Undefined { undefined: Box::new(undefined), report, assembly: lines.cloned() }
         }
         Outcome::Unsupported(what) => End::Unsupported(format!("line {line}: {what}")),

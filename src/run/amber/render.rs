@@ -12,13 +12,13 @@ use super::bind::Bound;
 use super::draw::{Assembled, Depth, Drawing, drawing};
 use super::keep::LeftOpen;
 use super::modules::Stage;
-use super::play::{End, Engine, Given, Interpreter, Player, not_run, observed};
+use super::play::{DispatchInputs, End, Engine, Interpreter, Player, not_run, observed};
 use super::watch::Watch;
 use super::{adapted, keep, resolve};
 use crate::amber::{BufferId, Line, Run};
 use crate::compute::drawn_by;
 use crate::compute::given::Place;
-use crate::compute::{self, told};
+use crate::compute::{self, report};
 use crate::dispatch::{self, BufferKind, DepthAttachment, DrawDispatch, DrawResult, Geometry};
 use crate::theorem::dispatches::Engines;
 
@@ -33,7 +33,7 @@ impl Player<'_> {
         drawing.images = bound.image_contents(&self.buffers);
         drawing.samplers = bound.samplers.clone();
         drawing.push_constants = bound.push_constants.clone();
-        let given = Given { bound, groups: [1; 3], subgroup_size: None, line };
+        let given = DispatchInputs { bound, groups: [1; 3], subgroup_size: None, line };
         let dispatch = self.draw_for_device(&drawing, stages, &given.bound);
         match engine {
             Engine::Device(_) if drawing.depth.as_ref().is_some_and(|depth| depth.target.stencil.is_some()) => {
@@ -96,7 +96,7 @@ impl Player<'_> {
         &mut self,
         drawing: &Drawing,
         stages: [&Stage; 2],
-        given: &Given,
+        given: &DispatchInputs,
         dispatch: &DrawDispatch,
         interpreter: &Interpreter,
     ) -> Result<(), End> {
@@ -160,16 +160,16 @@ impl Player<'_> {
             let Some(which) = bound.buffers.iter().position(|b| b.place == place && b.kind == BufferKind::ReadWrite) else { continue };
             let doubtful = observation.doubtful.iter().filter(|d| d.buffer == index).copied().collect();
             let left = LeftOpen { doubtful, bounded: Vec::new(), one_of: Vec::new(), unsettled: None };
-            let made = |bytes: &UndefinedBytes| told::instruction(fragment, bytes.made_at);
+            let made = |bytes: &UndefinedBytes| report::instruction(fragment, bytes.made_at);
             self.keep(&made, given, which, observed, &left, &seen.written[which]);
         }
         for (index, observed) in observation.images.iter().enumerate() {
-            let made = |(instruction, _): (u32, InvocationId)| told::instruction(fragment, instruction);
+            let made = |(instruction, _): (u32, InvocationId)| report::instruction(fragment, instruction);
             let doubtful = observation.doubtful_texels.iter().filter(|d| d.image == index);
             self.keep_image(&made, given, observed, doubtful);
         }
         let made = |by: &MadeBy| match by.instruction {
-            Some((index, _)) => format!("made at {} of the fragment stage ({})", told::instruction(fragment, index), by.kind.id()),
+            Some((index, _)) => format!("made at {} of the fragment stage ({})", report::instruction(fragment, index), by.kind.id()),
             None => format!("which no instruction has made ({})", by.kind.id()),
         };
         for (at, observed) in observation.targets.iter().enumerate() {

@@ -11,7 +11,7 @@ use super::in_order::in_order;
 use super::optimised::{Ends, Wrong, optimised};
 use super::quirk::{self, Known};
 use super::uses::{self, Uses};
-use super::{Asked, Engines, Judged, Runner, asked, judge};
+use super::{DeviceCheck, Engines, Judged, Runner, asked, judge};
 use crate::generate::Random;
 use crate::generate::spirv::{self, ComputeCase, Defect, Limits, Modeled, shrink, tree};
 use crate::gpu::{Device, DeviceOutcome};
@@ -291,7 +291,7 @@ fn on_device(tally: &mut Tally, device: &mut Device, observed: &[(u64, &ComputeC
             continue;
         }
         match asked(case, observation, device.route()) {
-            Ok(Asked { dispatch, due }) => {
+            Ok(DeviceCheck { dispatch, due }) => {
                 dispatches.push(dispatch);
                 expectations.push((seed, due));
             }
@@ -329,7 +329,7 @@ pub fn on_device_alone(case: &ComputeCase, observed: &Observation, device: &mut 
         return Verdict::Unchecked(why);
     }
     match asked(case, observed, device.route()) {
-        Ok(Asked { dispatch, due }) => quirk::on_device(&due, &device.run(dispatch).outcome),
+        Ok(DeviceCheck { dispatch, due }) => quirk::on_device(&due, &device.run(dispatch).outcome),
         Err(unexpected) => Verdict::Unchecked(unexpected.what),
     }
 }
@@ -344,7 +344,7 @@ pub fn remedied(finding: &Finding, plan: &Plan, known: &Known<'_>, device: &mut 
     known.remedies(finding.failed).into_iter().find_map(|(remedy, name)| {
         let case = remedy.applied(&module)?.case();
         let Judged::Observed(observed) = judge(&case, &plan.engines) else { return None };
-        let Asked { dispatch, due } = asked(&case, &observed, device.route()).ok()?;
+        let DeviceCheck { dispatch, due } = asked(&case, &observed, device.route()).ok()?;
         (quirk::on_device(&due, &device.run(dispatch).outcome) == Verdict::Agree).then_some(name)
     })
 }

@@ -18,7 +18,7 @@ use crate::gpu::Route;
 
 /// The required result on a conforming device.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Due {
+pub struct RequiredResult {
     /// The definite observation, with the bindings on the device.
     pub observation: Observation,
     /// The other values that a device may show.
@@ -34,10 +34,10 @@ pub struct Admitted {
     pub undecided: u64,
 }
 
-impl Due {
+impl RequiredResult {
     /// Exactly these bytes on every device, for a program without floats.
-    pub fn exactly(observation: Observation) -> Due {
-        Due { observation, acceptance: Acceptance::default() }
+    pub fn exactly(observation: Observation) -> RequiredResult {
+        RequiredResult { observation, acceptance: Acceptance::default() }
     }
 
     /// The required result of a dispatch with this observation, on a device with a route. The route
@@ -51,9 +51,9 @@ impl Due {
         observation: Observation,
         route: Route,
         rules: Rules,
-    ) -> Result<Due, Unexpected> {
+    ) -> Result<RequiredResult, Unexpected> {
         if !module.instructions().iter().any(|i| i.is(Op::TypeFloat)) {
-            return Ok(Due::exactly(observation));
+            return Ok(RequiredResult::exactly(observation));
         }
         let (buffers, bound) = (dispatch.contents(), dispatch.bound());
         let images = bound.image_contents();
@@ -72,7 +72,7 @@ impl Due {
         let exploration = Exploration { rules, ..Exploration::under(Profile::Strict) };
         let acceptance =
             grid::explore(module, &run, &report, &relation, exploration).map_err(|error| Unexpected::from(error.to_string()))?;
-        Ok(Due { observation, acceptance })
+        Ok(RequiredResult { observation, acceptance })
     }
 
     /// Checks that a device may show this result in every buffer. The error is the

@@ -35,7 +35,7 @@ use crate::compile::bindings;
 use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch};
 use crate::generate::spirv::{ComputeCase, Kind, Twin};
 use crate::gpu::Route;
-use due::Due;
+use due::RequiredResult;
 
 /// An engine that runs a dispatch, or a stage before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -262,24 +262,24 @@ fn contents(case: &ComputeCase) -> Vec<Buffer> {
 
 /// A dispatch for a device, with what it must show.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct DeviceCheck {
     /// The dispatch. If its bindings have gaps, [`bindings`] adapts them.
     pub dispatch: ComputeDispatch,
     /// The requirement on the device's result.
-    pub due: Due,
+    pub due: RequiredResult,
 }
 
 /// The dispatch of a clean case for a device on a route. If the pass `bindings` adapts the words,
 /// an interpreter runs the adapted words. They must show at each adapted place what the original
 /// words show at the original one. Otherwise the error has the difference.
-pub fn asked(case: &ComputeCase, observed: &Observation, route: Route) -> Result<Asked, Unexpected> {
+pub fn asked(case: &ComputeCase, observed: &Observation, route: Route) -> Result<DeviceCheck, Unexpected> {
     let original = for_device(case);
     let (dispatch, places) = bindings::adapt(&original).map_err(|error| Unexpected::from(error.to_string()))?;
     let mut expected = observed.clone();
     if places.is_identity() {
         let module = Module::load(&dispatch.words).map_err(|error| Unexpected::from(error.to_string()))?;
-        let due = Due::of(&module, &dispatch, expected, route, sets::Rules::default())?;
-        return Ok(Asked { dispatch, due });
+        let due = RequiredResult::of(&module, &dispatch, expected, route, sets::Rules::default())?;
+        return Ok(DeviceCheck { dispatch, due });
     }
     for buffer in &mut expected.buffers {
         let place = (buffer.set, buffer.binding);
@@ -299,8 +299,8 @@ pub fn asked(case: &ComputeCase, observed: &Observation, route: Route) -> Result
             .map_err(|wrong| Unexpected::from(format!("the pass `bindings` changes what the module shows: {wrong}")))?,
         other => return Err(format!("the pass `bindings` changes what the module shows: it ends with {}", other.name()).into()),
     }
-    let due = Due::of(&module, &dispatch, expected, route, sets::Rules::default())?;
-    Ok(Asked { dispatch, due })
+    let due = RequiredResult::of(&module, &dispatch, expected, route, sets::Rules::default())?;
+    Ok(DeviceCheck { dispatch, due })
 }
 
 /// The dispatch of a case, with the bindings of the module.

@@ -12,7 +12,7 @@ use crate::dispatch::{ComputeDispatch, Dispatch, DrawDispatch, Stage};
 use crate::generate::spirv::{ComputeCase, Kind, Twin};
 use crate::theorem::compilers::{Compiler, NotCompiled};
 use crate::theorem::refine::draws::{self, Stages};
-use crate::theorem::refine::observe::{How, judge};
+use crate::theorem::refine::observe::{DifferenceKind, judge};
 use crate::theorem::refine::{Earlier, Input, Judged, OnDevice, Settings, Side, Unchecked};
 use crate::theorem::without_numbers;
 use crate::verdict::Verdict;
@@ -210,19 +210,19 @@ pub(super) fn judged(became: Judged, shown_by: &str) -> Verdict<Wrong> {
         Judged::Unchecked(Unchecked::Limit(what)) => Verdict::Unchecked(what),
         Judged::Disagree(difference) => {
             let (what, ends) = match difference.how {
-                How::Undefined(undefined) => {
+                DifferenceKind::Undefined(undefined) => {
                     let what = format!("{shown_by} has undefined behaviour that the module has not: {}", undefined.ub.id());
                     (what, Ends::Undefined)
                 }
-                How::Ends(how) => (format!("{shown_by} ends without an observation: {how}"), Ends::Shown),
-                How::Byte { place, byte, undefined: true, .. } => {
+                DifferenceKind::Ends(how) => (format!("{shown_by} ends without an observation: {how}"), Ends::Shown),
+                DifferenceKind::Byte { place, byte, undefined: true, .. } => {
                     let what = format!("{shown_by} shows any value in byte {byte} of the buffer at {place}, the module one value");
                     (what, Ends::Shown)
                 }
-                How::Byte { place, byte, .. } => {
+                DifferenceKind::Byte { place, byte, .. } => {
                     (format!("{shown_by} shows another value in byte {byte} of the buffer at {place}"), Ends::Shown)
                 }
-                How::Texel { of, at: [x, y, z], component, before, after, .. } => {
+                DifferenceKind::Texel { of, at: [x, y, z], component, before, after, .. } => {
                     let what = format!(
                         "{shown_by} shows {after} in component {component} of the texel at ({x},{y},{z}) of {of}, the module {before}"
                     );

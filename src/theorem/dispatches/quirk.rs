@@ -1,7 +1,7 @@
 //! Quirks of compute dispatches: known mistakes of drivers, each with one small module. They are
 //! the files of `spec-tests/quirks-spirv`.
 //!
-//! A quirk is an assembly text. It has its dispatch in its comments ([`Carried`]), and lines
+//! A quirk is an assembly text. It has its dispatch in its comments ([`DispatchInputs`]), and lines
 //! `;@ quirk KEY: VALUE`. `adapter`, `driver`, `route`, `seen` and `says` are as in
 //! [`Quirk`](crate::theorem::quirk::Quirk). `ends` is `shown` if the device shows something else
 //! than both interpreters, and `failed` if it crashes, hangs or is lost. `remedy` is optional: the
@@ -25,9 +25,9 @@ use smallstep_semantics::spirv::environment::Observation;
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::{Buffer, Module, decode};
 
-use super::due::{Admitted, Due};
+use super::due::{Admitted, RequiredResult};
 use super::{first_undefined, same};
-use crate::compute::carried::Carried;
+use crate::compute::carried::DispatchInputs;
 use crate::compute::given::{Assignment, Contents, Place};
 use crate::compute::{ComputeModule, Interpreter, Prepared, load};
 use crate::dispatch::ComputeResult;
@@ -70,7 +70,7 @@ impl Shape {
 
 /// The verdict on a device's outcome of a dispatch, by the interpreters' observation. It disagrees
 /// if something wrong is shown, and fails if nothing is shown.
-pub fn on_device(due: &Due, outcome: &DeviceOutcome) -> Verdict<String> {
+pub fn on_device(due: &RequiredResult, outcome: &DeviceOutcome) -> Verdict<String> {
     match outcome {
         DeviceOutcome::Computed(result) => shown(due, result),
         DeviceOutcome::Refused(why) => Verdict::Disagree(format!("it refuses a valid module: {why}")),
@@ -80,7 +80,7 @@ pub fn on_device(due: &Due, outcome: &DeviceOutcome) -> Verdict<String> {
     }
 }
 
-fn shown(due: &Due, result: &ComputeResult) -> Verdict<String> {
+fn shown(due: &RequiredResult, result: &ComputeResult) -> Verdict<String> {
     match due.admits(result) {
         Ok(Admitted { undecided: 0, .. }) => Verdict::Agree,
         Ok(Admitted { undecided, .. }) => Verdict::Unchecked(format!("{undecided} bytes are not decided")),
@@ -89,12 +89,12 @@ fn shown(due: &Due, result: &ComputeResult) -> Verdict<String> {
 }
 
 /// The dispatch of a generated case, in the form that a text carries.
-pub fn carried(case: &ComputeCase) -> Carried {
+pub fn carried(case: &ComputeCase) -> DispatchInputs {
     let set = case.buffers.iter().map(|b| Assignment {
         place: Place { set: b.set, binding: b.binding },
         given: Contents::Bytes(b.words.iter().flat_map(|word| word.to_le_bytes()).collect()),
     });
-    Carried { groups: Some(case.groups), subgroup_size: case.subgroup_size, set: set.collect(), ..Carried::default() }
+    DispatchInputs { groups: Some(case.groups), subgroup_size: case.subgroup_size, set: set.collect(), ..DispatchInputs::default() }
 }
 
 impl DispatchQuirk {
@@ -161,7 +161,7 @@ impl DispatchQuirk {
     /// # Errors
     /// As for [`DispatchQuirk::expected`].
     pub fn on(&self, device: &mut Device) -> Result<Verdict<String>, Unexpected> {
-        let expected = Due::exactly(self.expected()?);
+        let expected = RequiredResult::exactly(self.expected()?);
         Ok(match self.prepared.run_on(device) {
             Ok(found) => {
                 let buffers = found.buffers.into_iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes });
@@ -193,7 +193,7 @@ pub(super) fn prepare(path: &Path, text: &str) -> Result<Prepared, InvalidInput>
     let name = path.display().to_string();
     let wrong = |invalid: InvalidInput| invalid.about(&name);
     let refused = |error: ReadError| InvalidInput::new(InputFault::Program, error.text);
-    let carried = Carried::read(text).map_err(wrong)?;
+    let carried = DispatchInputs::read(text).map_err(wrong)?;
     let words = Program::read(&name, text.as_bytes(), Some(Language::Assembly)).and_then(|program| program.words()).map_err(refused)?;
     let module: Module = load(&name, &words, false, &carried.spec).map_err(refused)?;
     let module = ComputeModule::new(module, None).map_err(wrong)?;

@@ -8,7 +8,7 @@ use smallstep_semantics::interleavings::Budget;
 use smallstep_semantics::spirv::words_of_bytes;
 
 use super::optimised::{Ends, Wrong};
-use super::translated::Piece;
+use super::translated::RunResult;
 use crate::generate::glsl::{Stage, shader};
 use crate::theorem::compilers::{self, Compiler, Judgement, judge};
 use crate::theorem::refine::Settings;
@@ -22,7 +22,7 @@ const FUEL: u64 = 1 << 20;
 const GLSLANG: &str = "glslangValidator";
 
 /// The verdict on the shader of a seed through a compiler.
-pub fn shown(seed: u64, compiler: &Compiler) -> Piece {
+pub fn shown(seed: u64, compiler: &Compiler) -> RunResult {
     let (stage, text) = shader(seed);
     let kind = match stage {
         Stage::Compute => "compute shaders",
@@ -33,7 +33,7 @@ pub fn shown(seed: u64, compiler: &Compiler) -> Piece {
     let environment = if seed.is_multiple_of(3) { "vulkan1.1" } else { "vulkan1.0" };
     let words = match compiled(stage, environment, &text) {
         Ok(words) => words,
-        Err(why) => return Piece::judged(kind, &[], Verdict::Unchecked(why)),
+        Err(why) => return RunResult::judged(kind, &[], Verdict::Unchecked(why)),
     };
     let settings = Settings {
         inputs: INPUTS,
@@ -56,7 +56,7 @@ pub fn shown(seed: u64, compiler: &Compiler) -> Piece {
             Verdict::Disagree(Wrong { what: cause, ends: Ends::Failed })
         }
     };
-    Piece::judged(kind, &[&words], became)
+    RunResult::judged(kind, &[&words], became)
 }
 
 /// Compiles a shader to words.

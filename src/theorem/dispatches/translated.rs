@@ -186,7 +186,7 @@ impl Tally {
     fn count(&mut self, done: Done) {
         self.programs += 1;
         let mut first = None;
-        for Piece { kind, became, uses, over_sets } in done.became {
+        for RunResult { kind, became, uses, over_sets } in done.became {
             let counts = self.counts.entry(kind).or_default();
             counts.over_sets += u64::from(over_sets.is_some());
             counts.components.add(over_sets.unwrap_or_default());
@@ -215,11 +215,11 @@ impl Tally {
 struct Done {
     source: Source,
     seed: u64,
-    became: Vec<Piece>,
+    became: Vec<RunResult>,
 }
 
 /// The result for one dispatch or draw of a program.
-pub struct Piece {
+pub struct RunResult {
     /// The kind by which it is counted, as in [`Tally::counts`].
     pub kind: &'static str,
     /// The verdict. `None` if it is left out.
@@ -230,15 +230,15 @@ pub struct Piece {
     over_sets: Option<Components>,
 }
 
-impl Piece {
+impl RunResult {
     /// A judged piece. If it agrees or is wrong, its features are read from the words of
     /// its modules.
-    pub(super) fn judged(kind: &'static str, modules: &[&[u32]], became: Verdict<Wrong>) -> Piece {
+    pub(super) fn judged(kind: &'static str, modules: &[&[u32]], became: Verdict<Wrong>) -> RunResult {
         let uses = match became {
             Verdict::Agree | Verdict::Disagree(_) => modules.iter().flat_map(|words| uses::of(words)).collect(),
             _ => BTreeSet::new(),
         };
-        Piece { kind, became: Some(became), uses, over_sets: None }
+        RunResult { kind, became: Some(became), uses, over_sets: None }
     }
 }
 
@@ -298,20 +298,20 @@ impl Plan {
                 seed,
                 became: vec![match &self.by {
                     By::Compiler(compiler) => shaders::shown(seed, compiler),
-                    By::Engines { .. } => Piece::judged("shaders", &[], Verdict::Unchecked("GLSL has no input of its own".into())),
+                    By::Engines { .. } => RunResult::judged("shaders", &[], Verdict::Unchecked("GLSL has no input of its own".into())),
                 }],
             },
         }
     }
 
     /// The verdicts on a dispatch or draw of a kind.
-    fn held(&self, kind: &'static str, dispatch: &Dispatch) -> Vec<Piece> {
+    fn held(&self, kind: &'static str, dispatch: &Dispatch) -> Vec<RunResult> {
         match &self.by {
-            By::Compiler(compiler) => vec![Piece::judged(kind, &modules(dispatch), optimised_any(dispatch, compiler))],
+            By::Compiler(compiler) => vec![RunResult::judged(kind, &modules(dispatch), optimised_any(dispatch, compiler))],
             By::Engines { device, planted } => {
                 let Compared { interpreters, over_sets, device } = engines::compared(dispatch, device.as_ref(), planted.as_ref());
-                let of_device = device.map(|became| Piece::judged(on_device(kind), &modules(dispatch), became));
-                let of_interpreters = Piece { over_sets, ..Piece::judged(kind, &modules(dispatch), interpreters) };
+                let of_device = device.map(|became| RunResult::judged(on_device(kind), &modules(dispatch), became));
+                let of_interpreters = RunResult { over_sets, ..RunResult::judged(kind, &modules(dispatch), interpreters) };
                 std::iter::once(of_interpreters).chain(of_device).collect()
             }
         }
@@ -326,14 +326,14 @@ impl Plan {
                 _ => false,
             };
             match is_left_out {
-                true => became.push(Piece { kind: kind(&dispatch), became: None, uses: BTreeSet::new(), over_sets: None }),
+                true => became.push(RunResult { kind: kind(&dispatch), became: None, uses: BTreeSet::new(), over_sets: None }),
                 false => became.extend(self.held(kind(&dispatch), &dispatch)),
             }
         });
         Done { source: Source::Wsl(programs), seed, became }
     }
 
-    fn fragments(&self, case: &ComputeCase) -> Vec<Piece> {
+    fn fragments(&self, case: &ComputeCase) -> Vec<RunResult> {
         let draw = fragments::drawn(case).map(Dispatch::from);
         draw.iter().flat_map(|draw| self.held("fragment stages", draw)).collect()
     }
@@ -356,8 +356,8 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(u64, usize)) -> Tally {
 }
 
 /// The differences in these dispatches and draws, each as one sentence.
-fn wrong(became: Vec<Piece>) -> Vec<(String, Ends)> {
-    let wrong = |piece: Piece| if let Some(Verdict::Disagree(Wrong { what, ends })) = piece.became { Some((what, ends)) } else { None };
+fn wrong(became: Vec<RunResult>) -> Vec<(String, Ends)> {
+    let wrong = |piece: RunResult| if let Some(Verdict::Disagree(Wrong { what, ends })) = piece.became { Some((what, ends)) } else { None };
     became.into_iter().filter_map(wrong).collect()
 }
 

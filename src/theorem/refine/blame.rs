@@ -19,12 +19,12 @@ use smallstep_semantics::spirv::value::{Origin, Scalar};
 use smallstep_semantics::undefined::Undefined;
 
 use super::doubts::Doubts;
-use super::observe::{Difference, How, bytes_at};
+use super::observe::{Difference, DifferenceKind, bytes_at};
 use super::stages::StageModule;
 use super::{Input, Settings, Side};
 use crate::compute::given::Place;
-use crate::compute::told::Invocations;
-use crate::compute::{show, told};
+use crate::compute::report::Invocations;
+use crate::compute::{report, show};
 
 /// The last store to a byte.
 #[derive(Clone, Copy, Debug)]
@@ -178,25 +178,25 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
         difference,
     };
     match &disagreement.difference.how {
-        How::Undefined(undefined) => {
+        DifferenceKind::Undefined(undefined) => {
             disagreement.what = format!("AFTER has undefined behaviour that BEFORE has not: {}", undefined.ub.id());
-            disagreement.after = told::undefined(&after.module.module, undefined, after.assembly.as_ref());
+            disagreement.after = report::undefined(&after.module.module, undefined, after.assembly.as_ref());
             if let Some(elsewhere) = &disagreement.difference.elsewhere {
-                disagreement.after += &format!("\n{}", elsewhere.told);
+                disagreement.after += &format!("\n{}", elsewhere.description);
             }
         }
-        How::Ends(how) => {
+        DifferenceKind::Ends(how) => {
             disagreement.what = format!("AFTER ends without an observation: {how}");
             disagreement.after = match how.as_str() {
                 "out of fuel" => format!("it executes more than {} instructions", disagreement.difference.fuel),
                 how => how.into(),
             };
         }
-        How::Texel { after, .. } => {
+        DifferenceKind::Texel { after, .. } => {
             disagreement.after = format!("it shows {after} there");
             disagreement.what = texel_text(&disagreement.difference.how);
         }
-        How::Byte { place, byte, bytes, allowed, .. } => {
+        DifferenceKind::Byte { place, byte, bytes, allowed, .. } => {
             let (place, byte, bytes) = (*place, *byte, *bytes);
             let of = |side: &Side, fuel: u64, schedule: &Schedule| {
                 let observation = side.report(input, settings, fuel, schedule, &mut ()).outcome;
@@ -227,7 +227,7 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
             disagreement.before = stored(before, input, b_writer.as_ref());
             disagreement.after = match &disagreement.difference.elsewhere {
                 None => stored(after, input, a_writer.as_ref()),
-                Some(elsewhere) => elsewhere.told.clone(),
+                Some(elsewhere) => elsewhere.description.clone(),
             };
             (disagreement.before_writer, disagreement.after_writer) = (b_writer, a_writer);
         }
@@ -238,13 +238,13 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
 /// Explains a difference between draws.
 pub(super) fn of_draw(after: &StageModule, difference: Difference) -> Disagreement {
     let (what, shown) = match &difference.how {
-        How::Undefined(undefined) => (
+        DifferenceKind::Undefined(undefined) => (
             format!("AFTER has undefined behaviour that BEFORE has not: {}", undefined.ub.id()),
-            told::undefined(&after.module, undefined, None),
+            report::undefined(&after.module, undefined, None),
         ),
-        How::Ends(how) => (format!("AFTER ends without an observation: {how}"), how.clone()),
-        How::Texel { after: shown, .. } => (texel_text(&difference.how), format!("it shows {shown} there")),
-        How::Byte { place, byte, bytes, undefined, .. } => {
+        DifferenceKind::Ends(how) => (format!("AFTER ends without an observation: {how}"), how.clone()),
+        DifferenceKind::Texel { after: shown, .. } => (texel_text(&difference.how), format!("it shows {shown} there")),
+        DifferenceKind::Byte { place, byte, bytes, undefined, .. } => {
             let shown = if *undefined { "any value" } else { "another value" };
             let more = if *bytes > 1 { format!(" ({bytes} bytes differ)") } else { String::new() };
             (format!("AFTER shows {shown} in byte {byte} of the buffer at {place}{more}"), format!("it shows {shown} there"))
@@ -255,8 +255,8 @@ pub(super) fn of_draw(after: &StageModule, difference: Difference) -> Disagreeme
 }
 
 /// A differing texel, as one sentence.
-fn texel_text(how: &How) -> String {
-    let How::Texel { of, at: [x, y, z], component, components, before, after, .. } = how else { return String::new() };
+fn texel_text(how: &DifferenceKind) -> String {
+    let DifferenceKind::Texel { of, at: [x, y, z], component, components, before, after, .. } = how else { return String::new() };
     let more = if *components > 1 { format!(" ({components} components differ)") } else { String::new() };
     format!("component {component} of the texel at ({x},{y},{z}) of {of}: BEFORE shows {before}, AFTER shows {after}{more}")
 }
@@ -319,10 +319,10 @@ fn stored(side: &Side, input: &Input, writer: Option<&Writer>) -> String {
         (None, None) => format!("{:#x}", writer.bits),
     };
     let global = side.module.global(input.groups, writer.invocation.workgroup, writer.invocation.local);
-    let (function, block) = (told::id(module, writer.at.function), told::id(module, writer.at.block));
-    let instruction = told::instruction(module, writer.instruction);
+    let (function, block) = (report::id(module, writer.at.function), report::id(module, writer.at.block));
+    let instruction = report::instruction(module, writer.instruction);
     let mut text = format!("{instruction} (instruction {}) stores {value}", writer.instruction);
-    let _ = write!(text, "\n  in {function}, block {block}, invocation {}, step {}", told::invocation(global), writer.step);
+    let _ = write!(text, "\n  in {function}, block {block}, invocation {}, step {}", report::invocation(global), writer.step);
     if let Some((file, line, column)) = module.source_line(writer.instruction as usize) {
         let _ = write!(text, "\n  source {file}:{line}:{column}");
     }

@@ -26,7 +26,7 @@ use smallstep_semantics::undefined::Ub;
 use std::sync::Arc;
 
 use super::doubts::Doubts;
-use super::observe::{self, Difference, Elsewhere, How, Judged, Texels};
+use super::observe::{self, Difference, DifferenceKind, Judged, OtherExecution, Texels};
 use super::on_device::NotShown;
 use super::texels::{self, Differing};
 use super::{ALLOWANCE, Input, Planted, SLOWER, Settings, Unchecked};
@@ -225,17 +225,17 @@ pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, 
         Outcome::Undefined(undefined) => {
             return match after.doubt(same, more, undefined.ub) {
                 Some(why) => Judged::Undecided(why),
-                None => disagree(How::Undefined(Box::new(undefined.clone()))),
+                None => disagree(DifferenceKind::Undefined(Box::new(undefined.clone()))),
             };
         }
-        other => return disagree(How::Ends(observe::ending(other))),
+        other => return disagree(DifferenceKind::Ends(observe::ending(other))),
     };
     let judged = compared((before, draw), (b, a), &disagree, settings);
     let (Judged::Agree { .. }, Some(device)) = (&judged, &settings.device) else { return judged };
     let result = match device.shown(|device| drawn_by(same, device)) {
         Ok(result) => result,
         Err(NotShown::Judged(judged)) => return judged,
-        Err(NotShown::Fails(how)) => return disagree(How::Ends(how)),
+        Err(NotShown::Fails(how)) => return disagree(DifferenceKind::Ends(how)),
     };
     let Some(picture) = picture(same, result) else {
         return Judged::Unchecked(Unchecked::Unsupported("an attachment of another size".into()));
@@ -243,7 +243,7 @@ pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, 
     match compared((before, draw), (b, &picture), &disagree, settings) {
         Judged::Disagree(difference) => {
             let shown = Outcome::Observed(observation(&picture));
-            let elsewhere = Elsewhere { shown, told: format!("{} shows it", device.name()), on_device: true };
+            let elsewhere = OtherExecution { shown, description: format!("{} shows it", device.name()), on_device: true };
             Judged::Disagree(Box::new(Difference { elsewhere: Some(Box::new(elsewhere)), ..*difference }))
         }
         Judged::Undecided(why) => Judged::Undecided(format!("{}: {why}", device.name())),
@@ -293,7 +293,7 @@ fn picture(dispatch: &DrawDispatch, result: DrawResult) -> Option<Picture> {
 fn compared(
     (before, draw): (&Stages, &DrawDispatch),
     (b, a): (&Picture, &Picture),
-    disagree: &dyn Fn(How) -> Judged,
+    disagree: &dyn Fn(DifferenceKind) -> Judged,
     settings: &Settings,
 ) -> Judged {
     let bound = draw.bound();
@@ -339,7 +339,7 @@ fn compared(
     };
     let certain: Vec<_> = bytes.iter().filter(|(place, byte, ..)| !doubted(*place, *byte)).collect();
     if let Some(&&(place, byte, _, shown)) = certain.first() {
-        return disagree(How::Byte { place, byte, bytes: certain.len() as u64, undefined: shown.is_none(), allowed: None });
+        return disagree(DifferenceKind::Byte { place, byte, bytes: certain.len() as u64, undefined: shown.is_none(), allowed: None });
     }
     match undecided || !bytes.is_empty() {
         true => Judged::Undecided("a texel, depth or byte depends on a value that devices may differ in".into()),

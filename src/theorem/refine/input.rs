@@ -31,7 +31,7 @@ use crate::compute::Uses;
 use crate::compute::given::{Place, written};
 use crate::compute::{bound, show};
 use crate::dispatch::ComputeDispatch;
-use crate::dispatch::resources::Behind;
+use crate::dispatch::resources::ResourceKind;
 use crate::generate::Random;
 
 /// The most drafts of one input.
@@ -231,7 +231,7 @@ impl<'m> Shape<'m> {
         let comparing = wgsl::comparing(module);
         for (place, behind, variable) in uses.iter().flat_map(|uses| uses.bound()) {
             let compares = comparing.contains(&variable.id);
-            if !matches!(behind, Behind::Uniform | Behind::Storage) {
+            if !matches!(behind, ResourceKind::Uniform | ResourceKind::Storage) {
                 match handles.iter_mut().find(|handle| handle.place == place && handle.behind == behind) {
                     Some(handle) => handle.compares |= compares,
                     None => handles.push(Handle { place, behind, compares }),
@@ -247,7 +247,7 @@ impl<'m> Shape<'m> {
                 let name = uses[0].name_of(variable);
                 return Err(Mismatch(format!("the buffer for {name} at {place} has {} bytes; it needs {least}", bytes.len())));
             }
-            if behind == Behind::Uniform && pinned.is_none() {
+            if behind == ResourceKind::Uniform && pinned.is_none() {
                 least = least.next_multiple_of(QUAD);
             }
             let array = runtime_array(module, variable.type_);

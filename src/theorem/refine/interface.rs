@@ -7,7 +7,7 @@ use super::Side;
 use super::stages::StageModule;
 use crate::compute::Uses;
 use crate::compute::given::Place;
-use crate::dispatch::resources::Behind;
+use crate::dispatch::resources::ResourceKind;
 
 /// Why two modules cannot be compared, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,10 +27,10 @@ fn mismatch<T>(what: String) -> Result<T, Mismatch> {
 }
 
 /// The kind of resource behind a descriptor, in words.
-fn kind(behind: Behind) -> &'static str {
+fn kind(behind: ResourceKind) -> &'static str {
     match behind {
-        Behind::Uniform => "a uniform buffer",
-        Behind::Storage => "a storage buffer",
+        ResourceKind::Uniform => "a uniform buffer",
+        ResourceKind::Storage => "a storage buffer",
         // Modules with arrays of descriptors do not load.
         _ => "an image or a sampler",
     }
@@ -92,7 +92,7 @@ fn check_uses(before: &[Uses<'_>], a: Uses<'_>) -> Result<(), Mismatch> {
             Some(_) => {}
         }
         let (wanted, mut there) = (a.module().buffer_size(variable.id), least(before, place));
-        if behind == Behind::Uniform {
+        if behind == ResourceKind::Uniform {
             there = there.next_multiple_of(QUAD);
         }
         if wanted > there {
@@ -117,7 +117,7 @@ pub fn moved_push_constants(before: &[Uses<'_>], after: &Uses<'_>) -> Option<Pla
     let is_new = |place: Place| !before.iter().flat_map(|b| b.bound()).any(|(at, ..)| at == place);
     let mut new = after.bound().filter(|(place, ..)| is_new(*place));
     match (new.next(), new.next()) {
-        (Some((place, Behind::Uniform, variable)), None) => {
+        (Some((place, ResourceKind::Uniform, variable)), None) => {
             (after.module().buffer_size(variable.id) <= there.next_multiple_of(QUAD)).then_some(place)
         }
         _ => None,

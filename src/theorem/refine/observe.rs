@@ -16,7 +16,7 @@ use super::blame::{Traced, traced};
 use super::on_device::{NotShown, OnDevice};
 use super::weak::{self, MOST_ORDERS, MOST_TOO_LARGE, Orders, Tried};
 use super::{ALLOWANCE, Earlier, Engine, Input, Planted, SLOWER, Settings, Side, Unchecked, floats, texels};
-use crate::compute::Given;
+use crate::compute::BoundInputs;
 use crate::compute::given::Place;
 
 /// About how many instructions the search through all schedules of AFTER may execute for one input.
@@ -60,7 +60,7 @@ pub enum Judged {
 #[derive(Clone, Debug)]
 pub struct Difference {
     /// The kind of difference and its place.
-    pub how: How,
+    pub how: DifferenceKind,
     /// The schedule of BEFORE. If AFTER has an observation, BEFORE's is nearest to it.
     pub before: Schedule,
     /// The schedule of AFTER that shows the difference.
@@ -70,23 +70,23 @@ pub struct Difference {
     /// The bytes that differ, up to [`PLACES`].
     pub places: Vec<(Place, u64)>,
     /// The execution that shows the difference, if no schedule of the relation does.
-    pub elsewhere: Option<Box<Elsewhere>>,
+    pub elsewhere: Option<Box<OtherExecution>>,
 }
 
 /// An execution of AFTER on a device, or one that is no interleaving of its invocations.
 #[derive(Clone, Debug)]
-pub struct Elsewhere {
+pub struct OtherExecution {
     /// The observation of AFTER.
     pub shown: Outcome<Observation>,
     /// The execution, described in words: the device, or what each atomic reads.
-    pub told: String,
+    pub description: String,
     /// Whether AFTER ran on a device.
     pub on_device: bool,
 }
 
 /// The difference between AFTER and what BEFORE allows.
 #[derive(Clone, Debug, PartialEq)]
-pub enum How {
+pub enum DifferenceKind {
     /// AFTER has undefined behaviour that BEFORE does not have.
     Undefined(Box<Undefined>),
     /// AFTER ends without an observation. The text says how.
@@ -145,14 +145,14 @@ impl fmt::Display for Texels {
     }
 }
 
-impl How {
+impl DifferenceKind {
     /// The kind of difference, which stays the same while an input is made smaller.
     pub fn kind(&self) -> &'static str {
         match self {
-            How::Undefined(undefined) => undefined.ub.id(),
-            How::Ends(_) => "no observation",
-            How::Byte { undefined: true, .. } | How::Texel { undefined: true, .. } => "any value",
-            How::Byte { .. } | How::Texel { .. } => "another value",
+            DifferenceKind::Undefined(undefined) => undefined.ub.id(),
+            DifferenceKind::Ends(_) => "no observation",
+            DifferenceKind::Byte { undefined: true, .. } | DifferenceKind::Texel { undefined: true, .. } => "any value",
+            DifferenceKind::Byte { .. } | DifferenceKind::Texel { .. } => "another value",
         }
     }
 }
@@ -340,8 +340,8 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, ea
     for (outcome, schedule) in &of_after.outcomes {
         match allowed.has(outcome, schedule) {
             Ok(()) => {}
-            Err(Missing::Judged(judged)) => return judged,
-            Err(Missing::Undecided(why)) => undecided = Some(why),
+            Err(NotAllowed::Judged(judged)) => return judged,
+            Err(NotAllowed::Undecided(why)) => undecided = Some(why),
         }
     }
     // BEFORE allows what the interleavings of AFTER show. It must also allow what other
@@ -356,12 +356,12 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, ea
         for (outcome, reads) in &of_after.shown {
             match allowed.has_beyond(outcome) {
                 Ok(()) => {}
-                Err(Missing::Judged(Judged::Disagree(difference))) => {
-                    let elsewhere = Elsewhere { shown: outcome.clone(), told: weak::told(after, reads), on_device: false };
+                Err(NotAllowed::Judged(Judged::Disagree(difference))) => {
+                    let elsewhere = OtherExecution { shown: outcome.clone(), description: weak::told(after, reads), on_device: false };
                     return Judged::Disagree(Box::new(Difference { elsewhere: Some(Box::new(elsewhere)), ..*difference }));
                 }
-                Err(Missing::Judged(judged)) => return judged,
-                Err(Missing::Undecided(why)) => undecided = Some(why),
+                Err(NotAllowed::Judged(judged)) => return judged,
+                Err(NotAllowed::Undecided(why)) => undecided = Some(why),
             }
         }
         // If BEFORE may be reordered as well and is not enumerated, `undecided` already says so.
@@ -386,7 +386,7 @@ struct Allowed<'a> {
 }
 
 /// The reason why an outcome is not known to be allowed by BEFORE.
-enum Missing {
+enum NotAllowed {
     /// BEFORE does not allow it, or the input cannot be compared.
     Judged(Judged),
     /// BEFORE may allow it. The text says what is unknown.
@@ -424,16 +424,16 @@ impl Allowed<'_> {
     }
 
     /// Checks that BEFORE allows an outcome that AFTER shows under this schedule.
-    fn has(&mut self, outcome: &Outcome<Observation>, schedule: &Schedule) -> Result<(), Missing> {
+    fn has(&mut self, outcome: &Outcome<Observation>, schedule: &Schedule) -> Result<(), NotAllowed> {
         if let Some(what) = unchecked(outcome) {
-            return Err(Missing::Judged(Judged::Unchecked(what)));
+            return Err(NotAllowed::Judged(Judged::Unchecked(what)));
         }
         if self.knows(outcome) || self.shows_under(schedule, outcome) {
             return Ok(());
         }
         self.search();
         if let Some((ended, _)) = self.of_before.outcomes.iter().find(|(outcome, _)| outcome.observed().is_none()) {
-            return Err(Missing::Judged(match unchecked(ended) {
+            return Err(NotAllowed::Judged(match unchecked(ended) {
                 Some(what) => Judged::Unchecked(what),
                 None => Judged::Vacuous(ending(ended)),
             }));
@@ -445,30 +445,30 @@ impl Allowed<'_> {
         match self.sides.decide(&self.of_before, outcome, schedule) {
             Ok(None) => Ok(()),
             Ok(Some(difference)) => match self.weak.of_before(&self.of_before) {
-                None => Err(Missing::Judged(Judged::Disagree(Box::new(difference)))),
+                None => Err(NotAllowed::Judged(Judged::Disagree(Box::new(difference)))),
                 Some(Ok(shown)) => match weak::ended(shown) {
-                    Some(why) => Err(Missing::Judged(Judged::Vacuous(why))),
+                    Some(why) => Err(NotAllowed::Judged(Judged::Vacuous(why))),
                     None if shown.iter().any(|(allowed, _)| allows(allowed, outcome, input, settings)) => Ok(()),
-                    None => Err(Missing::Judged(Judged::Disagree(Box::new(difference)))),
+                    None => Err(NotAllowed::Judged(Judged::Disagree(Box::new(difference)))),
                 },
-                Some(Err(why)) => Err(Missing::Undecided(why.to_string())),
+                Some(Err(why)) => Err(NotAllowed::Undecided(why.to_string())),
             },
-            Err(why) => Err(Missing::Undecided(why)),
+            Err(why) => Err(NotAllowed::Undecided(why)),
         }
     }
 
     /// Checks that BEFORE allows an outcome of an execution of AFTER that is no interleaving.
-    fn has_beyond(&mut self, outcome: &Outcome<Observation>) -> Result<(), Missing> {
+    fn has_beyond(&mut self, outcome: &Outcome<Observation>) -> Result<(), NotAllowed> {
         if self.knows(outcome) {
             return Ok(());
         }
         let beyond = match self.weak.of_before(&self.of_before) {
             None => &[],
             Some(Ok(shown)) => shown,
-            Some(Err(why)) => return Err(Missing::Undecided(why.to_string())),
+            Some(Err(why)) => return Err(NotAllowed::Undecided(why.to_string())),
         };
         if let Some(why) = weak::ended(beyond) {
-            return Err(Missing::Judged(Judged::Vacuous(why)));
+            return Err(NotAllowed::Judged(Judged::Vacuous(why)));
         }
         let Sides { input, settings, .. } = self.sides;
         if beyond.iter().any(|(allowed, _)| allows(allowed, outcome, input, settings)) {
@@ -476,8 +476,8 @@ impl Allowed<'_> {
         }
         match self.sides.decide(&self.of_before, outcome, &Schedule::default()) {
             Ok(None) => Ok(()),
-            Ok(Some(difference)) => Err(Missing::Judged(Judged::Disagree(Box::new(difference)))),
-            Err(why) => Err(Missing::Undecided(why)),
+            Ok(Some(difference)) => Err(NotAllowed::Judged(Judged::Disagree(Box::new(difference)))),
+            Err(why) => Err(NotAllowed::Undecided(why)),
         }
     }
 
@@ -487,7 +487,7 @@ impl Allowed<'_> {
         if grid::uses_subgroups(&before.module.module) {
             return Judged::Undecided(format!("{}: its subgroups may have another size", device.name()));
         }
-        let given = Given {
+        let given = BoundInputs {
             buffers: input.buffers.clone(),
             images: input.images.clone(),
             samplers: input.samplers.clone(),
@@ -500,7 +500,7 @@ impl Allowed<'_> {
                 let schedule = Schedule::default();
                 let (before, after) = (schedule.clone(), schedule);
                 return Judged::Disagree(Box::new(Difference {
-                    how: How::Ends(how),
+                    how: DifferenceKind::Ends(how),
                     before,
                     after,
                     fuel,
@@ -511,12 +511,12 @@ impl Allowed<'_> {
         };
         match self.has(&shown, &Schedule::default()) {
             Ok(()) => Judged::Agree { all: self.of_before.complete || !before.depends_on_schedule() },
-            Err(Missing::Judged(Judged::Disagree(difference))) => {
-                let elsewhere = Elsewhere { shown, told: format!("{} shows it", device.name()), on_device: true };
+            Err(NotAllowed::Judged(Judged::Disagree(difference))) => {
+                let elsewhere = OtherExecution { shown, description: format!("{} shows it", device.name()), on_device: true };
                 Judged::Disagree(Box::new(Difference { elsewhere: Some(Box::new(elsewhere)), ..*difference }))
             }
-            Err(Missing::Judged(judged)) => judged,
-            Err(Missing::Undecided(why)) => Judged::Undecided(format!("{}: {why}", device.name())),
+            Err(NotAllowed::Judged(judged)) => judged,
+            Err(NotAllowed::Undecided(why)) => Judged::Undecided(format!("{}: {why}", device.name())),
         }
     }
 }
@@ -640,9 +640,9 @@ impl Sides<'_> {
                 if let Some(why) = trace.doubt(undefined) {
                     return Err(why);
                 }
-                return Ok(Some(difference(How::Undefined(Box::new(undefined.clone())), own)));
+                return Ok(Some(difference(DifferenceKind::Undefined(Box::new(undefined.clone())), own)));
             }
-            other => return Ok(Some(difference(How::Ends(ending(other)), own))),
+            other => return Ok(Some(difference(DifferenceKind::Ends(ending(other)), own))),
         };
         let mut nearest: Option<(usize, Difference)> = None;
         for (before, schedule) in &of_before.outcomes {
@@ -665,7 +665,7 @@ impl Sides<'_> {
             }
             let how = match (decided.first(), of_images.first()) {
                 (Some(&&(place, byte, _, shown)), _) => {
-                    How::Byte { place, byte, bytes: decided.len() as u64, undefined: shown.is_none(), allowed: None }
+                    DifferenceKind::Byte { place, byte, bytes: decided.len() as u64, undefined: shown.is_none(), allowed: None }
                 }
                 (None, Some(texel)) => texel.how(of_images.len() as u64),
                 (None, None) => match self.by_sets(after, &open)? {
@@ -688,15 +688,19 @@ impl Sides<'_> {
 
     /// The difference in floats for which a device may show several values. `None` if BEFORE allows
     /// all of them. The error says why this is not known.
-    fn by_sets(&self, after: &Observation, open: &[(Place, u64, Byte, Byte)]) -> Result<Option<How>, String> {
+    fn by_sets(&self, after: &Observation, open: &[(Place, u64, Byte, Byte)]) -> Result<Option<DifferenceKind>, String> {
         if open.is_empty() {
             return Ok(None);
         }
         let found = floats::judged((self.before, self.after), after, self.input, self.settings, self.fuel, open);
         match found.outside.first() {
-            Some(&floats::Outside { place, byte, undefined, allowed }) => {
-                Ok(Some(How::Byte { place, byte, bytes: 4 * found.outside.len() as u64, undefined, allowed: Some(allowed.to_string()) }))
-            }
+            Some(&floats::Outside { place, byte, undefined, allowed }) => Ok(Some(DifferenceKind::Byte {
+                place,
+                byte,
+                bytes: 4 * found.outside.len() as u64,
+                undefined,
+                allowed: Some(allowed.to_string()),
+            })),
             None if found.all_allowed => Ok(None),
             None => Err(DEVICES.into()),
         }

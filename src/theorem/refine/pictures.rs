@@ -5,7 +5,7 @@ use smallstep_semantics::number::integer::mask;
 
 use super::numbers::Numbers;
 use crate::compute::given::Place;
-use crate::dispatch::resources::{Behind, Texels};
+use crate::dispatch::resources::{ResourceKind, Texels};
 use crate::generate::Random;
 
 /// The descriptor of an image or a sampler in inputs.
@@ -14,7 +14,7 @@ pub struct Handle {
     /// The set and binding of the descriptor.
     pub place: Place,
     /// The kind of resource.
-    pub behind: Behind,
+    pub behind: ResourceKind,
     /// Whether it is used with a depth reference.
     pub compares: bool,
 }
@@ -22,9 +22,11 @@ pub struct Handle {
 impl Handle {
     fn image_kind(&self) -> Option<(Shape, Option<Format>, Texels, bool)> {
         match self.behind {
-            Behind::SampledImage(shape, texels) | Behind::CombinedImageSampler(shape, texels) => Some((shape, None, texels, true)),
-            Behind::StorageImage(shape, format, texels) => Some((shape, format, texels, false)),
-            Behind::TexelBuffer { written, format, texels } => Some((Shape::D1, format, texels, !written)),
+            ResourceKind::SampledImage(shape, texels) | ResourceKind::CombinedImageSampler(shape, texels) => {
+                Some((shape, None, texels, true))
+            }
+            ResourceKind::StorageImage(shape, format, texels) => Some((shape, format, texels, false)),
+            ResourceKind::TexelBuffer { written, format, texels } => Some((Shape::D1, format, texels, !written)),
             _ => None,
         }
     }
@@ -68,7 +70,7 @@ impl Handle {
     /// A sampler for it, with nearest filters alone unless `filters`; `None` for what is no
     /// sampler.
     pub(super) fn sampler(&self, level: u32, filters: bool, random: &mut Random) -> Option<Sampler> {
-        if !matches!(self.behind, Behind::Sampler | Behind::CombinedImageSampler(..)) {
+        if !matches!(self.behind, ResourceKind::Sampler | ResourceKind::CombinedImageSampler(..)) {
             return None;
         }
         let filter = |random: &mut Random| if level > 0 && random.percent(40) && filters { Filter::Linear } else { Filter::Nearest };

@@ -5,7 +5,7 @@ use smallstep_semantics::outcome::InvalidInput;
 use smallstep_semantics::spirv::module::Module;
 
 use super::{Mismatch, Settings, Shape, Side, StageModule, Summary, interface, refines, refines_draws};
-use crate::compute::told::AssemblyLines;
+use crate::compute::report::AssemblyLines;
 use crate::compute::{ComputeModule, is_compute};
 
 /// BEFORE or AFTER: a compute entry point or stages.

@@ -10,7 +10,7 @@ use smallstep_semantics::spirv::{Event, LoadError, Relation, Sink, lockstep};
 
 use super::{Engine, Input, Settings, weak};
 use crate::compute::ComputeModule;
-use crate::compute::told::AssemblyLines;
+use crate::compute::report::AssemblyLines;
 
 /// BEFORE or AFTER.
 pub struct Side {

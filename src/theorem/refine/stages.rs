@@ -16,7 +16,7 @@ use super::Input;
 use super::interface::Mismatch;
 use super::numbers::Numbers;
 use crate::compute::passing::{self, Gives, Port};
-use crate::compute::{Given, Uses};
+use crate::compute::{BoundInputs, Uses};
 use crate::dispatch::resources::{self, Needs};
 use crate::dispatch::{DepthAttachment, DrawDispatch, Geometry, Malformed, Stage};
 use crate::generate::Random;
@@ -250,7 +250,7 @@ impl Scene {
     /// The input describes no valid draw.
     pub fn dispatch(&self, side: &StageModule, input: &Input) -> Result<DrawDispatch, Malformed> {
         let uses = side.uses();
-        let given = Given {
+        let given = BoundInputs {
             buffers: input.buffers.clone(),
             images: input.images.clone(),
             samplers: input.samplers.clone(),

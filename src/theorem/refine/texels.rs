@@ -5,7 +5,7 @@ use smallstep_semantics::number::integer::mask;
 use smallstep_semantics::spirv::environment::{BoundImage, Observation, ObservedImage};
 use smallstep_semantics::spirv::grid::DoubtfulTexels;
 
-use super::observe::{How, Texels};
+use super::observe::{DifferenceKind, Texels};
 use super::{Planted, Settings};
 use crate::compute::given::Place;
 
@@ -51,8 +51,8 @@ impl Differing {
     }
 
     /// The difference as one of `components` differing components.
-    pub(super) fn how(&self, components: u64) -> How {
-        How::Texel {
+    pub(super) fn how(&self, components: u64) -> DifferenceKind {
+        DifferenceKind::Texel {
             of: self.of,
             at: self.at,
             component: self.component,

@@ -42,7 +42,7 @@ use smallstep_semantics::spirv::words::Instruction;
 use smallstep_semantics::spirv::{Event, Relation, lockstep};
 
 use super::{Earlier, Input, Settings, Side};
-use crate::compute::told;
+use crate::compute::report;
 
 /// The most contended accesses of one run that are searched for cycles. A run with more counts as
 /// having a cycle.
@@ -95,10 +95,10 @@ pub(super) fn told(side: &Side, reads: &[Read]) -> String {
     let mut lines = "an execution that is no interleaving, where these atomics read:".to_string();
     for Read { by: (by, instruction), from } in reads {
         let from = match from {
-            Some((writer, at)) => format!("what {} of {} wrote", told::instruction(module, *at), who(*writer)),
+            Some((writer, at)) => format!("what {} of {} wrote", report::instruction(module, *at), who(*writer)),
             None => "what was there at the beginning".into(),
         };
-        lines += &format!("\n  {} of {}: {from}", told::instruction(module, *instruction), who(*by));
+        lines += &format!("\n  {} of {}: {from}", report::instruction(module, *instruction), who(*by));
     }
     lines
 }
@@ -197,7 +197,7 @@ pub(super) fn orders(side: &Side, watched: &lockstep::Watched) -> Orders {
 
 /// A sentence: a device may let these atomics take effect in another order.
 fn another_order(side: &Side, found: [u32; 2]) -> String {
-    let [first, second] = found.map(|instruction| told::instruction(&side.module.module, instruction));
+    let [first, second] = found.map(|instruction| report::instruction(&side.module.module, instruction));
     format!("a device may let {first} and {second} of {} take effect in another order", side.name)
 }
 

@@ -11,7 +11,7 @@ use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::entry::EntryPoint;
 use smallstep_semantics::wsl::group::Resource;
 use smallstep_semantics::wsl::machine::{Traced, Waiting};
-use smallstep_semantics::wsl::traces::{How, Traces};
+use smallstep_semantics::wsl::traces::{TraceSettings, Traces};
 use smallstep_semantics::wsl::typing::program::Program;
 
 /// The settings of a program's runs.
@@ -66,8 +66,8 @@ pub(super) fn resources(program: &Program, entry: &EntryPoint, seed: u64, run: u
 }
 
 /// The strategy, fuel and thread order of a run.
-pub(super) fn how(executions: &Executions, run: u32) -> How {
-    How { strategy: Strategy::First, fuel: executions.fuel, reversed: run % 2 == 1 }
+pub(super) fn how(executions: &Executions, run: u32) -> TraceSettings {
+    TraceSettings { strategy: Strategy::First, fuel: executions.fuel, reversed: run % 2 == 1 }
 }
 
 /// Runs a program's only entry point over these groups. `seed` determines the contents of buffers.

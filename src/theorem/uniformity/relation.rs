@@ -3,7 +3,7 @@
 
 use super::execution::{Executions, how, resources};
 use smallstep_semantics::wsl::choice::Strategy;
-use smallstep_semantics::wsl::draw::{Draw, Given, Vertices};
+use smallstep_semantics::wsl::draw::{Draw, StageInSource, Vertices};
 use smallstep_semantics::wsl::entry::Stage;
 use smallstep_semantics::wsl::execution::Planted;
 use smallstep_semantics::wsl::group::Dispatch;
@@ -41,7 +41,7 @@ pub fn disagreement_with(
             _ => continue,
         };
         let reference = if entry.stage == Stage::Fragment {
-            let vertices = Vertices::Screen(vec![(0, Given::Place)]);
+            let vertices = Vertices::Screen(vec![(0, StageInSource::Place)]);
             let draw = Draw {
                 program,
                 text,

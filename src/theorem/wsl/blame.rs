@@ -22,14 +22,14 @@ use super::case::Case;
 use super::compare::{is_allowed, result_leaves};
 use super::draw;
 use super::source::FUEL;
-use super::subject::{Given, Subject};
+use super::subject::{Subject, TargetInputs};
 use crate::compile::draw_for_wgpu;
 use crate::compile::probe::{self as pass, Invocations, Probe, Shown};
 use crate::compile::wsl::{Options, Witness};
 use crate::dispatch::{BufferBinding, BufferKind, Dispatch, DrawDispatch, DrawResult, ImageBinding, SamplerBinding, words_hash};
 use crate::gpu::{DeviceOutcome, Route};
 use crate::theorem::blame::{Blame, instruction_text};
-use crate::theorem::dispatches::due::Due;
+use crate::theorem::dispatches::due::RequiredResult;
 use crate::theorem::probe::Unblamed;
 use crate::theorem::refine::draws::{Of, Stages, includes};
 use crate::theorem::{expected_text, float_text};
@@ -150,7 +150,12 @@ impl<'w> Recorder<'w> {
 }
 
 /// The values of a dispatch in an order of its threads, up to its end, and what it shows.
-fn computed<'w>(given: &'w Given, module: &'w spirv::Module, threads: u32, order: &Schedule) -> (Vec<Computed<'w>>, Option<Observation>) {
+fn computed<'w>(
+    given: &'w TargetInputs,
+    module: &'w spirv::Module,
+    threads: u32,
+    order: &Schedule,
+) -> (Vec<Computed<'w>>, Option<Observation>) {
     let mut recorder = Recorder::new(module, &given.module().witness);
     let mut sink = |event: &Event<'_, '_>| recorder.note(event, event.invocation.workgroup * threads + event.invocation.local);
     let ended = grid::run(module, &given.environment(FUEL.2), order, &Relation::default(), &mut sink);
@@ -163,7 +168,7 @@ fn computed<'w>(given: &'w Given, module: &'w spirv::Module, threads: u32, order
 
 /// The first expression with another value by the SPIR-V relation than by WSL's. `None` if all
 /// values agree, so that a store is wrong.
-pub(super) fn in_semantics(subject: &Subject, given: &Given, options: &Options) -> Option<Blame> {
+pub(super) fn in_semantics(subject: &Subject, given: &TargetInputs, options: &Options) -> Option<Blame> {
     let witnessed = subject.given(&Options { witness: true, ..*options }).ok()?;
     if words_hash(&witnessed.module().words) != words_hash(&given.module().words) {
         return None;
@@ -175,7 +180,7 @@ pub(super) fn in_semantics(subject: &Subject, given: &Given, options: &Options) 
 }
 
 /// The same for a draw: a vertex if one differs, or else a fragment.
-pub(super) fn in_draw(draw: &Draw, given: &draw::Given, options: &Options) -> Option<Blame> {
+pub(super) fn in_draw(draw: &Draw, given: &draw::TranslatedDraw, options: &Options) -> Option<Blame> {
     let witnessed = draw::given(draw, &Options { witness: true, ..*options }).ok()?;
     let dispatch = witnessed.dispatch();
     if dispatch.words_hash() != given.dispatch().words_hash() {
@@ -192,7 +197,7 @@ pub(super) fn in_draw(draw: &Draw, given: &draw::Given, options: &Options) -> Op
 }
 
 /// The values of a draw's vertices, and of its fragments, which are threads from that number on.
-fn recorded<'w>(given: &'w draw::Given, modules: [&'w spirv::Module; 2], first: u32) -> Result<[Recorder<'w>; 2], LoadError> {
+fn recorded<'w>(given: &'w draw::TranslatedDraw, modules: [&'w spirv::Module; 2], first: u32) -> Result<[Recorder<'w>; 2], LoadError> {
     let dispatch = given.dispatch();
     let [vertex, fragment] = modules;
     let [mut vertices, mut fragments] = [0, 1].map(|stage| Recorder::new(modules[stage], &given.modules[stage].witness));
@@ -230,7 +235,7 @@ fn first_wrong(program: &Program, text: &str, expected: &Values, computed: &[Com
 
 /// The executions of instructions, by id and number, whose value in some thread depends on the
 /// order of the threads.
-fn ordered(given: &Given, module: &spirv::Module, threads: u32, computed: &[Computed]) -> FxHashSet<(u32, u32)> {
+fn ordered(given: &TargetInputs, module: &spirv::Module, threads: u32, computed: &[Computed]) -> FxHashSet<(u32, u32)> {
     let values = |computed: &[Computed]| -> FxHashMap<(u32, u32, u32), Vec<u32>> {
         computed.iter().map(|c| ((c.thread, c.witness.id, c.executed), c.bits.clone())).collect()
     };
@@ -429,7 +434,7 @@ impl Ask<'_> {
     /// # Errors
     /// The probe cannot be adapted or does not run, or the interpreter shows something
     /// else with it.
-    fn in_dispatch(&self, given: &Given, original: &Observation, route: Route, run: Runs) -> Answer {
+    fn in_dispatch(&self, given: &TargetInputs, original: &Observation, route: Route, run: Runs) -> Answer {
         let mut dispatch = given.dispatch();
         let binding = free_binding(&dispatch.buffers, &dispatch.images, &dispatch.samplers);
         let shown = Shown::Buffer { set: 0, binding, of: Invocations::Workgroups(dispatch.groups) };
@@ -457,7 +462,7 @@ impl Ask<'_> {
         if !original.buffers.iter().all(is_undisturbed) {
             return Err(DISTURBED.into());
         }
-        let due = Due::of(&adapted, &dispatch, observation, route, sets::Rules::default())?;
+        let due = RequiredResult::of(&adapted, &dispatch, observation, route, sets::Rules::default())?;
         let DeviceOutcome::Computed(result) = self.ran(dispatch.into(), run)? else { return Err("the device draws".into()) };
         let found = result.buffer(0, binding).ok_or("the device shows no such buffer")?;
         Ok(due.wrong_word((0, binding), found).map(|(_, expected, found)| self.answer(expected, found)))
@@ -468,7 +473,14 @@ impl Ask<'_> {
     ///
     /// # Errors
     /// As [`Ask::in_dispatch`].
-    fn in_draw(&self, given: &draw::Given, stage: usize, original: &Picture, route: Route, (run, is_missing): (Runs, &mut bool)) -> Answer {
+    fn in_draw(
+        &self,
+        given: &draw::TranslatedDraw,
+        stage: usize,
+        original: &Picture,
+        route: Route,
+        (run, is_missing): (Runs, &mut bool),
+    ) -> Answer {
         let mut dispatch = given.dispatch().clone();
         let (shown, of) = if stage == 0 {
             let binding = free_binding(&dispatch.buffers, &dispatch.images, &dispatch.samplers);
@@ -599,7 +611,7 @@ fn value_text(scalars: impl Iterator<Item = (u32, Scalar)>) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::programs::{Programs, subjects};
-    use super::super::source::Asks;
+    use super::super::source::RelationUse;
     use super::super::subject::tests::simulated;
     use super::*;
     use crate::compile::wsl::planted::BUGS;
@@ -608,7 +620,7 @@ mod tests {
     use smallstep_semantics::spirv::Buffer;
     use smallstep_semantics::wsl::draw::{Attribute, Vertices};
     use smallstep_semantics::wsl::entry::Stage;
-    use smallstep_semantics::wsl::group::{self, Held, Resource};
+    use smallstep_semantics::wsl::group::{self, Resource, ResourceContents};
     use smallstep_semantics::wsl::specialization::Specialization;
     use smallstep_semantics::wsl::validate::validate;
 
@@ -621,7 +633,7 @@ mod tests {
             for seed in seeds {
                 let _ = subjects(programs, seed, &mut |_, text, case| {
                     let Ok(Case::Computed(subject)) = case else { return };
-                    let (verdict, _, Some(given)) = subject.judged(&options, Asks::Open) else { return };
+                    let (verdict, _, Some(given)) = subject.judged(&options, RelationUse::Open) else { return };
                     if verdict == Verdict::Agree {
                         agreed += 1;
                         compared += expected(subject.program(), &mut |on| subject.trace(on)).len();
@@ -648,7 +660,7 @@ mod tests {
             for seed in seeds {
                 let _ = subjects(programs, seed, &mut |_, text, case| {
                     let Ok(Case::Drawn(draw)) = case else { return };
-                    let (verdict, _, Some(given)) = draw::judged(draw, &options, Asks::Open) else { return };
+                    let (verdict, _, Some(given)) = draw::judged(draw, &options, RelationUse::Open) else { return };
                     if verdict == Verdict::Agree {
                         agreed += 1;
                         let blame = in_draw(draw, &given, &options);
@@ -676,7 +688,7 @@ mod tests {
             for seed in 0..100 {
                 let _ = subjects(Programs::Draws, seed, &mut |_, text, case| {
                     let Ok(Case::Drawn(draw)) = case else { return };
-                    let (Verdict::Disagree(difference), ..) = draw::judged(draw, &options, Asks::Open) else { return };
+                    let (Verdict::Disagree(difference), ..) = draw::judged(draw, &options, RelationUse::Open) else { return };
                     if difference.between.1 == Engine::SpirvMachine && difference.what.contains("the source allows") {
                         found += 1;
                         if let Some(blame) = difference.blame {
@@ -707,7 +719,7 @@ mod tests {
             for seed in 0..200 {
                 let _ = subjects(Programs::Dispatches, seed, &mut |_, text, case| {
                     let Ok(Case::Computed(subject)) = case else { return };
-                    let (Verdict::Disagree(difference), ..) = subject.judged(&options, Asks::Open) else { return };
+                    let (Verdict::Disagree(difference), ..) = subject.judged(&options, RelationUse::Open) else { return };
                     if difference.between.1 == Engine::SpirvMachine && difference.what.contains("the source allows") {
                         found += 1;
                         if let Some(blame) = difference.blame {
@@ -738,7 +750,7 @@ mod tests {
         let program = validate(text).program.expect("valid");
         let entry = &program.entry_points[0];
         let mut resources = Resource::of(&program, entry).expect("resources");
-        let Held::Buffer(buffer) = &mut resources[0].held else { panic!("a buffer") };
+        let ResourceContents::Buffer(buffer) = &mut resources[0].held else { panic!("a buffer") };
         buffer.words = [0.5f32, 1.5, 2.5, -1.0].map(f32::to_bits).to_vec();
         let dispatch = group::Dispatch { program: &program, text, entry, groups: [1; 3], resources };
         let case = Case::from(Subject::Dispatch(&dispatch));
@@ -772,7 +784,7 @@ mod tests {
         let entry = &program.entry_points[0];
         let mut resources = Resource::of(&program, entry).expect("resources");
         for (resource, words) in resources.iter_mut().zip([vec![0x3f80_0000; 8], vec![0]]) {
-            let Held::Buffer(buffer) = &mut resource.held else { panic!("a buffer") };
+            let ResourceContents::Buffer(buffer) = &mut resource.held else { panic!("a buffer") };
             buffer.words = words;
         }
         let dispatch = group::Dispatch { program: &program, text, entry, groups: [1; 3], resources };

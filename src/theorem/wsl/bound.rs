@@ -6,7 +6,7 @@ use crate::dispatch::{BufferBinding, BufferKind, ImageBinding, ImageKind};
 use smallstep_semantics::image::{Format, Image, Shape};
 use smallstep_semantics::spirv::Buffer;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Resources};
-use smallstep_semantics::wsl::group::{Held, Resource, Textured};
+use smallstep_semantics::wsl::group::{Resource, ResourceContents, Textured};
 use smallstep_semantics::wsl::texture::Texture;
 
 /// The resources that are bound to a module.
@@ -35,22 +35,22 @@ impl Bound {
         for &Binding { ref register, set, binding, kind, .. } in bindings {
             let resource = resources.iter().find(|r| r.register == *register);
             match (kind, resource.map(|r| &r.held)) {
-                (BindingKind::Buffer(..), Some(Held::Buffer(buffer))) if buffer.words.is_empty() => {
+                (BindingKind::Buffer(..), Some(ResourceContents::Buffer(buffer))) if buffer.words.is_empty() => {
                     return Err("a buffer has no bytes".into());
                 }
-                (BindingKind::Buffer(..), Some(Held::Buffer(buffer))) => {
+                (BindingKind::Buffer(..), Some(ResourceContents::Buffer(buffer))) => {
                     let bytes = buffer.words.iter().flat_map(|word| word.to_le_bytes()).collect();
                     bound.buffers.push(Buffer { set, binding, bytes });
                 }
-                (BindingKind::Sampled(_, shape), Some(Held::Texture(Textured { texture: Some(texture), .. }))) => {
+                (BindingKind::Sampled(_, shape), Some(ResourceContents::Texture(Textured { texture: Some(texture), .. }))) => {
                     let image = image_of(texture, shape, texture.image.format())?;
                     bound.images.push(BoundImage { set, binding, image });
                 }
-                (BindingKind::Storage(_, shape, format), Some(Held::Texture(Textured { texture: Some(texture), .. }))) => {
+                (BindingKind::Storage(_, shape, format), Some(ResourceContents::Texture(Textured { texture: Some(texture), .. }))) => {
                     let image = image_of(texture, shape, format)?;
                     bound.images.push(BoundImage { set, binding, image });
                 }
-                (BindingKind::Sampler(of), Some(Held::Sampler(Some(sampler)))) => {
+                (BindingKind::Sampler(of), Some(ResourceContents::Sampler(Some(sampler)))) => {
                     if sampler.unnormalized {
                         return Err("a sampler has unnormalized coordinates".into());
                     }

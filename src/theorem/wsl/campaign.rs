@@ -4,7 +4,7 @@ use super::blame;
 use super::case::{Case, Ran};
 use super::compare::Compared;
 use super::programs::{Each, Generated, Programs, draws, entry_points, functions, generated, subjects, subjects_of};
-use super::source::Asks;
+use super::source::RelationUse;
 use super::tally::{OfOne, Tally};
 use crate::compile::wsl::planted::Planted;
 use crate::compile::wsl::{Options, VERSION as SPIRV};
@@ -154,11 +154,11 @@ impl Plan<'_> {
     }
 
     /// When the relation runs program `index`.
-    fn samples(&self, index: u64) -> Asks {
+    fn samples(&self, index: u64) -> RelationUse {
         match self.kind(index) {
-            programs if programs.race() => Asks::EveryWay,
-            _ if self.references > 0 && index.is_multiple_of(self.references) => Asks::Always,
-            _ => Asks::Open,
+            programs if programs.race() => RelationUse::EveryWay,
+            _ if self.references > 0 && index.is_multiple_of(self.references) => RelationUse::Always,
+            _ => RelationUse::Open,
         }
     }
 
@@ -169,7 +169,7 @@ impl Plan<'_> {
         let (mut one, mut by_compiler) = (OfOne::default(), OnTarget::default());
         let mut dispatches = Vec::new();
         subjects_of(programs, (&program, text), seed, made, &mut |number, _, subject| {
-            let agreed = judge_one(&subject, &self.options(), Asks::EveryWay, &mut one);
+            let agreed = judge_one(&subject, &self.options(), RelationUse::EveryWay, &mut one);
             by_compiler.judge(self.via.map(Target::Compiler).as_mut(), &subject, agreed.as_ref(), &self.options());
             dispatches.extend(agreed.map(|agreed| agreed.submitted(number)));
         });
@@ -193,7 +193,7 @@ impl Plan<'_> {
         let (mut wrong, options) = (Vec::new(), self.options());
         subjects_of(programs, (&program, text), seed, None, &mut |_, _, case| {
             let Ok(case) = case else { return };
-            let (Verdict::Agree | Verdict::Undecided(_), _, Some(ran)) = case.judged(&options, Asks::EveryWay) else { return };
+            let (Verdict::Agree | Verdict::Undecided(_), _, Some(ran)) = case.judged(&options, RelationUse::EveryWay) else { return };
             let outcome = device.run(ran.dispatch()).outcome;
             let verdict = case.on_device(&outcome, &options, &name, route).0;
             wrong.extend(Some(verdict).filter(|verdict| matches!(verdict, Verdict::Disagree(_) | Verdict::Failed(_))));
@@ -226,7 +226,7 @@ impl Plan<'_> {
         let mut searched = false;
         subjects_of(programs, (&program, text), seed, made, &mut |_, _, case| {
             let (Ok(case), false) = (case, searched) else { return };
-            let (Verdict::Agree | Verdict::Undecided(_), _, Some(ran)) = case.judged(&options, Asks::Open) else { return };
+            let (Verdict::Agree | Verdict::Undecided(_), _, Some(ran)) = case.judged(&options, RelationUse::Open) else { return };
             let outcome = device.run(ran.dispatch()).outcome;
             if !matches!(case.on_device(&outcome, &options, &name, route).0, Verdict::Disagree(_)) {
                 return;
@@ -314,7 +314,7 @@ impl OnTarget {
 }
 
 /// Judges a subject between the interpreters.
-fn judge_one(case: &Result<Case, Verdict>, options: &Options, relation: Asks, one: &mut OfOne) -> Option<Agreed> {
+fn judge_one(case: &Result<Case, Verdict>, options: &Options, relation: RelationUse, one: &mut OfOne) -> Option<Agreed> {
     let case = match case {
         Ok(case) => case,
         Err(verdict) => {
@@ -411,7 +411,7 @@ pub fn check_program(
         let case = &over.unwrap_or(case);
         let mut one = OfOne::default();
         let mut beside = OnTarget::default();
-        let agreed = judge_one(case, options, Asks::EveryWay, &mut one);
+        let agreed = judge_one(case, options, RelationUse::EveryWay, &mut one);
         beside.judge(target.as_mut(), case, agreed.as_ref(), options);
         tally.count(programs, seed, one);
         beside.count(programs, seed, tally);
@@ -425,7 +425,7 @@ pub fn check_program(
 pub fn judge(programs: Programs, seed: u64, options: &Options, tally: &mut Tally) {
     let mut one = OfOne::default();
     let judged = subjects(programs, seed, &mut |_, _, subject| {
-        judge_one(&subject, options, if programs.race() { Asks::EveryWay } else { Asks::Open }, &mut one);
+        judge_one(&subject, options, if programs.race() { RelationUse::EveryWay } else { RelationUse::Open }, &mut one);
     });
     match judged {
         Ok(_) => {

@@ -2,8 +2,8 @@
 
 use super::compare::Compared;
 use super::draw;
-use super::source::Asks;
-use super::subject::{Given, Subject};
+use super::source::RelationUse;
+use super::subject::{Subject, TargetInputs};
 use crate::compile::wsl::{Module, Options};
 use crate::dispatch::Dispatch;
 use crate::gpu::{DeviceOutcome, Route};
@@ -29,8 +29,8 @@ impl<'s, 'p> From<Subject<'s, 'p>> for Case<'s, 'p> {
 
 /// The translation with its inputs, after it ran. A computation also has its results.
 pub(super) enum Ran {
-    Computed(Box<Given>),
-    Drawn(Box<draw::Given>),
+    Computed(Box<TargetInputs>),
+    Drawn(Box<draw::TranslatedDraw>),
 }
 
 impl Ran {
@@ -89,7 +89,7 @@ impl Case<'_, '_> {
 
     /// The verdict on both interpreters, the counts of what was compared, and the translation if it
     /// ran. `relation` says when WSL's relation runs.
-    pub(super) fn judged(&self, options: &Options, relation: Asks) -> (Verdict, Compared, Option<Ran>) {
+    pub(super) fn judged(&self, options: &Options, relation: RelationUse) -> (Verdict, Compared, Option<Ran>) {
         match self {
             Case::Computed(subject) => {
                 let (verdict, compared, given) = subject.judged(options, relation);

@@ -11,7 +11,7 @@ use super::beside::draw_differs;
 use super::blame;
 use super::bound::{Bound, formats};
 use super::compare::{Compared, Wrong, compare, is_allowed};
-use super::source::{Asks, FUEL, MUCH, Source, WAYS, allows};
+use super::source::{FUEL, MUCH, RelationUse, Source, WAYS, allows};
 use super::subject::BOTH_OUT;
 use super::{disagree, refused, unchecked};
 use crate::compile::wsl::{Binding, Module, Options, StageVariable, translate_draw};
@@ -42,14 +42,14 @@ use smallstep_semantics::wsl::types::{Scalar, Type};
 use smallstep_semantics::wsl::typing::program::Program;
 
 /// The translated draw with its inputs.
-pub(super) struct Given {
+pub(super) struct TranslatedDraw {
     /// The vertex stage, and the fragment stage.
     pub(super) modules: [Module; 2],
     bindings: Vec<Binding>,
     dispatch: DrawDispatch,
 }
 
-impl Given {
+impl TranslatedDraw {
     /// The draw for an interpreter.
     pub(super) fn dispatch(&self) -> &DrawDispatch {
         &self.dispatch
@@ -86,14 +86,14 @@ struct Judge<'j> {
     /// Whether pixels are skipped at which devices may differ.
     on_device: bool,
     /// When WSL's relation runs.
-    relation: Asks,
+    relation: RelationUse,
     draw: &'j Draw<'j>,
-    given: &'j Given,
+    given: &'j TranslatedDraw,
 }
 
 /// The verdict on both interpreters, the counts of what was compared, and the translated draw if
 /// there is one.
-pub(super) fn judged(draw: &Draw, options: &Options, relation: Asks) -> (Verdict, Compared, Option<Given>) {
+pub(super) fn judged(draw: &Draw, options: &Options, relation: RelationUse) -> (Verdict, Compared, Option<TranslatedDraw>) {
     match given(draw, options) {
         Ok(given) => {
             let (mut verdict, compared) = judged_of(draw, &given, options, relation);
@@ -120,14 +120,15 @@ pub(super) fn on_device(draw: &Draw, outcome: &DeviceOutcome, options: &Options,
             (unchecked("the device ran other words".into()), none)
         }
         DeviceOutcome::Rendered(result) => {
-            let judge = Judge { precision: Some(options.profile), engine, on_device: true, relation: Asks::Open, draw, given: &given };
+            let judge =
+                Judge { precision: Some(options.profile), engine, on_device: true, relation: RelationUse::Open, draw, given: &given };
             judge.allows(machine(draw), &seen_of(&given, &places, result))
         }
         other => (without_frame(other, Engine::SpirvMachine, engine, route), none),
     }
 }
 
-fn seen_of(given: &Given, places: &Places, result: &DrawResult) -> Seen {
+fn seen_of(given: &TranslatedDraw, places: &Places, result: &DrawResult) -> Seen {
     let targets = given.dispatch.targets.iter().zip(&result.targets).map(|(target, bytes)| (target.location, words(bytes)));
     let back = |buffer: &Buffer| {
         let (set, binding) = places.original((buffer.set, buffer.binding)).unwrap_or((buffer.set, buffer.binding));
@@ -152,7 +153,7 @@ pub(super) fn translated(draw: &Draw, options: &Options) -> Result<DrawDispatch,
 
 /// The translation with its inputs. The error is the verdict if the translation refuses the program
 /// or the draw cannot be made.
-pub(super) fn given(draw: &Draw, options: &Options) -> Result<Given, Verdict> {
+pub(super) fn given(draw: &Draw, options: &Options) -> Result<TranslatedDraw, Verdict> {
     let formats = formats(&draw.resources);
     let options = Options { formats: &formats, ..*options };
     let modules = translate_draw(draw.program, draw.vertex(), draw.fragment, &options).map_err(refused)?;
@@ -202,7 +203,7 @@ pub(super) fn given(draw: &Draw, options: &Options) -> Result<Given, Verdict> {
         depth,
     };
     dispatch.check().map_err(|e| unchecked(e.0))?;
-    Ok(Given { modules: [modules.vertex, modules.fragment], bindings: modules.bindings, dispatch })
+    Ok(TranslatedDraw { modules: [modules.vertex, modules.fragment], bindings: modules.bindings, dispatch })
 }
 
 /// The scalar type of a stage variable, and the number of elements in each of its columns.
@@ -233,8 +234,8 @@ fn geometry(draw: &Draw, taken: &[StageVariable]) -> Result<Geometry, String> {
             }
             Vertices::Screen(_) if k == 0 => over_screen().iter().flat_map(|(position, _)| floats(position)).collect(),
             Vertices::Screen(given) => match given.iter().find(|(n, _)| *n == variable.number).ok_or_else(nothing)? {
-                (_, draw::Given::Place) => over_screen().iter().flat_map(|(_, place)| floats(place)).collect(),
-                (_, draw::Given::Constant(data)) => data.words.repeat(3),
+                (_, draw::StageInSource::Place) => over_screen().iter().flat_map(|(_, place)| floats(place)).collect(),
+                (_, draw::StageInSource::Constant(data)) => data.words.repeat(3),
             },
         };
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -353,7 +354,7 @@ impl Judge<'_> {
     }
 }
 
-fn judged_of(draw: &Draw, given: &Given, options: &Options, by_relation: Asks) -> (Verdict, Compared) {
+fn judged_of(draw: &Draw, given: &TranslatedDraw, options: &Options, by_relation: RelationUse) -> (Verdict, Compared) {
     let (none, engine) = (Compared::default(), Engine::SpirvMachine);
     let wrong = |what: String| disagree(Engine::WslRelation, engine.clone(), what);
     let source = machine(draw);
@@ -437,7 +438,7 @@ fn shows_undefined(draw: &Draw, kind: &str, wrong: impl FnOnce(String) -> Verdic
 /// Runs the modules. They have more fuel where the source ends, and less where it does not within
 /// its own. `relation`: SPIR-V's relation runs beside the machine, if there are images; then also
 /// in what it shows something else.
-fn target(dispatch: &DrawDispatch, source: &Source<Shown>, relation: Asks) -> Result<(Outcome<Picture>, Option<String>), LoadError> {
+fn target(dispatch: &DrawDispatch, source: &Source<Shown>, relation: RelationUse) -> Result<(Outcome<Picture>, Option<String>), LoadError> {
     let stages = Stages::new(dispatch)?;
     let run = |fuel| stages.definite(dispatch, fuel);
     let first = if matches!(source, Source::Endless) { FUEL.0 } else { FUEL.2 };
@@ -449,7 +450,7 @@ fn target(dispatch: &DrawDispatch, source: &Source<Shown>, relation: Asks) -> Re
         other => other,
     };
     let differs = match (&outcome, &stages.program) {
-        (Outcome::Observed(shown), Some(_)) if relation != Asks::Open => {
+        (Outcome::Observed(shown), Some(_)) if relation != RelationUse::Open => {
             let contents = dispatch.contents();
             draw_differs(&stages.vertex, &stages.fragment, &contents.lend(dispatch, Limits::of_fuel(FUEL.1)), shown)?
         }

@@ -48,18 +48,18 @@ use smallstep_semantics::wsl::draw::Draw;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::group::Dispatch;
 use smallstep_semantics::wsl::typing::program::Program;
-use source::Asks;
+use source::RelationUse;
 use subject::Subject;
 
 /// The verdict on a dispatch: both sides run and are compared, also by WSL's relation.
 pub fn check(dispatch: &Dispatch, options: &Options) -> Verdict {
-    Subject::Dispatch(dispatch).judged(options, Asks::EveryWay).0
+    Subject::Dispatch(dispatch).judged(options, RelationUse::EveryWay).0
 }
 
 /// The verdict on a dispatch on both sides, and if they agree, on a device.
 pub fn check_on(dispatch: &Dispatch, device: &mut Device, options: &Options) -> Verdict {
     let subject = Subject::Dispatch(dispatch);
-    match subject.judged(options, Asks::EveryWay) {
+    match subject.judged(options, RelationUse::EveryWay) {
         (Verdict::Agree | Verdict::Undecided(_), _, Some(given)) => {
             let outcome = device.run(given.dispatch()).outcome;
             subject.on_device(&outcome, options, &device.adapter().name, device.route()).0
@@ -70,7 +70,7 @@ pub fn check_on(dispatch: &Dispatch, device: &mut Device, options: &Options) -> 
 
 /// The verdict on a draw: both sides run and are compared, also by WSL's relation.
 pub fn check_draw(draw: &Draw, options: &Options) -> Verdict {
-    draw::judged(draw, options, Asks::EveryWay).0
+    draw::judged(draw, options, RelationUse::EveryWay).0
 }
 
 /// The first expression that a device computes differently in a draw that shows a wrong value
@@ -89,7 +89,7 @@ pub fn blame_draw(
 
 /// The verdict on a call of a function on both sides. `arguments` has the words of each argument.
 pub fn call_both((program, text): (&Program, &str), f: FunctionId, arguments: &[Vec<u32>], options: &Options) -> Verdict {
-    Subject::Call { program, text, f, arguments: arguments.to_vec() }.judged(options, Asks::Open).0
+    Subject::Call { program, text, f, arguments: arguments.to_vec() }.judged(options, RelationUse::Open).0
 }
 
 /// The verdict if an engine gave up.

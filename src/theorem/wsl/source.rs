@@ -8,7 +8,7 @@ use smallstep_semantics::outcome::{Outcome, Stuck};
 use smallstep_semantics::text::line_column;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::group::Dispatch;
-use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched, Ending};
+use smallstep_semantics::wsl::machine::{self, Compiled, Ending, GridEnding};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::{self, Settings};
 
@@ -26,7 +26,7 @@ const FEW_WAYS: usize = 2;
 
 /// When WSL's relation runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asks {
+pub(super) enum RelationUse {
     /// If the machine shows unspecified values, or differs from the target.
     Open,
     /// Always, so that races of programs with definite values are found too.
@@ -37,8 +37,8 @@ pub(super) enum Asks {
 
 /// The precisions and numbers of ways for which the relation runs, in turn. Whatever some ways
 /// allow is allowed, so all ways are followed only if necessary.
-pub(super) fn asked(precision: Option<Profile>, asks: Asks) -> impl Iterator<Item = (Option<Profile>, usize)> {
-    let few = if asks == Asks::EveryWay { None } else { Some((None, FEW_WAYS)) };
+pub(super) fn asked(precision: Option<Profile>, asks: RelationUse) -> impl Iterator<Item = (Option<Profile>, usize)> {
+    let few = if asks == RelationUse::EveryWay { None } else { Some((None, FEW_WAYS)) };
     few.into_iter().chain([(None, WAYS)]).chain(precision.map(|precision| (Some(precision), WAYS)))
 }
 
@@ -119,7 +119,7 @@ impl<S> Source<S> {
 pub(super) fn allows<S>(
     machine: Source<S>,
     relation: impl Fn(Option<Profile>, usize) -> Source<S>,
-    (precision, asks): (Option<Profile>, Asks),
+    (precision, asks): (Option<Profile>, RelationUse),
     target: &Engine,
     compare: impl Fn(&S) -> Result<Compared, Wrong>,
 ) -> (Verdict, Compared) {
@@ -130,7 +130,7 @@ pub(super) fn allows<S>(
         Source::Unknown(stuck @ Verdict::Disagree(_)) => return (stuck, none),
         Source::Endless | Source::Unknown(_) => None,
     };
-    if let (Some(compared), Asks::Open) = (by_machine, asks) {
+    if let (Some(compared), RelationUse::Open) = (by_machine, asks) {
         return agreed(compared);
     }
     let mut last = (Wrong::from(""), none);
@@ -180,10 +180,10 @@ pub(super) fn machine(dispatch: &Dispatch) -> Source<Words> {
     let settings = machine::Settings { strategy: Strategy::Carry, fuel: FUEL.0, ..machine::Settings::default() };
     match dispatch.run_fast(&compiled, &settings) {
         Ok(fast) => match fast.ended {
-            Dispatched::Done => Source::Shown { shown: fast.possible(), open: false, complete: true, races: false },
-            Dispatched::Diverged(..) => Source::Diverged,
-            Dispatched::Stopped { ending: Ending::OutOfFuel { .. }, .. } => Source::Endless,
-            Dispatched::Stopped { ending, .. } => Source::Unknown(stopped(&ending, dispatch.text)),
+            GridEnding::Done => Source::Shown { shown: fast.possible(), open: false, complete: true, races: false },
+            GridEnding::Diverged(..) => Source::Diverged,
+            GridEnding::Stopped { ending: Ending::OutOfFuel { .. }, .. } => Source::Endless,
+            GridEnding::Stopped { ending, .. } => Source::Unknown(stopped(&ending, dispatch.text)),
         },
         Err(why) => Source::Unknown(unchecked(why.what)),
     }

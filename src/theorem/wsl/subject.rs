@@ -5,7 +5,7 @@ use super::beside::dispatch_differs;
 use super::blame;
 use super::bound::{Bound, formats};
 use super::compare::{Compared, Wrong, compare, is_allowed, leaves, result_leaves};
-use super::source::{ALL_WAYS, Asks, FUEL, MUCH, Source, WAYS, Words, allows, machine, relation, shows_nothing, stopped};
+use super::source::{ALL_WAYS, FUEL, MUCH, RelationUse, Source, WAYS, Words, allows, machine, relation, shows_nothing, stopped};
 use super::{disagree, refused, unchecked};
 use crate::compile::wsl::{Module, Options, translate, translate_function};
 use crate::dispatch::{ComputeDispatch, words_hash};
@@ -43,7 +43,7 @@ pub(super) enum Subject<'s, 'p> {
 }
 
 /// The target: its module and resources.
-pub(super) struct Given {
+pub(super) struct TargetInputs {
     module: Module,
     groups: [u32; 3],
     bound: Bound,
@@ -51,7 +51,7 @@ pub(super) struct Given {
     pub(super) shown: Vec<Buffer>,
 }
 
-impl Given {
+impl TargetInputs {
     /// The output of the compiler.
     pub(super) fn module(&self) -> &Module {
         &self.module
@@ -91,14 +91,14 @@ impl Subject<'_, '_> {
     }
 
     /// The translation with its inputs. An error if the compiler refuses it, or if it cannot run.
-    pub(super) fn given(&self, options: &Options) -> Result<Given, Verdict> {
+    pub(super) fn given(&self, options: &Options) -> Result<TargetInputs, Verdict> {
         match self {
             Subject::Dispatch(dispatch) => {
                 let formats = formats(&dispatch.resources);
                 let options = Options { formats: &formats, ..*options };
                 let module = translate(dispatch.program, dispatch.entry, &options).map_err(refused)?;
                 let bound = Bound::of(&module.bindings, &dispatch.resources).map_err(unchecked)?;
-                Ok(Given { module, groups: dispatch.groups, bound, shown: Vec::new() })
+                Ok(TargetInputs { module, groups: dispatch.groups, bound, shown: Vec::new() })
             }
             Subject::Call { program, f, arguments, .. } => {
                 let module = translate_function(program, *f, options).map_err(refused)?;
@@ -119,7 +119,7 @@ impl Subject<'_, '_> {
                     Buffer { set: 0, binding: 0, bytes: bytes(&given) },
                     Buffer { set: 0, binding: 1, bytes: bytes(&vec![0; results]) },
                 ];
-                Ok(Given { module, groups: [1; 3], bound: Bound { buffers, ..Bound::default() }, shown: Vec::new() })
+                Ok(TargetInputs { module, groups: [1; 3], bound: Bound { buffers, ..Bound::default() }, shown: Vec::new() })
             }
         }
     }
@@ -237,7 +237,7 @@ impl Subject<'_, '_> {
 
     /// The verdict between the interpreters, with what was compared, and the target's inputs if it
     /// ran. `relation` says when WSL's relation runs.
-    pub(super) fn judged(&self, options: &Options, relation: Asks) -> (Verdict, Compared, Option<Given>) {
+    pub(super) fn judged(&self, options: &Options, relation: RelationUse) -> (Verdict, Compared, Option<TargetInputs>) {
         let mut given = match self.given(options) {
             Ok(given) => given,
             Err(verdict) => return (verdict, Compared::default(), None),
@@ -249,7 +249,7 @@ impl Subject<'_, '_> {
         (verdict, compared, Some(given))
     }
 
-    fn judged_of(&self, given: &mut Given, options: &Options, relation: Asks) -> (Verdict, Compared) {
+    fn judged_of(&self, given: &mut TargetInputs, options: &Options, relation: RelationUse) -> (Verdict, Compared) {
         let none = Compared::default();
         let engine = Engine::SpirvMachine;
         let source = self.machine();
@@ -331,7 +331,7 @@ impl Subject<'_, '_> {
             DeviceOutcome::Computed(result) => allows(
                 self.machine(),
                 |precision, ways| self.relation(precision, ways),
-                (Some(options.profile), Asks::Open),
+                (Some(options.profile), RelationUse::Open),
                 &engine,
                 |words| self.compare(&given.module, words, &|set, binding| result.shown(set, binding)),
             ),
@@ -371,7 +371,11 @@ pub(super) const BOTH_OUT: &str = "neither side ends within its fuel";
 /// Runs the module, with more fuel if the source ends and less if the source runs out of its own.
 /// Unless `relation` is `Open`, a module with images also runs by SPIR-V's relation. Returns the
 /// outcome, and what that relation shows differently.
-fn target(given: &Given, source: &Source<Words>, relation: Asks) -> Result<(Outcome<Observation>, Option<String>), LoadError> {
+fn target(
+    given: &TargetInputs,
+    source: &Source<Words>,
+    relation: RelationUse,
+) -> Result<(Outcome<Observation>, Option<String>), LoadError> {
     let (loaded, program) = loaded(&given.module)?;
     let run = |fuel| target_with(given, (&loaded, program.as_ref()), fuel);
     let first = if matches!(source, Source::Endless) { FUEL.0 } else { FUEL.2 };
@@ -383,7 +387,9 @@ fn target(given: &Given, source: &Source<Words>, relation: Asks) -> Result<(Outc
         other => other,
     };
     let differs = match (&outcome, &program) {
-        (Outcome::Observed(shown), Some(_)) if relation != Asks::Open => dispatch_differs(&loaded, &given.environment(FUEL.1), shown)?,
+        (Outcome::Observed(shown), Some(_)) if relation != RelationUse::Open => {
+            dispatch_differs(&loaded, &given.environment(FUEL.1), shown)?
+        }
         _ => None,
     };
     Ok((outcome, differs))
@@ -400,7 +406,7 @@ fn loaded(module: &Module) -> Result<(Arc<spirv::Module>, Option<lockstep::Progr
 }
 
 fn target_with(
-    given: &Given,
+    given: &TargetInputs,
     (loaded, program): (&spirv::Module, Option<&lockstep::Program>),
     fuel: u64,
 ) -> Result<Outcome<Observation>, LoadError> {
@@ -463,7 +469,7 @@ pub(super) mod tests {
         let options = Options::default();
         for (f, right) in [(0, 6), (1, 3)] {
             let subject = Subject::Call { program: &program, text, f: FunctionId(f), arguments: vec![vec![5]] };
-            let (verdict, compared, given) = subject.judged(&options, Asks::Open);
+            let (verdict, compared, given) = subject.judged(&options, RelationUse::Open);
             assert_eq!((verdict, compared.lanes.checked, compared.by_relation), (Verdict::Agree, 1, true));
             let given = given.expect("it ran");
             let on_device = |shown: u32| {
@@ -585,7 +591,7 @@ pub(super) mod tests {
                 let subject = Subject::Call { program: &program, text, f: FunctionId(0), arguments: vec![vec![x]] };
                 for profile in [Profile::Strict, Profile::Wgsl] {
                     let options = Options { profile, ..Options::default() };
-                    let (verdict, _, given) = subject.judged(&options, Asks::Open);
+                    let (verdict, _, given) = subject.judged(&options, RelationUse::Open);
                     assert!(matches!(verdict, Verdict::Agree | Verdict::Undecided(_)), "{text}: {verdict:?}");
                     let dispatch = given.expect("it ran").dispatch();
                     let outcome = simulated(&dispatch, Some(if is_wrong { wrong } else { flushes }));
@@ -614,7 +620,7 @@ pub(super) mod tests {
         let mut judged = 0;
         let _ = subjects(Programs::EntryPoints, 69902655220909324, &mut |_, _, case| {
             let Ok(Case::Computed(subject)) = case else { return };
-            let (Verdict::Agree | Verdict::Undecided(_), _, Some(given)) = subject.judged(&options, Asks::Open) else { return };
+            let (Verdict::Agree | Verdict::Undecided(_), _, Some(given)) = subject.judged(&options, RelationUse::Open) else { return };
             let dispatch = given.dispatch();
             if dispatch.images.is_empty() {
                 judged += 1;

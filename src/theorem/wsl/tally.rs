@@ -9,7 +9,7 @@ use crate::theorem::Verdict;
 use crate::theorem::campaign::{Counts, Finding, Totals};
 use serde_json::{Map, Value, json};
 use smallstep_semantics::rule::Rule;
-use smallstep_semantics::wsl::group::Held;
+use smallstep_semantics::wsl::group::ResourceContents;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The largest fraction of programs that may be vacuous, undecided, unchecked, refused or
@@ -99,7 +99,7 @@ impl OfOne {
         };
         self.stages.extend(stages.iter().map(|stage| (stage.to_string(), 1)));
         for resource in resources {
-            if let Held::Texture(textured) = &resource.held {
+            if let ResourceContents::Texture(textured) = &resource.held {
                 self.textures.insert(textured.kind.name().into(), 1);
             }
         }

@@ -71,7 +71,7 @@ fn outside() -> Unfit {
 }
 
 /// A buffer for the words: its binding, its number of elements, and its initial scalars.
-pub(super) type Given<'g> = (&'g Bound, u32, &'g mut dyn Iterator<Item = u32>);
+pub(super) type BufferContents<'g> = (&'g Bound, u32, &'g mut dyn Iterator<Item = u32>);
 
 impl Compiled {
     fn of(module: Module, buffers: Vec<Bound>) -> Compiled {
@@ -133,7 +133,7 @@ impl Compiled {
     }
 
     /// Runs the words over these buffers. Returns the final scalars of each buffer.
-    pub(super) fn run(&self, groups: [u32; 3], given: Vec<Given>, bounds: Bounds) -> Result<Vec<Vec<u32>>, Unfit> {
+    pub(super) fn run(&self, groups: [u32; 3], given: Vec<BufferContents>, bounds: Bounds) -> Result<Vec<Vec<u32>>, Unfit> {
         let words = words_from_text("words", &self.words).map_err(|e| Unfit::Wrong(e.what))?;
         let found = words_hash(&words);
         if from_hex(&self.words_hash) != Some(found) {

@@ -12,8 +12,8 @@ use smallstep_semantics::wsl::Settings;
 use smallstep_semantics::wsl::call::{Prepared, prepare};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::entry::EntryPoint;
-use smallstep_semantics::wsl::group::{self, Ending, Held, Resource};
-use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched};
+use smallstep_semantics::wsl::group::{self, Ending, Resource, ResourceContents};
+use smallstep_semantics::wsl::machine::{self, Compiled, GridEnding};
 use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::texture::is_writable;
 use smallstep_semantics::wsl::types::{Scalar, TypeId};
@@ -136,7 +136,7 @@ fn ended<T>(outcome: &Outcome<T>, show: impl Fn(&T) -> String) -> Unfit {
 }
 
 /// The entry of a case for a resource.
-pub(super) enum Said<'a> {
+pub(super) enum ResourceEntry<'a> {
     Buffer(&'a Buffer),
     Image(&'a Image),
     Sampler(&'a Sampler),
@@ -147,51 +147,51 @@ impl Dispatch {
     ///
     /// # Errors
     /// If the case has more or fewer entries of a kind than there are resources.
-    pub(super) fn said(&self, resources: &[Resource]) -> Result<Vec<Said<'_>>, String> {
-        let count = |is: fn(&Held) -> bool| resources.iter().filter(|r| is(&r.held)).count();
+    pub(super) fn said(&self, resources: &[Resource]) -> Result<Vec<ResourceEntry<'_>>, String> {
+        let count = |is: fn(&ResourceContents) -> bool| resources.iter().filter(|r| is(&r.held)).count();
         let lists = [
-            ("buffers", self.buffers.len(), count(|held| matches!(held, Held::Buffer(_)))),
-            ("images", self.images.len(), count(|held| matches!(held, Held::Texture(_)))),
-            ("samplers", self.samplers.len(), count(|held| matches!(held, Held::Sampler(_)))),
+            ("buffers", self.buffers.len(), count(|held| matches!(held, ResourceContents::Buffer(_)))),
+            ("images", self.images.len(), count(|held| matches!(held, ResourceContents::Texture(_)))),
+            ("samplers", self.samplers.len(), count(|held| matches!(held, ResourceContents::Sampler(_)))),
         ];
         if let Some((list, has, takes)) = lists.into_iter().find(|(_, has, takes)| has != takes) {
             return Err(format!("`{list}` has {has}; `{}` takes {takes}", self.entry));
         }
         let (mut buffers, mut images, mut samplers) = (self.buffers.iter(), self.images.iter(), self.samplers.iter());
         let said = |resource: &Resource| match resource.held {
-            Held::Buffer(_) => buffers.next().map(Said::Buffer),
-            Held::Texture(_) => images.next().map(Said::Image),
-            Held::Sampler(_) => samplers.next().map(Said::Sampler),
+            ResourceContents::Buffer(_) => buffers.next().map(ResourceEntry::Buffer),
+            ResourceContents::Texture(_) => images.next().map(ResourceEntry::Image),
+            ResourceContents::Sampler(_) => samplers.next().map(ResourceEntry::Sampler),
         };
         Ok(resources.iter().filter_map(said).collect())
     }
 }
 
-impl<'a> Said<'a> {
+impl<'a> ResourceEntry<'a> {
     /// The expected lanes.
     pub fn expected(&self) -> &'a [Lane] {
         match self {
-            Said::Buffer(buffer) => &buffer.expected,
-            Said::Image(image) => &image.expected,
-            Said::Sampler(_) => &[],
+            ResourceEntry::Buffer(buffer) => &buffer.expected,
+            ResourceEntry::Image(image) => &image.expected,
+            ResourceEntry::Sampler(_) => &[],
         }
     }
 
     /// A description of the place of a lane.
     pub fn place(&self, lane: usize) -> String {
         match self {
-            Said::Buffer(buffer) => {
+            ResourceEntry::Buffer(buffer) => {
                 let each = (buffer.given.len() / buffer.elements.max(1) as usize).max(1);
                 format!("`{}`, element {}, scalar {}", buffer.name, lane / each, lane % each)
             }
-            Said::Image(Image { name, image, .. }) => {
+            ResourceEntry::Image(Image { name, image, .. }) => {
                 let (channels, [width, height, _]) = (image.format().channels().len(), image.sides(0).unwrap_or([1; 3]));
                 let (texel, component) = (lane / channels, lane % channels);
                 let (x, row) = (texel % width as usize, texel / width as usize);
                 let (y, z) = (row % height as usize, row / height as usize);
                 format!("`{name}`, texel ({x}, {y}, {z}), component {component}")
             }
-            Said::Sampler(sampler) => format!("`{}`", sampler.name),
+            ResourceEntry::Sampler(sampler) => format!("`{}`", sampler.name),
         }
     }
 
@@ -201,9 +201,9 @@ impl<'a> Said<'a> {
     /// If the entry is for another resource, or its contents have another size.
     fn give(&self, program: &Program, resource: &mut Resource) -> Result<(), String> {
         let (what, name, register, ty) = match self {
-            Said::Buffer(of) => ("buffer", &of.name, &of.register, of.ty.as_str()),
-            Said::Image(of) => ("image", &of.name, &of.register, of.ty.as_str()),
-            Said::Sampler(of) => ("sampler", &of.name, &of.register, ""),
+            ResourceEntry::Buffer(of) => ("buffer", &of.name, &of.register, of.ty.as_str()),
+            ResourceEntry::Image(of) => ("image", &of.name, &of.register, of.ty.as_str()),
+            ResourceEntry::Sampler(of) => ("sampler", &of.name, &of.register, ""),
         };
         let needed = type_name(program, &resource.held);
         if (&resource.name, &resource.register, needed.as_str()) != (name, register, ty) {
@@ -219,7 +219,7 @@ impl<'a> Said<'a> {
             found => Err(format!("`expected` of `{name}` has {found} lanes; {needed} are needed")),
         };
         match (&mut resource.held, self) {
-            (Held::Buffer(buffer), Said::Buffer(said)) => {
+            (ResourceContents::Buffer(buffer), ResourceEntry::Buffer(said)) => {
                 let scalars = scalars_of(program, name, buffer.element)?;
                 let wanted = u64::from(said.elements) * scalars.len() as u64;
                 if said.elements == 0 || said.given.len() as u64 != wanted {
@@ -237,11 +237,11 @@ impl<'a> Said<'a> {
                     }
                 }
             }
-            (Held::Texture(textured), Said::Image(said)) => {
+            (ResourceContents::Texture(textured), ResourceEntry::Image(said)) => {
                 expected(if is_writable(textured.kind) { components(&said.image) as usize } else { 0 })?;
                 hold(program, name, textured, said.image.clone())?;
             }
-            (Held::Sampler(sampler), Said::Sampler(said)) => *sampler = Some(said.sampler),
+            (ResourceContents::Sampler(sampler), ResourceEntry::Sampler(said)) => *sampler = Some(said.sampler),
             _ => {}
         }
         Ok(())
@@ -249,11 +249,11 @@ impl<'a> Said<'a> {
 }
 
 /// The type of a resource's contents in a case. Empty for a sampler.
-pub(super) fn type_name(program: &Program, held: &Held) -> String {
+pub(super) fn type_name(program: &Program, held: &ResourceContents) -> String {
     match held {
-        Held::Buffer(buffer) => program.env.type_name(buffer.element),
-        Held::Texture(texture) => format!("{}<{}>", texture.kind.name(), program.env.type_name(texture.texel)),
-        Held::Sampler(_) => String::new(),
+        ResourceContents::Buffer(buffer) => program.env.type_name(buffer.element),
+        ResourceContents::Texture(texture) => format!("{}<{}>", texture.kind.name(), program.env.type_name(texture.texel)),
+        ResourceContents::Sampler(_) => String::new(),
     }
 }
 
@@ -273,7 +273,7 @@ struct Parts {
 impl Parts {
     fn of(program: &Program, resource: &Resource) -> Result<Parts, String> {
         Ok(match (&resource.held, resource.texture()) {
-            (Held::Buffer(buffer), _) => {
+            (ResourceContents::Buffer(buffer), _) => {
                 Parts { stride: buffer.stride as usize, scalars: scalars_of(program, &resource.name, buffer.element)? }
             }
             (_, Some((texture, _))) => {
@@ -409,13 +409,13 @@ impl<'a> Grid<'a> {
         let settings = machine::Settings { strategy, fuel: bounds.fuel, ..machine::Settings::default() };
         let fast = self.dispatch().run_fast(&compiled, &settings).map_err(|e| Unfit::Room(e.what))?;
         match fast.ended {
-            Dispatched::Done => {
+            GridEnding::Done => {
                 let scalars = |(i, words): (usize, &Vec<u32>)| self.scalars(i, words).map(|(&word, of)| (word, of)).collect();
                 Ok(fast.buffers.iter().enumerate().map(scalars).collect())
             }
-            Dispatched::Diverged(..) => Err(Unfit::Wrong("its threads do not meet at a barrier".into())),
-            Dispatched::Stopped { ending: machine::Ending::OutOfFuel { .. }, .. } => Err(Unfit::Room("out of fuel".into())),
-            Dispatched::Stopped { ending, thread } => Err(Unfit::Wrong(format!("thread {thread} ends by {ending:?}"))),
+            GridEnding::Diverged(..) => Err(Unfit::Wrong("its threads do not meet at a barrier".into())),
+            GridEnding::Stopped { ending: machine::Ending::OutOfFuel { .. }, .. } => Err(Unfit::Room("out of fuel".into())),
+            GridEnding::Stopped { ending, thread } => Err(Unfit::Wrong(format!("thread {thread} ends by {ending:?}"))),
         }
     }
 }

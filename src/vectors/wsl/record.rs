@@ -5,7 +5,7 @@ use super::bound::{Image, Sampler};
 use super::compiled::Compiled;
 use super::engines::{Bounds, Expression, Grid, Unfit, type_name};
 use super::format::{Bits, Buffer, Call, Case, Checks, Dispatch, Ends, Header, Lane, SCHEMA};
-use super::replay::{Ours, WAYS, judge};
+use super::replay::{OwnEngine, WAYS, judge};
 use crate::generate::wsl::{arguments, dispatch, typed};
 use crate::run::grid::{self, compute_entry};
 use crate::theorem::{Lanes, Verdict};
@@ -18,7 +18,7 @@ use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::entry::EntryPoint;
 use smallstep_semantics::wsl::environment::FunctionId;
-use smallstep_semantics::wsl::group::{self, Held};
+use smallstep_semantics::wsl::group::{self, ResourceContents};
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 use std::collections::BTreeSet;
@@ -86,7 +86,7 @@ impl Recordable for Case {
 
 /// The checks of a given program.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Given {
+pub enum ProgramChecks {
     /// The evaluation of these expressions with the program.
     Expressions(Vec<String>),
     /// A dispatch of the compute entry point with this name, or else of the only one.
@@ -96,7 +96,7 @@ pub enum Given {
         /// The number of threadgroups.
         groups: [u32; 3],
         /// The contents of the resources.
-        bound: Vec<(grid::To, grid::Given)>,
+        bound: Vec<(grid::ResourceRef, grid::ResourceInput)>,
     },
 }
 
@@ -106,7 +106,7 @@ pub enum Given {
 /// As [`record`]. Also if an expression or a binding is wrong, or cannot be recorded.
 pub fn record_given(
     program: &str,
-    given: &Given,
+    given: &ProgramChecks,
     read: grid::Read<'_>,
     profile: Profile,
     command: String,
@@ -118,7 +118,7 @@ pub fn record_given(
         Unfit::Unsupported(why) => RecordError::Unfit(format!("{what}: unsupported: {why}")),
     };
     let (checks, rules) = match given {
-        Given::Expressions(expressions) => {
+        ProgramChecks::Expressions(expressions) => {
             let mut rules: BTreeSet<Rule> = validate(program).fired.rules().collect();
             let mut calls = Vec::new();
             for expression in expressions {
@@ -127,7 +127,7 @@ pub fn record_given(
             }
             (Checks::Calls(calls), rules)
         }
-        Given::Dispatch { entry, groups, bound } => {
+        ProgramChecks::Dispatch { entry, groups, bound } => {
             let bind = |program: &Program, entry: &EntryPoint| grid::bind(program, entry, bound, read);
             let made = dispatched(program, entry.as_deref(), *groups, &bind, profile, bounds).map_err(RecordError::Unfit)?;
             let (dispatch, rules) = made.map_err(|e| unfit("the dispatch", e))?;
@@ -166,7 +166,7 @@ fn case(number: u64, seed: u64, program: String, checks: Checks, rules: BTreeSet
 /// The case, if the machine and the SPIR-V in the case agree with it.
 fn settled(mut case: Case, profile: Profile, fuel: u64) -> Tried<Case> {
     if case.checks.has_spirv() {
-        match judge(&case, Ours::Spirv, profile, fuel) {
+        match judge(&case, OwnEngine::Spirv, profile, fuel) {
             Ok((Verdict::Agree | Verdict::Undecided(_), _)) => {
                 case.provenance.engines.insert("spirv/lockstep".into(), env!("CARGO_PKG_VERSION").into());
             }
@@ -175,7 +175,7 @@ fn settled(mut case: Case, profile: Profile, fuel: u64) -> Tried<Case> {
             Err(what) => return Tried::Disagree(Box::new(Verdict::Failed(what)), case.program),
         }
     }
-    match judge(&case, Ours::Machine, profile, fuel) {
+    match judge(&case, OwnEngine::Machine, profile, fuel) {
         Ok((Verdict::Agree | Verdict::Undecided(_), _)) => {
             let lanes: Vec<&Lane> = case.checks.lanes().collect();
             let undecided = lanes.iter().filter(|l| matches!(l, Lane::Any(_))).count() as u64;
@@ -301,7 +301,7 @@ fn dispatched(
         let (name, register, ty) = (resource.name.clone(), resource.register.clone(), type_name(&program, &resource.held));
         let expected = if resource.is_writable() { lanes } else { Vec::new() };
         match &resource.held {
-            Held::Buffer(buffer) => dispatch.buffers.push(Buffer {
+            ResourceContents::Buffer(buffer) => dispatch.buffers.push(Buffer {
                 name,
                 register,
                 space: buffer.space.keyword().into(),
@@ -310,11 +310,11 @@ fn dispatched(
                 given: grid.scalars(k, &buffer.words).map(|(&word, _)| Bits(word)).collect(),
                 expected,
             }),
-            Held::Texture(_) => {
+            ResourceContents::Texture(_) => {
                 let image = resource.texture().map(|(texture, _)| (*texture.image).clone());
                 dispatch.images.extend(image.map(|image| Image { name, register, ty, image, expected }));
             }
-            Held::Sampler(sampler) => dispatch.samplers.extend(sampler.map(|sampler| Sampler { name, register, sampler })),
+            ResourceContents::Sampler(sampler) => dispatch.samplers.extend(sampler.map(|sampler| Sampler { name, register, sampler })),
         }
     }
     dispatch.spirv = grid.compiled(profile);

@@ -12,7 +12,7 @@ use std::io::BufRead;
 
 /// An engine of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ours {
+pub enum OwnEngine {
     /// The relation. Its result must be exactly the expected result.
     Reference,
     /// The machine, with several choices of the unspecified values. Its result must be among the
@@ -22,15 +22,15 @@ pub enum Ours {
     Spirv,
 }
 
-impl Ours {
+impl OwnEngine {
     /// The engines that every case is for.
-    pub const ALL: [Ours; 2] = [Ours::Reference, Ours::Machine];
+    pub const ALL: [OwnEngine; 2] = [OwnEngine::Reference, OwnEngine::Machine];
 
     fn engine(self) -> Engine {
         match self {
-            Ours::Reference => Engine::WslRelation,
-            Ours::Machine => Engine::WslMachine,
-            Ours::Spirv => Engine::SpirvMachine,
+            OwnEngine::Reference => Engine::WslRelation,
+            OwnEngine::Machine => Engine::WslMachine,
+            OwnEngine::Spirv => Engine::SpirvMachine,
         }
     }
 }
@@ -43,14 +43,19 @@ const STRATEGIES: [Strategy; 3] = [Strategy::First, Strategy::Random(1), Strateg
 /// Checks every case of a file on each of the engines. The verdict of a case is the worst verdict
 /// of the engines. `each` gets the finished cases, and the errors of lines that are no cases.
 /// `fuel` is the number of steps of an engine for each check.
-pub fn replay<R: BufRead>(reader: &mut Reader<R, Case>, engines: &[Ours], fuel: u64, each: &mut dyn FnMut(Result<Replayed, LineError>)) {
+pub fn replay<R: BufRead>(
+    reader: &mut Reader<R, Case>,
+    engines: &[OwnEngine],
+    fuel: u64,
+    each: &mut dyn FnMut(Result<Replayed, LineError>),
+) {
     let profile = reader.header().profile;
     while let Some(next) = reader.next_case() {
         each(next.and_then(|(line, case)| {
             let (mut verdict, mut lanes) = (Verdict::Agree, Lanes::default());
             for &engine in engines {
                 // Together with other engines, the words run only if the case has some.
-                if engine == Ours::Spirv && engines.len() > 1 && !case.checks.has_spirv() {
+                if engine == OwnEngine::Spirv && engines.len() > 1 && !case.checks.has_spirv() {
                     continue;
                 }
                 let (one, compared) = judge(&case, engine, profile, fuel).map_err(|what| LineError { line, what })?;
@@ -135,10 +140,10 @@ impl Compared {
 ///
 /// # Errors
 /// If the case is invalid: its program is not valid, or does not fit the case.
-pub(super) fn judge(case: &Case, engine: Ours, profile: Profile, fuel: u64) -> Result<(Verdict, Lanes), String> {
+pub(super) fn judge(case: &Case, engine: OwnEngine, profile: Profile, fuel: u64) -> Result<(Verdict, Lanes), String> {
     let bounds = Bounds { fuel, ways: WAYS };
     let mut compared = Compared::by(engine.engine());
-    if engine == Ours::Spirv && !case.checks.has_spirv() {
+    if engine == OwnEngine::Spirv && !case.checks.has_spirv() {
         return Ok((Verdict::Unchecked("the case carries no SPIR-V".into()), Lanes::default()));
     }
     match &case.checks {
@@ -165,7 +170,7 @@ pub(super) fn judge(case: &Case, engine: Ours, profile: Profile, fuel: u64) -> R
     Ok((verdict, lanes))
 }
 
-fn called(program: &str, call: &Call, engine: Ours, profile: Profile, bounds: Bounds, compared: &mut Compared) -> Result<(), String> {
+fn called(program: &str, call: &Call, engine: OwnEngine, profile: Profile, bounds: Bounds, compared: &mut Compared) -> Result<(), String> {
     let expression = Expression::new(program, &call.expression)?;
     if expression.type_name() != call.ty {
         return Err(format!("`{}` has the type {}; the case says {}", call.expression, expression.type_name(), call.ty));
@@ -176,14 +181,14 @@ fn called(program: &str, call: &Call, engine: Ours, profile: Profile, bounds: Bo
     }
     let place = |i: usize| format!("`{}`, scalar {i}", call.expression);
     match engine {
-        Ours::Reference => match expression.by_relation(profile, bounds) {
+        OwnEngine::Reference => match expression.by_relation(profile, bounds) {
             Err(unfit) => compared.unfit(unfit, &format!("`{}`", call.expression)),
             Ok(shown) if shown.ends != call.ends => {
                 compared.wrong(|| format!("`{}`: expected {:?}, saw {:?}", call.expression, call.ends, shown.ends).to_lowercase());
             }
             Ok(shown) => compared.lanes_of_relation(&call.expected, &shown.lanes, &place),
         },
-        Ours::Spirv => match &call.spirv {
+        OwnEngine::Spirv => match &call.spirv {
             // Only other calls of the case have words.
             None => {}
             Some(compiled) => match compiled.call(&expression.scalars, bounds) {
@@ -191,7 +196,7 @@ fn called(program: &str, call: &Call, engine: Ours, profile: Profile, bounds: Bo
                 Ok(shown) => compared.lanes_of_machine(&call.expected, &shown, &place),
             },
         },
-        Ours::Machine => {
+        OwnEngine::Machine => {
             for strategy in STRATEGIES {
                 match (expression.by_machine(strategy, bounds), call.ends) {
                     (Err(unfit), _) => compared.unfit(unfit, &format!("`{}`", call.expression)),
@@ -211,7 +216,7 @@ fn called(program: &str, call: &Call, engine: Ours, profile: Profile, bounds: Bo
 fn dispatched(
     text: &str,
     dispatch: &Dispatch,
-    engine: Ours,
+    engine: OwnEngine,
     profile: Profile,
     bounds: Bounds,
     compared: &mut Compared,
@@ -225,7 +230,7 @@ fn dispatched(
     let said = dispatch.said(grid.resources())?;
     let said = || said.iter().enumerate().filter(|(_, said)| !said.expected().is_empty());
     match engine {
-        Ours::Reference => match grid.by_relation(profile, bounds) {
+        OwnEngine::Reference => match grid.by_relation(profile, bounds) {
             Err(unfit) => compared.unfit(unfit, &format!("`{}`", dispatch.entry)),
             Ok((shown, _)) => {
                 for (k, said) in said() {
@@ -233,7 +238,7 @@ fn dispatched(
                 }
             }
         },
-        Ours::Spirv => match &dispatch.spirv {
+        OwnEngine::Spirv => match &dispatch.spirv {
             None => {}
             Some(compiled) => match grid.by_spirv(dispatch, compiled, bounds) {
                 Err(unfit) => compared.unfit(unfit, &format!("`{}`", dispatch.entry)),
@@ -244,7 +249,7 @@ fn dispatched(
                 }
             },
         },
-        Ours::Machine => {
+        OwnEngine::Machine => {
             for strategy in STRATEGIES {
                 match grid.by_machine(strategy, bounds) {
                     Err(unfit) => compared.unfit(unfit, &format!("`{}`", dispatch.entry)),

@@ -185,7 +185,7 @@ impl Draw {
         for ((first, next), (inside, ty)) in firsts.into_iter().zip(nexts).zip(inside) {
             let after = self.bind(ty);
             self.scope.push(after);
-            carried.push(Carried { inside, after, first, next });
+            carried.push(LoopValue { inside, after, first, next });
         }
         let first_cost: f64 = carried.iter().map(|carried| cost(&carried.first)).sum();
         body.push(Stmt::Loop(Box::new(Loop { style, trip, counter, carried, body: inner })));

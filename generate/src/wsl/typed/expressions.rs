@@ -1,6 +1,6 @@
 //! Expressions of a given type.
 
-use super::library::Given;
+use super::library::ArgumentKind;
 use super::places::Want;
 use super::{Expression, Fault, Function, Generator, Kind, Level};
 use smallstep_semantics::rule::Rule;
@@ -297,7 +297,7 @@ impl Generator {
                 }
                 _ => None,
             };
-            given.push(literal.as_ref().map_or(Given::Typed(*p), |(_, v)| Given::Integer(*v)));
+            given.push(literal.as_ref().map_or(ArgumentKind::Typed(*p), |(_, v)| ArgumentKind::Integer(*v)));
             texts.push(literal.map(|(text, _)| text));
         }
         let literals = self.means(f, &given);
@@ -325,11 +325,11 @@ impl Generator {
 
     /// Whether overload resolution selects the function. It is the only function that fits, or the
     /// only one if literals have type int.
-    fn means(&self, f: &Function, given: &[Given]) -> bool {
+    fn means(&self, f: &Function, given: &[ArgumentKind]) -> bool {
         let same: Vec<&Function> =
             self.functions.iter().filter(|g| g.name == f.name && g.cast == f.cast && g.parameters.len() == given.len()).collect();
         let fits = |g: &&&Function| g.parameters.iter().zip(given).all(|(p, a)| a.fits(*p));
-        let int = |g: &&&Function| g.parameters.iter().zip(given).all(|(p, a)| matches!(a, Given::Typed(_)) || *p == TypeId::INT);
+        let int = |g: &&&Function| g.parameters.iter().zip(given).all(|(p, a)| matches!(a, ArgumentKind::Typed(_)) || *p == TypeId::INT);
         let first: Vec<&&Function> = same.iter().filter(fits).collect();
         if first.len() == 1 {
             return first[0].parameters == f.parameters;

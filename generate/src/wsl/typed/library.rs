@@ -26,16 +26,16 @@ pub(super) struct Instance {
 
 /// The type of an argument, or the value of an integer literal.
 #[derive(Clone, Copy)]
-pub(super) enum Given {
+pub(super) enum ArgumentKind {
     Typed(TypeId),
     Integer(i64),
 }
 
-impl Given {
+impl ArgumentKind {
     pub(super) fn fits(self, ty: TypeId) -> bool {
         match self {
-            Given::Typed(of) => of == ty,
-            Given::Integer(v) => match ty {
+            ArgumentKind::Typed(of) => of == ty,
+            ArgumentKind::Integer(v) => match ty {
                 TypeId::INT => i32::try_from(v).is_ok(),
                 TypeId::UINT => u32::try_from(v).is_ok(),
                 _ => ty == TypeId::FLOAT,
@@ -89,11 +89,11 @@ fn instance(types: &Types, signature: &Signature, t: TypeId) -> Option<(Vec<Para
 
 /// Whether overload resolution selects instance `which`. It is the only instance that fits, or the
 /// only one if literals have type int.
-fn means(name: (&'static str, TypeId, usize), given: &[Given], which: usize) -> bool {
+fn means(name: (&'static str, TypeId, usize), given: &[ArgumentKind], which: usize) -> bool {
     let all = &INSTANCES.by_name[&name];
     let fits = |i: &&usize, literal: bool| {
         INSTANCES.list[**i].parameters.iter().zip(given).all(|(p, g)| match (p, g) {
-            (Parameter::Is(ty), Given::Integer(_)) if literal => *ty == TypeId::INT && g.fits(*ty),
+            (Parameter::Is(ty), ArgumentKind::Integer(_)) if literal => *ty == TypeId::INT && g.fits(*ty),
             (Parameter::Is(ty), _) => g.fits(*ty),
             (Parameter::Pointer(..), _) => true,
         })
@@ -143,15 +143,15 @@ impl Generator {
             let literal = match p {
                 Parameter::Is(TypeId::INT | TypeId::UINT | TypeId::FLOAT) if self.one_in(4) => {
                     let (text, value) = if matches!(p, Parameter::Is(TypeId::UINT)) { self.integer(0, 40) } else { self.integer(-9, 40) };
-                    given.push(Given::Integer(value));
+                    given.push(ArgumentKind::Integer(value));
                     Some(text)
                 }
                 Parameter::Is(ty) => {
-                    given.push(Given::Typed(*ty));
+                    given.push(ArgumentKind::Typed(*ty));
                     None
                 }
                 Parameter::Pointer(_, to) => {
-                    given.push(Given::Typed(*to));
+                    given.push(ArgumentKind::Typed(*to));
                     None
                 }
             };

@@ -4,8 +4,8 @@ mod simple;
 
 pub(crate) use simple::Open;
 
-use super::moving::{self, Moved, Side};
-use super::passing::{self, Passed};
+use super::moving::{self, MovableTerms, Side};
+use super::passing::{self, ComponentBound};
 use super::rewriting::{self, Bound, Polynomial, Polynomials};
 use super::rules::{self, Operand, Truth};
 use super::{Cause, Set, Span};
@@ -26,13 +26,13 @@ pub type Allowed = fn(Profile, Instruction, &[(&[Operand], usize)]) -> Option<Sm
 
 /// The results, by component, of instructions that compute no polynomial of their operands:
 /// [`passing::passed`].
-type Passing = fn(Profile, Instruction, &[Passed], Bound) -> Option<Passed>;
+type Passing = fn(Profile, Instruction, &[ComponentBound], Bound) -> Option<ComponentBound>;
 
 /// The polynomials of a result's components, from those of the operands.
 type Computed = fn(Instruction, &[(&[Polynomial], usize)]) -> Option<Polynomials>;
 
 /// What a comparison may move of one component of a function's result.
-type OfFunction = fn(Instruction, &[&[Polynomial]], usize, &Set) -> Option<Moved>;
+type OfFunction = fn(Instruction, &[&[Polynomial]], usize, &Set) -> Option<MovableTerms>;
 
 /// The rules for instructions, as functions. Tests plant others.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ pub struct Rules {
     pub bound: Bound,
     /// The results of instructions that compute no polynomials.
     pub passed: Passing,
-    /// What a comparison may move of a function's result: [`Moved::of_function`].
+    /// What a comparison may move of a function's result: [`MovableTerms::of_function`].
     pub moved: OfFunction,
     /// The possible results of a comparison of such values.
     pub compared_moved: fn(Instruction, &Side, &Side) -> Truth,
@@ -64,7 +64,7 @@ impl Default for Rules {
             polynomials: rewriting::polynomials,
             bound: Polynomial::set,
             passed: passing::passed,
-            moved: Moved::of_function,
+            moved: MovableTerms::of_function,
             compared_moved: moving::compared_moved,
         }
     }
@@ -109,7 +109,7 @@ pub enum Unsettled {
     /// The decisions at branches contradict each other, so no device takes this way.
     Infeasible,
     /// There are more ways than the budget allows.
-    Paths(Left),
+    Paths(SkippedBranch),
     /// There are more cells than the budget allows.
     Cells,
     /// An open value decides something that no set stands for, such as an address or an integer.
@@ -126,7 +126,7 @@ impl Unsettled {
 
 /// A branch with a way that the budget did not allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct SkippedBranch {
     /// The number of ways that were followed.
     pub ways: u32,
     /// The comparison that made the condition, or else the branch itself.
@@ -241,7 +241,7 @@ struct Float {
     /// The polynomial, if this float may be rewritten together with what is made of it.
     polynomial: Option<Polynomial>,
     /// What a comparison may move of it, if it is no polynomial and this is known.
-    moved: Option<Moved>,
+    moved: Option<MovableTerms>,
     /// The index of the cause, if an instruction leaves it unbounded.
     cause: Option<u32>,
 }
@@ -338,13 +338,13 @@ pub(crate) fn follow(
             None => return (ways, None),
             Some(last) if ways < budget.paths => last.holds = false,
             Some(last) => {
-                return (ways, Some(Unsettled::Paths(Left { ways, condition: Box::new(last.condition.clone()) })));
+                return (ways, Some(Unsettled::Paths(SkippedBranch { ways, condition: Box::new(last.condition.clone()) })));
             }
         }
     }
 }
 
-impl Left {
+impl SkippedBranch {
     pub(super) fn explored(&self) -> String {
         format!("{} path{} explored", self.ways, if self.ways == 1 { "" } else { "s" })
     }
@@ -460,7 +460,7 @@ impl Sets {
         let mut lane = Lane::exact(value);
         lane.trust = lane.trust.in_doubt(why);
         // A comparison may move terms of the lanes that a derivative subtracts.
-        let moved = (why != Why::Derivative).then_some(Moved::NOTHING);
+        let moved = (why != Why::Derivative).then_some(MovableTerms::NOTHING);
         let polynomial = moved.and_then(|_| Polynomial::within(&set));
         lane.trust.cell = Some(self.new_float(Float { set, polynomial, moved, cause: None })?);
         Ok(lane)
@@ -534,7 +534,7 @@ impl Sets {
         let profile = self.profile;
         for (i, result) in results.iter_mut().enumerate().filter(|(_, result)| !result.trust.is_decided(profile)) {
             let set = sets.as_ref().map_or(Set::ANY, |sets| sets[i]);
-            self.give(result, Passed { set, polynomial: None, moved: None }, instruction, args)?;
+            self.give(result, ComponentBound { set, polynomial: None, moved: None }, instruction, args)?;
         }
         Ok(())
     }
@@ -548,7 +548,7 @@ impl Sets {
             let zero_sign = x.trust.zero_sign && y.trust.zero_sign;
             return Some(Lane { trust: Trust { grid: Some(grid), zero_sign, ..x.trust }, ..x });
         }
-        let Passed { set, polynomial, moved } = passing::chosen(self.passable(x), self.passable(y), None);
+        let ComponentBound { set, polynomial, moved } = passing::chosen(self.passable(x), self.passable(y), None);
         if !set.is_bounded() {
             return None;
         }
@@ -567,7 +567,7 @@ impl Sets {
     ) -> Result<(), Unsettled> {
         if !polynomial.is_bounded() {
             let set = (self.rules.bound)(&polynomial);
-            return self.give(result, Passed { set, polynomial: Some(polynomial), moved: None }, instruction, args);
+            return self.give(result, ComponentBound { set, polynomial: Some(polynomial), moved: None }, instruction, args);
         }
         result.trust.cell = Some(self.new_polynomial(polynomial)?);
         Ok(())
@@ -577,7 +577,7 @@ impl Sets {
     fn give(
         &mut self,
         result: &mut Lane,
-        Passed { set, polynomial, moved }: Passed,
+        ComponentBound { set, polynomial, moved }: ComponentBound,
         instruction: Instruction,
         args: &[(&[Lane], usize)],
     ) -> Result<(), Unsettled> {
@@ -658,9 +658,9 @@ impl Sets {
         let mut by_polynomials = None;
         for (i, result) in results.iter_mut().enumerate().filter(|(_, result)| result.trust.grid.is_none()) {
             let polynomial = made.as_ref().map(|made| made[i]);
-            let anything = Passed::ANYTHING;
+            let anything = ComponentBound::ANYTHING;
             let passed = match (&by_rule, polynomial) {
-                (Some(sets), Some(_)) => Passed { set: sets[i], polynomial, moved: None },
+                (Some(sets), Some(_)) => ComponentBound { set: sets[i], polynomial, moved: None },
                 (Some(sets), None) => self.function(instruction, args, i, sets[i]),
                 (None, Some(polynomial)) => {
                     self.give_polynomial(result, polynomial, instruction, args)?;
@@ -692,7 +692,7 @@ impl Sets {
     }
 
     /// Component i of a function's result, which lies in that set.
-    fn function(&self, instruction: Instruction, args: &[(&[Lane], usize)], i: usize, set: Set) -> Passed {
+    fn function(&self, instruction: Instruction, args: &[(&[Lane], usize)], i: usize, set: Set) -> ComponentBound {
         let operand = |lanes: &[Lane]| lanes.iter().map(|&lane| self.polynomial(lane)).collect();
         let operands: Option<SmallVec<[Polynomials; 3]>> = args.iter().map(|(lanes, _)| operand(lanes)).collect();
         let moved = operands.filter(|_| set.is_bounded()).and_then(|operands| {
@@ -700,7 +700,7 @@ impl Sets {
             (self.rules.moved)(instruction, &operands, i, &set)
         });
         let polynomial = moved.and_then(|moved| Side { set, moved }.polynomial());
-        Passed { set, polynomial, moved }
+        ComponentBound { set, polynomial, moved }
     }
 
     /// Applies the rule of a function to the sets of its operands' polynomials. `None` if one is
@@ -719,34 +719,34 @@ impl Sets {
     }
 
     /// A component that is chosen from polynomials or made of them, but is none itself.
-    fn passed(&self, instruction: Instruction, args: &[(&[Lane], usize)], i: usize) -> Option<Passed> {
+    fn passed(&self, instruction: Instruction, args: &[(&[Lane], usize)], i: usize) -> Option<ComponentBound> {
         let is_usual = std::ptr::fn_addr_eq(self.rules.passed, passing::passed as Passing);
         if let (true, Some(Op::Div), [(x, _), (y, _)]) = (is_usual, Op::of(instruction), args) {
             // Quotients are frequent, and only the polynomials count for them.
             return passing::quotient(&self.polynomial(*x.get(i)?)?, &self.polynomial(*y.get(i)?)?, self.rules.bound);
         }
-        let mut operands: SmallVec<[Passed; 3]> = SmallVec::new();
+        let mut operands: SmallVec<[ComponentBound; 3]> = SmallVec::new();
         for (lanes, _) in args {
             operands.push(self.passable(*lanes.get(i)?));
         }
         (self.rules.passed)(self.profile, instruction, &operands, self.rules.bound)
     }
 
-    fn passable(&self, lane: Lane) -> Passed {
+    fn passable(&self, lane: Lane) -> ComponentBound {
         let polynomial = self.polynomial(lane);
         let moved = self.moved(lane);
         let set = match (&polynomial, moved) {
             // A value by itself lies in its own set only.
-            (Some(polynomial), None | Some(Moved::Terms { .. })) => (self.rules.bound)(polynomial),
+            (Some(polynomial), None | Some(MovableTerms::Terms { .. })) => (self.rules.bound)(polynomial),
             _ => self.operand(lane).set,
         };
-        Passed { set, polynomial, moved: moved.or(polynomial.map(Moved::polynomial)) }
+        ComponentBound { set, polynomial, moved: moved.or(polynomial.map(MovableTerms::polynomial)) }
     }
 
     /// What a comparison may move of a float that is by itself, or is no polynomial.
-    fn moved(&self, lane: Lane) -> Option<Moved> {
+    fn moved(&self, lane: Lane) -> Option<MovableTerms> {
         match lane.trust.cell.map(|id| self.content(id)) {
-            _ if lane.trust.grid.is_some_and(|grid| grid.leaf) => Some(Moved::NOTHING),
+            _ if lane.trust.grid.is_some_and(|grid| grid.leaf) => Some(MovableTerms::NOTHING),
             Some(Content::Float(at)) if lane.trust.grid.is_none() => self.float(at).moved,
             _ => None,
         }
@@ -846,7 +846,7 @@ impl Sets {
             return if self.passable(x).set.is_bounded() { Truth::from(false) } else { Truth::BOTH };
         }
         if let (Some(p), Some(q)) = (self.polynomial(x), self.polynomial(y))
-            && (self.moved(x), self.moved(y)) != (Some(Moved::NOTHING), Some(Moved::NOTHING))
+            && (self.moved(x), self.moved(y)) != (Some(MovableTerms::NOTHING), Some(MovableTerms::NOTHING))
         {
             let by_terms = rules::compared_by_difference(instruction, &(self.rules.bound)(&p.compared_with(q)));
             if by_terms != Truth::BOTH {

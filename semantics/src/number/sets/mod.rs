@@ -30,12 +30,12 @@ mod rules;
 mod set;
 
 pub use cause::{Cause, Site};
-pub use cells::{Allowed, Budget, CellId, Exploration, Explored, Left, Rules, Sets, Unsettled, explore};
+pub use cells::{Allowed, Budget, CellId, Exploration, Explored, Rules, Sets, SkippedBranch, Unsettled, explore};
 pub(crate) use cells::{Open, follow};
 pub use format::Format;
-pub use moving::{Moved, Side, compared_moved};
+pub use moving::{MovableTerms, Side, compared_moved};
 pub use observation::{Observation, observe};
-pub use passing::{Passed, passed};
+pub use passing::{ComponentBound, passed};
 pub use rewriting::{Polynomial, Polynomials, polynomials};
 pub use rules::{Certain, Certainty, Operand, Truth, allowed, allowed_alone, allowed_in, compared, narrowed};
 pub use set::{Set, Span};

@@ -34,7 +34,7 @@ use smallvec::SmallVec;
 
 /// The terms of a value that a comparison may move to its other side.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Moved {
+pub enum MovableTerms {
     /// No terms: a value by itself. The number is the factor by which a comparison may multiply its
     /// sides: the magnitude of the value's divisor, or 1 if it is no quotient.
     Nothing(f64),
@@ -56,7 +56,7 @@ pub struct Side {
     /// The possible values; bounded.
     pub set: Set,
     /// The terms that may be moved.
-    pub moved: Moved,
+    pub moved: MovableTerms,
 }
 
 /// The range in which roots and squares of the compared values stay far from the least and the
@@ -65,58 +65,58 @@ const SQUARES: (f64, f64) = (1e-15, 1e15);
 
 /// Terms without a divisor: `terms` monomials of at most `degree` leaves, whose magnitudes sum to
 /// at most `magnitude`.
-fn sum(magnitude: f64, terms: u16, degree: u16) -> Moved {
-    Moved::Terms { dividend: Polynomial { terms, ..Polynomial::monomial(magnitude, degree) }, divisor: None }
+fn sum(magnitude: f64, terms: u16, degree: u16) -> MovableTerms {
+    MovableTerms::Terms { dividend: Polynomial { terms, ..Polynomial::monomial(magnitude, degree) }, divisor: None }
 }
 
 fn magnitude(set: &Set) -> f64 {
     set.hull().map_or(f64::INFINITY, |hull| hull.low.abs().max(hull.high.abs()))
 }
 
-impl Moved {
+impl MovableTerms {
     /// For a value by itself that is no quotient.
-    pub const NOTHING: Moved = Moved::Nothing(1.0);
+    pub const NOTHING: MovableTerms = MovableTerms::Nothing(1.0);
 
     /// The terms of a polynomial.
-    pub fn polynomial(polynomial: Polynomial) -> Moved {
-        Moved::Terms { dividend: polynomial, divisor: None }
+    pub fn polynomial(polynomial: Polynomial) -> MovableTerms {
+        MovableTerms::Terms { dividend: polynomial, divisor: None }
     }
 
     /// The terms of P/Q. All evaluations of Q are within `rho` of Q, relative to Q.
-    pub(super) fn quotient(dividend: &Polynomial, divisor: &Polynomial, rho: f64) -> Moved {
+    pub(super) fn quotient(dividend: &Polynomial, divisor: &Polynomial, rho: f64) -> MovableTerms {
         let scale = 1.0 / (divisor.value.abs() * (1.0 - rho));
         let scaled = |of: &Polynomial, operations: u16| Polynomial {
             high: of.high * scale.max(1.0),
             terms: of.terms,
             ..Polynomial::monomial(of.most() * scale, of.degree.saturating_add(operations))
         };
-        Moved::Terms { dividend: scaled(dividend, 4), divisor: Some(scaled(divisor, 0)) }
+        MovableTerms::Terms { dividend: scaled(dividend, 4), divisor: Some(scaled(divisor, 0)) }
     }
 
     /// The terms of a choice between two sides, if it is not known which is chosen.
-    pub(super) fn of_either(x: &Side, y: &Side) -> Moved {
-        if (x.moved, y.moved) == (Moved::NOTHING, Moved::NOTHING) {
-            return Moved::NOTHING;
+    pub(super) fn of_either(x: &Side, y: &Side) -> MovableTerms {
+        if (x.moved, y.moved) == (MovableTerms::NOTHING, MovableTerms::NOTHING) {
+            return MovableTerms::NOTHING;
         }
         let ((a, b), (c, d)) = (x.fraction(), y.fraction());
         let divisor = match (b, d) {
             (None, None) => None,
             (b, d) => Some(greatest(b.unwrap_or(ONE), d.unwrap_or(ONE))),
         };
-        Moved::Terms { dividend: greatest(a, c), divisor }
+        MovableTerms::Terms { dividend: greatest(a, c), divisor }
     }
 
     /// The terms of component i of a function's result for these operands. The result is in `set`.
     /// `None` if the terms are not known here.
-    pub fn of_function(instruction: Instruction, operands: &[&[Polynomial]], i: usize, set: &Set) -> Option<Moved> {
+    pub fn of_function(instruction: Instruction, operands: &[&[Polynomial]], i: usize, set: &Set) -> Option<MovableTerms> {
         match operands.iter().flat_map(|operand| operand.iter()).all(Polynomial::is_leaf) {
-            true => Moved::of_leaves(instruction, operands, i, set),
-            false => Moved::of_polynomials(instruction, operands, i, set),
+            true => MovableTerms::of_leaves(instruction, operands, i, set),
+            false => MovableTerms::of_polynomials(instruction, operands, i, set),
         }
     }
 
-    /// [`Moved::of_function`] of polynomials that are not all leaves.
-    fn of_polynomials(instruction: Instruction, operands: &[&[Polynomial]], i: usize, set: &Set) -> Option<Moved> {
+    /// [`MovableTerms::of_function`] of polynomials that are not all leaves.
+    fn of_polynomials(instruction: Instruction, operands: &[&[Polynomial]], i: usize, set: &Set) -> Option<MovableTerms> {
         let Instruction::Glsl(number) = instruction else { return None };
         let first = operands.first()?;
         let x = first.get(i).or(first.first())?;
@@ -142,9 +142,9 @@ impl Moved {
                 let terms = squares.terms.saturating_add(x.terms);
                 Some(sum(x.most() / least.sqrt() * (1.0 + squares.most() / least), terms, squares.degree.saturating_add(10)))
             }
-            Glsl::Exp | Glsl::Exp2 | Glsl::Log | Glsl::Log2 => Some(Moved::NOTHING),
-            Glsl::Sin | Glsl::Cos | Glsl::Tan | Glsl::Asin | Glsl::Acos | Glsl::Atan | Glsl::Atan2 => Some(Moved::NOTHING),
-            Glsl::Asinh | Glsl::Acosh | Glsl::Atanh => Some(Moved::NOTHING),
+            Glsl::Exp | Glsl::Exp2 | Glsl::Log | Glsl::Log2 => Some(MovableTerms::NOTHING),
+            Glsl::Sin | Glsl::Cos | Glsl::Tan | Glsl::Asin | Glsl::Acos | Glsl::Atan | Glsl::Atan2 => Some(MovableTerms::NOTHING),
+            Glsl::Asinh | Glsl::Acosh | Glsl::Atanh => Some(MovableTerms::NOTHING),
             Glsl::Radians | Glsl::Degrees => Some(sum(x.most() * 60.0, x.terms, x.degree.saturating_add(2))),
             // x·x for a power of 2.
             Glsl::Pow => {
@@ -165,7 +165,7 @@ impl Moved {
         }
     }
 
-    fn of_leaves(instruction: Instruction, operands: &[&[Polynomial]], i: usize, set: &Set) -> Option<Moved> {
+    fn of_leaves(instruction: Instruction, operands: &[&[Polynomial]], i: usize, set: &Set) -> Option<MovableTerms> {
         use spirv::Op;
         // Only component i of each operand matters for a function that works by component.
         let of = |k: usize| operands.get(k).and_then(|x| x.get(i).or(x.first()));
@@ -175,19 +175,21 @@ impl Moved {
         let of_length = |degree: u16| Some(sum(of_root()?.high, n, degree));
         match instruction {
             Instruction::Core(opcode) => match Op::from_u32(opcode.into())? {
-                Op::FDiv => Some(Moved::Nothing(operands.get(1)?.get(i)?.value.abs())),
-                Op::QuantizeToF16 => Some(Moved::NOTHING),
+                Op::FDiv => Some(MovableTerms::Nothing(operands.get(1)?.get(i)?.value.abs())),
+                Op::QuantizeToF16 => Some(MovableTerms::NOTHING),
                 // x - y·n, where n is a whole number.
                 Op::FRem | Op::FMod => Some(sum(2.0 * most(0) + most(1), 2, 3)),
                 _ => None,
             },
             Instruction::Glsl(number) => match Glsl::from_u32(number)? {
-                Glsl::Round | Glsl::RoundEven | Glsl::Trunc | Glsl::Floor | Glsl::Ceil | Glsl::FSign | Glsl::FAbs => Some(Moved::NOTHING),
-                Glsl::FMin | Glsl::FMax | Glsl::FClamp | Glsl::NMin | Glsl::NMax | Glsl::NClamp | Glsl::Step => Some(Moved::NOTHING),
-                Glsl::Exp | Glsl::Exp2 | Glsl::Log | Glsl::Log2 | Glsl::Pow => Some(Moved::NOTHING),
-                Glsl::Sqrt | Glsl::InverseSqrt => of_root().map(|_| Moved::NOTHING),
-                Glsl::Sin | Glsl::Cos | Glsl::Tan | Glsl::Asin | Glsl::Acos | Glsl::Atan | Glsl::Atan2 => Some(Moved::NOTHING),
-                Glsl::Asinh | Glsl::Acosh | Glsl::Atanh | Glsl::FaceForward => Some(Moved::NOTHING),
+                Glsl::Round | Glsl::RoundEven | Glsl::Trunc | Glsl::Floor | Glsl::Ceil | Glsl::FSign | Glsl::FAbs => {
+                    Some(MovableTerms::NOTHING)
+                }
+                Glsl::FMin | Glsl::FMax | Glsl::FClamp | Glsl::NMin | Glsl::NMax | Glsl::NClamp | Glsl::Step => Some(MovableTerms::NOTHING),
+                Glsl::Exp | Glsl::Exp2 | Glsl::Log | Glsl::Log2 | Glsl::Pow => Some(MovableTerms::NOTHING),
+                Glsl::Sqrt | Glsl::InverseSqrt => of_root().map(|_| MovableTerms::NOTHING),
+                Glsl::Sin | Glsl::Cos | Glsl::Tan | Glsl::Asin | Glsl::Acos | Glsl::Atan | Glsl::Atan2 => Some(MovableTerms::NOTHING),
+                Glsl::Asinh | Glsl::Acosh | Glsl::Atanh | Glsl::FaceForward => Some(MovableTerms::NOTHING),
                 // One product, by a constant that is rounded.
                 Glsl::Radians | Glsl::Degrees => Some(sum(magnitude(set), 1, 3)),
                 Glsl::Sinh | Glsl::Cosh => Some(sum(1.01 * libm::exp(most(0)), 2, 2)),
@@ -201,7 +203,7 @@ impl Moved {
                 Glsl::Determinant | Glsl::MatrixInverse => {
                     let m = *operands.first()?;
                     match m.len() {
-                        4 | 9 | 16 if number == Glsl::Determinant as u32 => determinant(m, m.len().isqrt()).map(Moved::polynomial),
+                        4 | 9 | 16 if number == Glsl::Determinant as u32 => determinant(m, m.len().isqrt()).map(MovableTerms::polynomial),
                         4 | 9 | 16 => of_inverse(m, i),
                         _ => None,
                     }
@@ -239,12 +241,12 @@ fn minor(m: &[Polynomial], n: usize, c: usize, r: usize) -> SmallVec<[Polynomial
 }
 
 /// The terms of component i of a matrix inverse: a cofactor over the determinant.
-fn of_inverse(m: &[Polynomial], i: usize) -> Option<Moved> {
+fn of_inverse(m: &[Polynomial], i: usize) -> Option<MovableTerms> {
     let n = m.len().isqrt();
     let divisor = determinant(m, n)?;
     let rho = divisor.error()? / divisor.value.abs();
     (rho <= 0.25).then_some(())?;
-    Some(Moved::quotient(&determinant(&minor(m, n, i % n, i / n), n - 1)?, &divisor, rho))
+    Some(MovableTerms::quotient(&determinant(&minor(m, n, i % n, i / n), n - 1)?, &divisor, rho))
 }
 
 /// The divisor of a side that has none.
@@ -257,8 +259,8 @@ impl Side {
         let ((dividend, divisor), within) = (self.fraction(), Polynomial::within(&self.set)?);
         let factor = match (self.moved, divisor) {
             (_, None) => 1.0,
-            (Moved::Nothing(divisor), _) => divisor.max(1.0 / divisor),
-            (Moved::Terms { .. }, _) => f64::INFINITY,
+            (MovableTerms::Nothing(divisor), _) => divisor.max(1.0 / divisor),
+            (MovableTerms::Terms { .. }, _) => f64::INFINITY,
         };
         Some(Polynomial { value: within.value, spread: within.spread, factor, ..greatest(dividend, within) })
     }
@@ -266,8 +268,8 @@ impl Side {
     /// The dividend and the divisor. A value by itself is one monomial.
     fn fraction(&self) -> (Polynomial, Option<Polynomial>) {
         match self.moved {
-            Moved::Terms { dividend, divisor } => (dividend, divisor),
-            Moved::Nothing(divisor) => {
+            MovableTerms::Terms { dividend, divisor } => (dividend, divisor),
+            MovableTerms::Nothing(divisor) => {
                 let (magnitude, scale) = (magnitude(&self.set), (1.0 / divisor).max(1.0));
                 let of = |magnitude: f64, high: f64, degree: u16| Polynomial { high, ..Polynomial::monomial(magnitude, degree) };
                 let dividend = of(magnitude, (magnitude * divisor).max(1.0) * scale, if divisor == 1.0 { 1 } else { 5 });
@@ -284,7 +286,7 @@ fn error(x: &Side, y: &Side) -> Option<(f64, f64)> {
     if !x.set.is_bounded() || !y.set.is_bounded() {
         return None;
     }
-    if let (Moved::Nothing(a), Moved::Nothing(b)) = (x.moved, y.moved) {
+    if let (MovableTerms::Nothing(a), MovableTerms::Nothing(b)) = (x.moved, y.moved) {
         let overflows = magnitude(&x.set).max(magnitude(&y.set)).max(1.0) * a.max(1.0) * b.max(1.0) >= TOO_HIGH;
         return (!overflows).then_some((0.0, 2.0 * LOST * (1.0 / (a * b)).max(1.0)));
     }

@@ -21,7 +21,7 @@
 //!   ([`Polynomial::loosened`]). Its rule gives a set for all of these evaluations. `moving` has
 //!   the terms that a comparison may move.
 
-use super::moving::{self, Moved, Side};
+use super::moving::{self, MovableTerms, Side};
 use super::rewriting::{Bound, LOST, Polynomial, UNIT};
 use super::rules::{self, Operand};
 use super::{Set, Span};
@@ -29,14 +29,14 @@ use crate::number::{Instruction, Op, Profile};
 
 /// A component of an operand, or of a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Passed {
+pub struct ComponentBound {
     /// The possible values.
     pub set: Set,
     /// A polynomial that bounds the value. `None` if none is known.
     pub polynomial: Option<Polynomial>,
     /// The terms that a comparison may move, if they are known. For a polynomial, these are
     /// its terms.
-    pub moved: Option<Moved>,
+    pub moved: Option<MovableTerms>,
 }
 
 /// Whole numbers up to this magnitude are added without rounding.
@@ -51,7 +51,7 @@ pub(super) fn passes(instruction: Instruction) -> bool {
 
 /// The result of an instruction, for one component of each operand. `None` if the result may
 /// be anything.
-pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], bound: Bound) -> Option<Passed> {
+pub fn passed(profile: Profile, instruction: Instruction, operands: &[ComponentBound], bound: Bound) -> Option<ComponentBound> {
     if operands.iter().any(|operand| !operand.set.is_bounded()) {
         return None;
     }
@@ -61,7 +61,7 @@ pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], b
         let set = with_both_zeros(set);
         let constant = if set == Set::ZERO { Some(0.0) } else { set.only() };
         let polynomial = constant.map(|x| Polynomial::leaf(x as f32)).or_else(|| Polynomial::within(&set));
-        Some(Passed { set, polynomial, moved: Some(Moved::NOTHING) })
+        Some(ComponentBound { set, polynomial, moved: Some(MovableTerms::NOTHING) })
     };
     match (Op::of_numbers(instruction)?, operands) {
         (Op::Abs, &[x]) => {
@@ -109,9 +109,9 @@ pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], b
                 return of(set);
             }
             // Where rounding changes nothing, an implementation may draw in the operand instead.
-            let whole = Side { set, moved: Moved::NOTHING };
+            let whole = Side { set, moved: MovableTerms::NOTHING };
             let polynomial = x.polynomial.zip(Polynomial::within(&set)).map(|(x, whole)| x.either(whole));
-            Some(Passed { set: with_both_zeros(set), polynomial, moved: x.side().map(|x| Moved::of_either(&x, &whole)) })
+            Some(ComponentBound { set: with_both_zeros(set), polynomial, moved: x.side().map(|x| MovableTerms::of_either(&x, &whole)) })
         }
         (Op::Fract, &[x]) => {
             // x - floor(x), where each may be another evaluation of x.
@@ -130,9 +130,9 @@ pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], b
 }
 
 /// A result that is this polynomial. `None` if it has no bound.
-fn of_polynomial(polynomial: Polynomial, bound: Bound) -> Option<Passed> {
+fn of_polynomial(polynomial: Polynomial, bound: Bound) -> Option<ComponentBound> {
     let set = bound(&polynomial);
-    set.is_bounded().then(|| Passed { set: with_both_zeros(set), polynomial: Some(polynomial), moved: None })
+    set.is_bounded().then(|| ComponentBound { set: with_both_zeros(set), polynomial: Some(polynomial), moved: None })
 }
 
 /// The whole number that `op` makes of every evaluation of a polynomial. `None` if they may differ.
@@ -145,13 +145,13 @@ fn whole(profile: Profile, polynomial: &Polynomial, op: Op, bound: Bound) -> Opt
     if whole == Set::ZERO { Some(0.0) } else { whole.only().map(|x| x as f32) }
 }
 
-impl Passed {
+impl ComponentBound {
     /// A value of which nothing is known.
-    pub(super) const ANYTHING: Passed = Passed { set: Set::ANY, polynomial: None, moved: None };
+    pub(super) const ANYTHING: ComponentBound = ComponentBound { set: Set::ANY, polynomial: None, moved: None };
 
-    pub(super) fn negated(self) -> Passed {
+    pub(super) fn negated(self) -> ComponentBound {
         let negative = self.set.spans().iter().fold(Set::NONE, |set, span| set.with(Span { low: -span.high, high: -span.low }));
-        Passed { set: negative, polynomial: self.polynomial.map(|polynomial| -polynomial), ..self }
+        ComponentBound { set: negative, polynomial: self.polynomial.map(|polynomial| -polynomial), ..self }
     }
 
     /// This value as a side of a comparison. `None` if the terms that may be moved are not known.
@@ -168,7 +168,7 @@ fn with_both_zeros(set: Set) -> Set {
 /// Whether x < y, if every evaluation gives the same answer: by the polynomial of the difference.
 /// For equal values both answers are right, since the caller chooses one of the two. So a
 /// difference that is never positive, or never negative, is certain.
-fn below(x: Passed, y: Passed, bound: Bound) -> Option<bool> {
+fn below(x: ComponentBound, y: ComponentBound, bound: Bound) -> Option<bool> {
     let by_sets = || moving::is_below(&x.side()?, &y.side()?);
     let (Some(p), Some(q)) = (x.polynomial, y.polynomial) else { return by_sets() };
     // No evaluation compares two leaves wrongly, unless it loses their difference.
@@ -184,25 +184,29 @@ fn below(x: Passed, y: Passed, bound: Bound) -> Option<bool> {
 }
 
 /// x if `is_x` is true, y if it is false, and either of them if it is not known.
-pub(super) fn chosen(x: Passed, y: Passed, is_x: Option<bool>) -> Passed {
+pub(super) fn chosen(x: ComponentBound, y: ComponentBound, is_x: Option<bool>) -> ComponentBound {
     match is_x {
         Some(true) => x,
         Some(false) => y,
         None => {
-            let moved = x.side().zip(y.side()).map(|(x, y)| Moved::of_either(&x, &y));
+            let moved = x.side().zip(y.side()).map(|(x, y)| MovableTerms::of_either(&x, &y));
             let polynomial = x.polynomial.zip(y.polynomial).map(|(x, y)| x.either(y));
-            Passed { set: with_both_zeros(x.set.union(y.set)), polynomial, moved }
+            ComponentBound { set: with_both_zeros(x.set.union(y.set)), polynomial, moved }
         }
     }
 }
 
 /// The result of a quotient of polynomials. `None` if there is no bound.
-pub(super) fn quotient(x: &Polynomial, y: &Polynomial, bound: Bound) -> Option<Passed> {
+pub(super) fn quotient(x: &Polynomial, y: &Polynomial, bound: Bound) -> Option<ComponentBound> {
     // Each evaluation of a leaf is the leaf.
     let is_point = y.operations() == 0.0 && y.spread == 0.0 && y.value != 0.0;
     let hull = if is_point { Span::point(y.value) } else { bound(y).hull()? };
     let polynomial = x.over(y, hull)?;
     let set = bound(&polynomial);
     let rho = (hull.low - y.value).abs().max((hull.high - y.value).abs()) / y.value.abs() + UNIT;
-    set.is_bounded().then(|| Passed { set: with_both_zeros(set), polynomial: Some(polynomial), moved: Some(Moved::quotient(x, y, rho)) })
+    set.is_bounded().then(|| ComponentBound {
+        set: with_both_zeros(set),
+        polynomial: Some(polynomial),
+        moved: Some(MovableTerms::quotient(x, y, rho)),
+    })
 }

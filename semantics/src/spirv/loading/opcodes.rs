@@ -12,7 +12,7 @@ use crate::spirv::{declare, grammar, lockstep, operation, specialize, step};
 
 /// How the instructions of an opcode are handled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Treatment {
     /// These rules of the relation may apply to them.
     Executed(Vec<Rule>),
     /// Loading reads them. They are not steps.
@@ -34,7 +34,7 @@ pub struct Opcode {
     /// refused instructions.
     pub section: Option<&'static str>,
     /// How it is handled.
-    pub standing: Standing,
+    pub standing: Treatment,
     /// Whether the lockstep machine compiles it.
     pub lockstep: bool,
 }
@@ -56,7 +56,7 @@ pub fn all() -> Vec<Opcode> {
             instruction: Instruction::Glsl(number),
             name: i.opname.to_string(),
             section: Some("GLSL.std.450"),
-            standing: operation.map_or(Standing::Refused, |operation| Standing::Executed(vec![step::compute::extended_rule(operation)])),
+            standing: operation.map_or(Treatment::Refused, |operation| Treatment::Executed(vec![step::compute::extended_rule(operation)])),
             // The machine refuses a number of the set exactly if it is not in the table
             // of operations.
             lockstep: operation.is_some(),
@@ -65,16 +65,16 @@ pub fn all() -> Vec<Opcode> {
     core.chain(extended).collect()
 }
 
-fn standing(op: Op) -> Standing {
+fn standing(op: Op) -> Treatment {
     let rules: Vec<Rule> = step::Rules::standard().about(op).map(|(rule, _)| rule).collect();
     if !rules.is_empty() {
-        Standing::Executed(rules)
+        Treatment::Executed(rules)
     } else if specialize::is_spec_constant(op) {
-        Standing::Specialized
+        Treatment::Specialized
     } else if declare::section(op).is_some() || declare::is_structure(op) {
-        Standing::Declared
+        Treatment::Declared
     } else {
-        Standing::Refused
+        Treatment::Refused
     }
 }
 

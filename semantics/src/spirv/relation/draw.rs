@@ -198,7 +198,7 @@ fn stages(
         return Ok(outcome);
     }
     let &By { relation, rules, schedule, sets, .. } = by;
-    let Before { fragments, variables, vertices, instructions } =
+    let PreparedDraw { fragments, variables, vertices, instructions } =
         match before((vertex, fragment), entries, draw, (relation, &mut |_| None), rules, schedule, sink)? {
             Outcome::Observed(before) => before,
             ended => return Ok(ended.map(|_| DrawObservation::default())),
@@ -284,7 +284,7 @@ impl Written {
 }
 
 /// A draw, before its first fragment.
-struct Before<'a> {
+struct PreparedDraw<'a> {
     fragments: fragment::Fragments<'a, 'a>,
     /// The variables that the fragment stage uses.
     variables: Vec<&'a Variable>,
@@ -312,7 +312,7 @@ fn before<'a>(
     rules: &'a raster::Rules,
     schedule: &Schedule,
     sink: &mut dyn Sink,
-) -> Result<Outcome<Before<'a>>, Refused> {
+) -> Result<Outcome<PreparedDraw<'a>>, Refused> {
     check(draw)?;
     for (entry, model) in [(vertex_entry, ExecutionModel::Vertex), (fragment_entry, ExecutionModel::Fragment)] {
         if entry.model != model {
@@ -338,7 +338,7 @@ fn before<'a>(
             true => Written::of(observed, Vec::new(), Vec::new(), effects),
             false => Written::default(),
         };
-        return Ok(Outcome::Observed(Before { fragments, variables, vertices: written, instructions }));
+        return Ok(Outcome::Observed(PreparedDraw { fragments, variables, vertices: written, instructions }));
     }
     let mut grid = Grid::of(vertex, relation, stage, vertices, topology, draw.limits.of_relation()).until(draw.limits.time);
     grid.go(schedule, sink);
@@ -351,7 +351,7 @@ fn before<'a>(
             true => Written::of(observed, report.doubtful, report.doubtful_texels, effects),
             false => Written::default(),
         };
-        Before { fragments, variables, vertices: written, instructions }
+        PreparedDraw { fragments, variables, vertices: written, instructions }
     }))
 }
 

@@ -49,7 +49,7 @@ use crate::spirv::step::{Action, Arrived, Awaited, Config, Env, Event, Join, Nex
 use crate::undefined::{Site, Undefined};
 use barrier::{barrier_release, divergent_barrier};
 use path::Path;
-use prepare::{Dispatched, Prepared};
+use prepare::{DispatchInvocations, Prepared};
 use quad::{divergent_derivatives, quad_derivatives};
 use work::{Finished, Work};
 
@@ -125,7 +125,7 @@ enum State {
 
 /// A run over sets of a part of a dispatch.
 #[derive(Clone)]
-struct Over {
+struct SetsRun {
     sets: RefCell<Sets>,
     /// The part: a workgroup, or one of its invocations.
     part: Part,
@@ -181,7 +181,7 @@ pub(in crate::spirv) struct Grid<'m, 'r, W> {
     doubtful: bool,
     ending: Option<Outcome<Observation>>,
     /// The run over sets, if this is one.
-    over: Option<Box<Over>>,
+    over: Option<Box<SetsRun>>,
     /// The time limit, if there is one.
     time: Option<TimeLimit>,
     /// The log of actions, if executions are enumerated.
@@ -191,7 +191,7 @@ pub(in crate::spirv) struct Grid<'m, 'r, W> {
     split: bool,
 }
 
-impl<'m, 'r> Grid<'m, 'r, Dispatched<'m>> {
+impl<'m, 'r> Grid<'m, 'r, DispatchInvocations<'m>> {
     /// The grid before the first workgroup. The inner error is the outcome of a refused dispatch.
     fn new(module: &'m Module, dispatch: &Dispatch<'_>, relation: &'r Relation) -> Result<Result<Self, Outcome<Observation>>, LoadError> {
         let entry = module.entry_point(dispatch.entry)?;
@@ -312,7 +312,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
 
     /// Chooses the way of an invocation if it branches next on an undefined value. `None` if such a
     /// branch is undefined behaviour.
-    fn way(&mut self, number: u32) -> over::Branched {
+    fn way(&mut self, number: u32) -> over::DecidedCondition {
         let (ways, invocation) = (self.relation.ways.as_ref()?, self.invocations.get_mut(&number)?);
         let branched = ways.decide(&mut invocation.config, invocation.undefined)?;
         invocation.undefined += 1;
@@ -320,7 +320,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
     }
 
     /// Chooses the way of an invocation if it branches next, in a run over sets.
-    fn decide(&mut self, number: u32) -> Result<over::Branched, Unsettled> {
+    fn decide(&mut self, number: u32) -> Result<over::DecidedCondition, Unsettled> {
         match (&mut self.over, self.invocations.get_mut(&number)) {
             (Some(over), Some(invocation)) => over::decide(over.sets.get_mut(), &mut invocation.config),
             _ => Ok(None),
@@ -425,7 +425,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
     fn goes_on(&mut self, number: u32, next: Config<'m>) -> bool {
         if !self.doubtful && next.control.is_doubtful(self.shared.profile()) {
             self.doubtful = true;
-            self.work.wanders(&mut self.shared);
+            self.work.control_in_doubt(&mut self.shared);
         }
         if let Some(invocation) = self.invocations.get_mut(&number) {
             if self.prepared.subgroups {

@@ -93,7 +93,7 @@ impl Extent {
 struct Backing {
     object: Object,
     /// Notes on scalars whose bits do not imply what devices hold, by their first bytes.
-    kept: BTreeMap<u64, Kept>,
+    kept: BTreeMap<u64, Note>,
     /// Why a device may hold other bits anywhere in the buffer, such as after a store out of
     /// bounds.
     anywhere: Option<Why>,
@@ -106,7 +106,7 @@ struct Backing {
 /// A note on a scalar: a device may hold other bits, or may have computed it together with what is
 /// made of it.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::spirv) struct Kept {
+pub(in crate::spirv) struct Note {
     bytes: u8,
     trust: Trust,
     /// Why a device may hold other bits, if so.
@@ -144,7 +144,7 @@ pub struct Shared {
 
 /// Why there is no memory for a dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Missing {
+pub enum NoMemory {
     /// A resource is missing or too small. A sentence.
     Resource(String),
     /// A limit is exceeded.
@@ -153,7 +153,7 @@ pub enum Missing {
 
 impl Shared {
     /// The memory for the variables that an entry point uses.
-    pub fn new(module: &Module, used: &[&Variable], dispatch: &Dispatch<'_>) -> Result<Shared, Missing> {
+    pub fn new(module: &Module, used: &[&Variable], dispatch: &Dispatch<'_>) -> Result<Shared, NoMemory> {
         let mut shared = Shared {
             profile: dispatch.resources.profile(module, dispatch.entry),
             backings: Vec::new(),
@@ -179,7 +179,7 @@ impl Shared {
             Robustness::Access2 => object::Robustness::Rba2,
         };
         let backing = |bytes: &[u8]| {
-            let object = Object::of(bytes).map_err(Missing::Limit)?.robust(robustness);
+            let object = Object::of(bytes).map_err(NoMemory::Limit)?.robust(robustness);
             Ok(Backing { object, kept: BTreeMap::new(), anywhere: None, written: false, aliases: None })
         };
         for buffer in dispatch.resources.buffers {
@@ -190,7 +190,7 @@ impl Shared {
             let Some(index) = dispatch.resources.buffers.iter().position(named) else { continue };
             if float.offset.is_multiple_of(4) && float.offset < dispatch.resources.buffers[index].bytes.len() as u64 / 4 * 4 {
                 shared.bounded.insert((index, float.offset), float.allowed);
-                shared.backings[index].kept.insert(float.offset, Kept::given(Trust::CERTAIN.in_doubt(Why::Approximate)));
+                shared.backings[index].kept.insert(float.offset, Note::given(Trust::CERTAIN.in_doubt(Why::Approximate)));
             }
         }
         shared.backings.push(backing(dispatch.resources.push_constants)?);
@@ -201,7 +201,7 @@ impl Shared {
                 StorageClass::PushConstant => {
                     if (dispatch.resources.push_constants.len() as u64) < needed {
                         let length = dispatch.resources.push_constants.len();
-                        return Err(Missing::Resource(format!("the push constants have {length} bytes; %{} needs {needed}", variable.id)));
+                        return Err(NoMemory::Resource(format!("the push constants have {length} bytes; %{} needs {needed}", variable.id)));
                     }
                     shared.backing_of.insert(variable.id, push_constants);
                 }
@@ -536,7 +536,7 @@ impl Shared {
         for ((buffer, offset), set) in bounded {
             let value = self.float(buffer, offset).map_or(0.0, |lane| lane.float());
             let trust = sets.any_of(value, set, Why::Approximate)?.trust;
-            self.backings[buffer].kept.insert(offset, Kept::given(trust));
+            self.backings[buffer].kept.insert(offset, Note::given(trust));
         }
         Ok(())
     }
@@ -547,10 +547,10 @@ impl Shared {
     }
 }
 
-impl Kept {
+impl Note {
     /// A note on a float that is given as a set.
-    pub(in crate::spirv) fn given(trust: Trust) -> Kept {
-        Kept { bytes: 4, trust, open: Some(Why::Approximate) }
+    pub(in crate::spirv) fn given(trust: Trust) -> Note {
+        Note { bytes: 4, trust, open: Some(Why::Approximate) }
     }
 
     /// The note as the trust of a float.
@@ -574,13 +574,13 @@ impl Kept {
     }
 
     /// The note of a written scalar, if it needs one.
-    pub(in crate::spirv) fn of(scalar: &Scalar, bytes: u8, profile: Profile) -> Option<Kept> {
+    pub(in crate::spirv) fn of(scalar: &Scalar, bytes: u8, profile: Profile) -> Option<Note> {
         let trust = scalar.trust;
         let open = match trust.doubt {
             None if bytes == 4 && !trust.is_decided(profile) => Some(Why::Approximate),
             doubt => doubt,
         };
-        let kept = Kept { bytes, trust, open };
+        let kept = Note { bytes, trust, open };
         let made = bytes == 4 && !profile.is_strict() && trust.grid.is_some_and(|grid| !grid.leaf);
         (scalar.undefined.is_none() && (open.is_some() || made || kept.is_zero(scalar.bits))).then_some(kept)
     }
@@ -591,15 +591,15 @@ impl Kept {
     }
 
     /// Some of its bytes.
-    fn part(self, bytes: u64) -> Option<Kept> {
+    fn part(self, bytes: u64) -> Option<Note> {
         let why = self.open?;
-        Some(Kept { bytes: bytes as u8, trust: self.trust.in_doubt(why), ..self })
+        Some(Note { bytes: bytes as u8, trust: self.trust.in_doubt(why), ..self })
     }
 }
 
 impl Backing {
     /// The scalars that share a byte with a place. No scalar has more than 8 bytes.
-    fn near(&self, cell: Cell) -> impl Iterator<Item = (u64, Kept)> + '_ {
+    fn near(&self, cell: Cell) -> impl Iterator<Item = (u64, Note)> + '_ {
         let near = self.kept.range(cell.offset.saturating_sub(7)..cell.offset + u64::from(cell.bytes));
         near.filter(move |(first, kept)| **first + u64::from(kept.bytes) > cell.offset).map(|(&first, &kept)| (first, kept))
     }
@@ -619,7 +619,7 @@ impl Backing {
     fn settle(&mut self, cell: Cell, scalar: &Scalar, profile: Profile) {
         let end = cell.offset + u64::from(cell.bytes);
         if !self.kept.is_empty() {
-            let over: SmallVec<[(u64, Kept); 8]> = self.near(cell).collect();
+            let over: SmallVec<[(u64, Note); 8]> = self.near(cell).collect();
             for (first, kept) in over {
                 self.kept.remove(&first);
                 let last = first + u64::from(kept.bytes);
@@ -631,7 +631,7 @@ impl Backing {
                 }
             }
         }
-        if let Some(kept) = Kept::of(scalar, cell.bytes, profile) {
+        if let Some(kept) = Note::of(scalar, cell.bytes, profile) {
             self.kept.insert(cell.offset, kept);
         }
     }
@@ -684,16 +684,16 @@ fn initial(module: &Module, type_: u32, constant: u32) -> Scalars {
 }
 
 /// The index of a variable's buffer in the dispatch.
-fn buffer_of(module: &Module, variable: &Variable, needed: u64, buffers: &[Buffer]) -> Result<u32, Missing> {
+fn buffer_of(module: &Module, variable: &Variable, needed: u64, buffers: &[Buffer]) -> Result<u32, NoMemory> {
     let id = variable.id;
     let Some((set, binding)) = module.descriptor(id) else {
-        return Err(Missing::Resource(format!("%{id} has no descriptor set and binding")));
+        return Err(NoMemory::Resource(format!("%{id} has no descriptor set and binding")));
     };
     match buffers.iter().position(|b| b.set == set && b.binding == binding) {
-        None => Err(Missing::Resource(format!("no buffer at set {set}, binding {binding} for %{id}"))),
+        None => Err(NoMemory::Resource(format!("no buffer at set {set}, binding {binding} for %{id}"))),
         Some(index) if (buffers[index].bytes.len() as u64) < needed => {
             let length = buffers[index].bytes.len();
-            Err(Missing::Resource(format!("the buffer at set {set}, binding {binding} has {length} bytes; %{id} needs {needed}")))
+            Err(NoMemory::Resource(format!("the buffer at set {set}, binding {binding} has {length} bytes; %{id} needs {needed}")))
         }
         Some(index) => Ok(index as u32),
     }

@@ -136,7 +136,7 @@ pub struct Solution {
 
 /// A value of the single assignment form.
 #[derive(Clone, Copy, Debug)]
-struct Single {
+struct SsaValue {
     bits: Option<u32>,
     most: u32,
     /// The innermost loop in which it varies from one iteration to the next, or `NONE`.
@@ -159,7 +159,7 @@ struct State<'a> {
     control: Node,
     /// The node of the exit from loop 0. Each loop has one.
     leaving: Node,
-    singles: Vec<Single>,
+    singles: Vec<SsaValue>,
     /// By value of the flow: its single, or `NONE`.
     of_value: Vec<u32>,
     /// By cell: its current value, or `NONE`.
@@ -302,7 +302,7 @@ impl State<'_> {
 
     fn single(&mut self, bits: Option<u32>, most: u32, owner: u32, cause: Cause) -> u32 {
         let node = self.graph.node(cause);
-        self.singles.push(Single { bits, most, owner, node, variable: NONE });
+        self.singles.push(SsaValue { bits, most, owner, node, variable: NONE });
         self.singles.len() as u32 - 1
     }
 

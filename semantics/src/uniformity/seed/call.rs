@@ -1,11 +1,11 @@
 //! Calls: seed 001 "Expressions", function call.
 
-use super::{Asked, Cx, Differs, What};
+use super::{Cx, Differs, NodeMeaning, Requirement};
 use crate::rule::Rule;
 use crate::text::Span;
 use crate::uniformity::graph::Node;
 use crate::uniformity::report::{Exit, Parameter};
-use crate::uniformity::table::{self, Given};
+use crate::uniformity::table::{self, ResultUniformity};
 use crate::wsl::environment::FunctionId;
 use crate::wsl::environment::access::{Callee, Generated};
 use crate::wsl::library::LibraryFunction;
@@ -24,7 +24,7 @@ impl Cx<'_> {
 
     /// A result that depends on control flow and all arguments.
     fn of_arguments(&mut self, rule: Rule, arguments: &[Node], cf: Node, span: Span) -> Node {
-        let result = self.node(What::Value, span);
+        let result = self.node(NodeMeaning::Value, span);
         for &argument in arguments {
             self.imply(rule, 0, result, argument);
         }
@@ -42,11 +42,11 @@ fn call(cx: &mut Cx, f: FunctionId, arguments: &[Node], cf: &mut Node, span: Spa
     cx.fire(rule);
     let metadata = &cx.known[f.0 as usize].metadata;
     if let Some(need) = metadata.control {
-        cx.require(rule, 0, need, Some((f, Asked::Control)), *cf, span);
+        cx.require(rule, 0, need, Some((f, Requirement::Control)), *cf, span);
     }
     let result = match metadata.result {
         true => {
-            let result = cx.node(What::Result(f), span);
+            let result = cx.node(NodeMeaning::Result(f), span);
             cx.imply(rule, 1, result, *cf);
             result
         }
@@ -55,7 +55,7 @@ fn call(cx: &mut Cx, f: FunctionId, arguments: &[Node], cf: &mut Node, span: Spa
     };
     for (i, (&argument, parameter)) in arguments.iter().zip(&metadata.parameters).enumerate() {
         match *parameter {
-            Parameter::MustBeUniform(need) => cx.require(rule, 3, need, Some((f, Asked::Argument(i as u32))), argument, span),
+            Parameter::MustBeUniform(need) => cx.require(rule, 3, need, Some((f, Requirement::Argument(i as u32))), argument, span),
             Parameter::Conditionally if metadata.result => cx.imply(rule, 4, result, argument),
             Parameter::Conditionally | Parameter::Free => {}
         }
@@ -65,7 +65,7 @@ fn call(cx: &mut Cx, f: FunctionId, arguments: &[Node], cf: &mut Node, span: Spa
         Exit::IfUniform(parameters) => parameters,
         Exit::Varies => &[],
     };
-    let came = cx.node(What::Came(f), span);
+    let came = cx.node(NodeMeaning::Came(f), span);
     cx.imply(rule, 5, came, *cf);
     for &i in conditions {
         cx.imply(rule, 6, came, arguments[i as usize]);
@@ -87,8 +87,8 @@ fn call_library(cx: &mut Cx, f: LibraryFunction, arguments: &[Node], cf: Node, s
         cx.require(rule, 2, need, None, cf, span);
     }
     match table::result(&cx.program.env.types, f) {
-        Given::AsArguments => cx.of_arguments(rule, arguments, cf, span),
-        Given::Varies => cx.differs(rule, 3, Differs::Library, span),
+        ResultUniformity::AsArguments => cx.of_arguments(rule, arguments, cf, span),
+        ResultUniformity::Varies => cx.differs(rule, 3, Differs::Library, span),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Explanations of a rejection: the path from a barrier or derivative to a value that differs.
 
-use super::{Asked, Cx, Differs, Label, Origin, What};
+use super::{Cx, Differs, Label, NodeMeaning, Origin, Requirement};
 use crate::text::Span;
 use crate::uniformity::graph::{Graph, Node};
 use crate::uniformity::report::{Rejection, Step};
@@ -29,7 +29,7 @@ impl Cx<'_> {
             let mut hops = backwards.path(&reached, site);
             hops.reverse();
             let Label { what, span } = *self.graph.label(site);
-            let of = if let What::Site(_, of) = what { of } else { None };
+            let of = if let NodeMeaning::Site(_, of) = what { of } else { None };
             let (barrier, mut steps) = self.calls(need, Origin { span, of });
             let way = hops.iter().skip(1).filter(|hop| hop.node != self.cannot);
             steps.extend(way.map(|hop| {
@@ -49,8 +49,8 @@ impl Cx<'_> {
         while let Some((f, asked)) = at.of {
             let known = &self.known[f.0 as usize];
             let next = match asked {
-                Asked::Control => known.control,
-                Asked::Argument(i) => known.parameters[i as usize],
+                Requirement::Control => known.control,
+                Requirement::Argument(i) => known.parameters[i as usize],
             };
             let Some(next) = next else { break };
             way.push(next);
@@ -62,8 +62,8 @@ impl Cx<'_> {
             let Some((f, asked)) = origin.of else { continue };
             let name = self.name(f);
             let text = match asked {
-                Asked::Control => format!("it is reached by this call of `{name}`"),
-                Asked::Argument(i) => {
+                Requirement::Control => format!("it is reached by this call of `{name}`"),
+                Requirement::Argument(i) => {
                     let parameter = self.program.env.function(f).parameters.get(i as usize);
                     let parameter = parameter.map_or("", |p| self.program.env.names.name(p.name));
                     format!("whether it is reached depends on what this call gives for `{parameter}` of `{name}`")
@@ -79,27 +79,27 @@ impl Cx<'_> {
         env.key_name(env.function(f).key)
     }
 
-    pub(super) fn says(&self, what: What) -> String {
+    pub(super) fn says(&self, what: NodeMeaning) -> String {
         let program = self.program;
         let names = &program.env.names;
         let parameter = |i: u32| names.name(program.env.function(self.function).parameters[i as usize].name);
         match what {
-            What::Must(need) => format!("what must be uniform in the {} for each {}", need.scope(), need.noun()),
-            What::Cannot => "what differs between invocations".into(),
-            What::Site(need, _) => format!("this {} or call of what has one", need.noun()),
-            What::Start => format!("control flow at the beginning of `{}`", self.name(self.function)),
-            What::Parameter(i) => format!("the parameter `{}`", parameter(i)),
-            What::Variable(Some(name)) => format!("the variable `{}`", names.name(name)),
-            What::Variable(None) => "this variable".into(),
-            What::Branch => "control flow that this condition decides".into(),
-            What::Behind => "control flow behind this statement".into(),
-            What::Loop => "control flow in this loop".into(),
-            What::Case => "control flow in this case".into(),
-            What::Came(f) => format!("control flow behind this call of `{}`, which may discard", self.name(f)),
-            What::Value => "this value".into(),
-            What::Result(f) => format!("what `{}` returns", self.name(f)),
-            What::Returned => "what is returned here".into(),
-            What::Loaded(why) => self.why(why),
+            NodeMeaning::Must(need) => format!("what must be uniform in the {} for each {}", need.scope(), need.noun()),
+            NodeMeaning::Cannot => "what differs between invocations".into(),
+            NodeMeaning::Site(need, _) => format!("this {} or call of what has one", need.noun()),
+            NodeMeaning::Start => format!("control flow at the beginning of `{}`", self.name(self.function)),
+            NodeMeaning::Parameter(i) => format!("the parameter `{}`", parameter(i)),
+            NodeMeaning::Variable(Some(name)) => format!("the variable `{}`", names.name(name)),
+            NodeMeaning::Variable(None) => "this variable".into(),
+            NodeMeaning::Branch => "control flow that this condition decides".into(),
+            NodeMeaning::Behind => "control flow behind this statement".into(),
+            NodeMeaning::Loop => "control flow in this loop".into(),
+            NodeMeaning::Case => "control flow in this case".into(),
+            NodeMeaning::Came(f) => format!("control flow behind this call of `{}`, which may discard", self.name(f)),
+            NodeMeaning::Value => "this value".into(),
+            NodeMeaning::Result(f) => format!("what `{}` returns", self.name(f)),
+            NodeMeaning::Returned => "what is returned here".into(),
+            NodeMeaning::Loaded(why) => self.why(why),
         }
     }
 

@@ -3,7 +3,7 @@
 //! Each function here returns the node that must be uniform for the value to be uniform. `cf` is
 //! the control flow before the expression, and is set to the control flow after it.
 
-use super::{Cx, What};
+use super::{Cx, NodeMeaning};
 use crate::rule::Rule;
 use crate::text::{Span, deep};
 use crate::uniformity::graph::Node;
@@ -64,7 +64,7 @@ impl Cx<'_> {
     /// Evaluates the right operand of an operator that may skip it.
     fn operand(&mut self, rule: Rule, [left, right]: [ExprId; 2], cf: &mut Node) -> Node {
         let c1 = self.rvalue(left, cf);
-        let inside = self.node(What::Branch, self.program.expr(left).span);
+        let inside = self.node(NodeMeaning::Branch, self.program.expr(left).span);
         self.imply(rule, 0, inside, c1);
         self.imply(rule, 1, inside, *cf);
         let mut at = inside;
@@ -77,7 +77,7 @@ impl Cx<'_> {
     /// discard, it is uniform if it is uniform after each.
     fn meet(&mut self, rule: Rule, operands: &[(ExprId, Node)], cf: &mut Node) {
         if operands.iter().any(|(e, _)| self.may_discard(*e)) {
-            let after = self.node(What::Behind, self.program.expr(operands[0].0).span);
+            let after = self.node(NodeMeaning::Behind, self.program.expr(operands[0].0).span);
             for &(_, at) in operands {
                 self.imply(rule, 2, after, at);
             }
@@ -135,14 +135,14 @@ fn ternary(cx: &mut Cx, [e1, e2, e3]: [ExprId; 3], cf: &mut Node, span: Span) ->
         cx.stuck(span, "there is no rule for ?:");
     }
     let c1 = cx.rvalue(e1, cf);
-    let inside = cx.node(What::Branch, cx.program.expr(e1).span);
+    let inside = cx.node(NodeMeaning::Branch, cx.program.expr(e1).span);
     cx.imply(rule, 0, inside, c1);
     cx.imply(rule, 1, inside, *cf);
     let (mut at2, mut at3) = (inside, inside);
     let c2 = cx.rvalue(e2, &mut at2);
     let c3 = cx.rvalue(e3, &mut at3);
     cx.meet(rule, &[(e2, at2), (e3, at3)], cf);
-    let result = cx.node(What::Value, span);
+    let result = cx.node(NodeMeaning::Value, span);
     cx.imply(rule, 3, result, c2);
     cx.imply(rule, 4, result, c3);
     result

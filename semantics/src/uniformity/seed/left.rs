@@ -4,7 +4,7 @@
 //! returns the node that the address depends on, since `@e` makes an address a value that loads
 //! go through (U-10).
 
-use super::{Cx, Differs, What};
+use super::{Cx, Differs, NodeMeaning};
 use crate::rule::Rule;
 use crate::text::{Span, deep};
 use crate::uniformity::graph::Node;
@@ -123,7 +123,7 @@ impl Cx<'_> {
         }
         match address {
             Some(address) if !self.letter().u10 => {
-                let value = self.node(What::Value, span);
+                let value = self.node(NodeMeaning::Value, span);
                 self.imply(rule, 1, value, *address);
                 self.imply(rule, 2, value, cf);
                 value
@@ -160,7 +160,7 @@ fn left_part(cx: &mut Cx, e: ExprId, index: Option<ExprId>, cf: &mut Node, span:
     let Some(i) = index else { return place };
     let i = cx.rvalue(i, cf);
     let Place::Left { storage, address } = place else { return place };
-    let at = cx.node(What::Value, span);
+    let at = cx.node(NodeMeaning::Value, span);
     cx.imply(rule, 0, at, i);
     if let Some(address) = address {
         cx.imply(rule, 1, at, address);
@@ -197,7 +197,7 @@ fn left_element(cx: &mut Cx, parts: [ExprId; 2], ty: ValueType, cf: &mut Node, s
         Load::Varies => Storage::Differs(Differs::Space(space)),
         Load::AsStored => Storage::Differs(Differs::Pointer),
     };
-    let at = cx.node(What::Value, span);
+    let at = cx.node(NodeMeaning::Value, span);
     cx.imply(rule, 0, at, i);
     cx.imply(rule, 1, at, r);
     Place::Left { storage, address: Some(at) }
@@ -225,7 +225,7 @@ fn left_setter(cx: &mut Cx, e: ExprId, index: Option<ExprId>, [setter, getter]: 
 fn variable(cx: &mut Cx, x: Node, address: Option<Node>, cf: Node, span: Span) -> Node {
     let rule = Rule::UniformityVariable;
     cx.fire(rule);
-    let result = cx.node(What::Value, span);
+    let result = cx.node(NodeMeaning::Value, span);
     cx.imply(rule, 0, result, x);
     if let Some(address) = address {
         cx.imply(rule, 1, result, address);
@@ -242,7 +242,7 @@ fn load(cx: &mut Cx, storage: Storage, address: Option<Node>, cf: Node, span: Sp
     if let Storage::Differs(why) = storage {
         return cx.differs(rule, 0, why, span);
     }
-    let result = cx.node(What::Value, span);
+    let result = cx.node(NodeMeaning::Value, span);
     if let Some(address) = address {
         cx.imply(rule, 1, result, address);
     }

@@ -12,7 +12,8 @@
 //! control flow of all that follows. So control flow is threaded through expressions, in the
 //! order of evaluation.
 //!
-//! [`Letter`] chooses the seed's own rules where they are wrong. [`Planted`] weakens one rule.
+//! [`LiteralRules`] chooses the seed's own rules where they are wrong. [`Planted`] weakens
+//! one rule.
 
 pub mod behaviour;
 mod call;
@@ -39,7 +40,7 @@ use std::collections::HashMap;
 /// The rules of the seed that are taken literally, by number of the erratum. By default the rules
 /// that are unsound or cannot run are mended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Letter {
+pub struct LiteralRules {
     /// The cases of `return` and expression statements fall through to the case of `break`.
     pub u1: bool,
     /// The test for a single behaviour looks at a set that is never filled.
@@ -65,13 +66,25 @@ pub struct Letter {
     pub u12: bool,
 }
 
-impl Default for Letter {
-    fn default() -> Letter {
-        Letter { u1: false, u2: false, u3: true, u4: false, u5: false, u6: false, u7: false, u8: false, u9: false, u10: false, u12: false }
+impl Default for LiteralRules {
+    fn default() -> LiteralRules {
+        LiteralRules {
+            u1: false,
+            u2: false,
+            u3: true,
+            u4: false,
+            u5: false,
+            u6: false,
+            u7: false,
+            u8: false,
+            u9: false,
+            u10: false,
+            u12: false,
+        }
     }
 }
 
-impl Letter {
+impl LiteralRules {
     /// The flag of an erratum by its number, if it has a flag.
     pub fn flag(&mut self, number: u32) -> Option<&mut bool> {
         Some(match number {
@@ -123,7 +136,7 @@ pub enum Planted {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// The rules that are taken literally.
-    pub letter: Letter,
+    pub letter: LiteralRules,
     /// The planted fault.
     pub planted: Planted,
 }
@@ -141,7 +154,7 @@ pub fn analyse_with(program: &Program, settings: &Settings) -> Analysis {
 fn analyse_watched(program: &Program, settings: &Settings, on: &mut dyn FnMut(&Cx)) -> Analysis {
     let alone = alone(program);
     let mut out = Analysis { functions: vec![Metadata::default(); program.bodies.len()], ..Analysis::default() };
-    let mut known: Vec<Known> = vec![Known::default(); program.bodies.len()];
+    let mut known: Vec<FunctionFacts> = vec![FunctionFacts::default(); program.bodies.len()];
     let mut fired = vec![false; Rule::ALL.len()];
     let entries: HashMap<FunctionId, usize> = program.entry_points.iter().enumerate().map(|(i, e)| (e.function, i)).collect();
     for &f in &program.order {
@@ -169,19 +182,19 @@ fn analyse_watched(program: &Program, settings: &Settings, on: &mut dyn FnMut(&C
 struct Origin {
     span: Span,
     /// For a call, the callee and its requirement.
-    of: Option<(FunctionId, Asked)>,
+    of: Option<(FunctionId, Requirement)>,
 }
 
 /// An item that must be uniform: the control flow, or an argument by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
+enum Requirement {
     Control,
     Argument(u32),
 }
 
 /// A function's metadata, and the origins of its requirements.
 #[derive(Clone, Debug, Default)]
-struct Known {
+struct FunctionFacts {
     metadata: Metadata,
     control: Option<Origin>,
     parameters: Vec<Option<Origin>>,
@@ -189,11 +202,11 @@ struct Known {
 
 /// The meaning of a node, for explanations.
 #[derive(Clone, Copy, Debug)]
-enum What {
+enum NodeMeaning {
     Must(Need),
     Cannot,
     /// A barrier or derivative, or a call of a function with one.
-    Site(Need, Option<(FunctionId, Asked)>),
+    Site(Need, Option<(FunctionId, Requirement)>),
     /// Control flow at the start of the function.
     Start,
     Parameter(u32),
@@ -229,7 +242,7 @@ enum Differs {
 
 #[derive(Clone, Copy, Debug)]
 struct Label {
-    what: What,
+    what: NodeMeaning,
     span: Span,
 }
 
@@ -237,7 +250,7 @@ struct Label {
 struct Cx<'a> {
     program: &'a Program,
     settings: &'a Settings,
-    known: &'a [Known],
+    known: &'a [FunctionFacts],
     fired: &'a mut [bool],
     function: FunctionId,
     graph: Graph<Label>,
@@ -259,16 +272,23 @@ struct Cx<'a> {
 }
 
 impl<'a> Cx<'a> {
-    fn new(program: &'a Program, settings: &'a Settings, known: &'a [Known], fired: &'a mut [bool], function: FunctionId) -> Cx<'a> {
+    fn new(
+        program: &'a Program,
+        settings: &'a Settings,
+        known: &'a [FunctionFacts],
+        fired: &'a mut [bool],
+        function: FunctionId,
+    ) -> Cx<'a> {
         let (body, declared) = (program.body(function), program.env.function(function));
         let span = declared.name.span;
         let mut graph = Graph::default();
         let mut node = |what| graph.node(Label { what, span });
-        let (must, cannot, start) = (Need::ALL.map(|need| node(What::Must(need))), node(What::Cannot), node(What::Start));
+        let (must, cannot, start) =
+            (Need::ALL.map(|need| node(NodeMeaning::Must(need))), node(NodeMeaning::Cannot), node(NodeMeaning::Start));
         let mut stores = vec![None; body.stores.len()];
         let mut parameters = Vec::with_capacity(body.parameters.len());
         for (i, store) in body.parameters.iter().enumerate() {
-            let node = graph.node(Label { what: What::Parameter(i as u32), span: declared.parameters[i].span });
+            let node = graph.node(Label { what: NodeMeaning::Parameter(i as u32), span: declared.parameters[i].span });
             stores[(store.0 - body.stores.start) as usize] = Some(node);
             parameters.push(node);
         }
@@ -292,7 +312,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    fn letter(&self) -> Letter {
+    fn letter(&self) -> LiteralRules {
         self.settings.letter
     }
 
@@ -300,7 +320,7 @@ impl<'a> Cx<'a> {
         self.fired[rule as usize] = true;
     }
 
-    fn node(&mut self, what: What, span: Span) -> Node {
+    fn node(&mut self, what: NodeMeaning, span: Span) -> Node {
         self.graph.node(Label { what, span })
     }
 
@@ -313,14 +333,14 @@ impl<'a> Cx<'a> {
 
     /// Adds a node that may differ between invocations.
     fn differs(&mut self, rule: Rule, number: u8, why: Differs, span: Span) -> Node {
-        let node = self.node(What::Loaded(why), span);
+        let node = self.node(NodeMeaning::Loaded(why), span);
         self.imply(rule, number, node, self.cannot);
         node
     }
 
     /// Adds a node that must be uniform, since a barrier, a derivative or a call needs it.
-    fn require(&mut self, rule: Rule, number: u8, need: Need, of: Option<(FunctionId, Asked)>, on: Node, span: Span) {
-        let site = self.node(What::Site(need, of), span);
+    fn require(&mut self, rule: Rule, number: u8, need: Need, of: Option<(FunctionId, Requirement)>, on: Node, span: Span) {
+        let site = self.node(NodeMeaning::Site(need, of), span);
         self.graph.imply(self.must[need as usize], site, rule);
         self.imply(rule, number, site, on);
     }
@@ -340,7 +360,7 @@ impl<'a> Cx<'a> {
             return node;
         }
         let declared = self.program.store(store).span;
-        let node = self.node(What::Variable(name), declared);
+        let node = self.node(NodeMeaning::Variable(name), declared);
         self.stores[at] = Some(node);
         node
     }
@@ -419,10 +439,10 @@ fn entry_point(cx: &mut Cx, entry: usize) {
 /// must ⇒* cannot does not hold gives f : CF_mustBeUniform if must ⇒* CF, mustBeUniform_i if must
 /// ⇒* i, canBeUniform_return unless a Return C has C ⇒* cannot, conditionallyUniform_i if one has C
 /// ⇒* i, and of its discards likewise [uniformity/function, 001 Function validation; U-6, U-12]
-fn function(cx: &mut Cx, alone: bool) -> (Known, Vec<super::report::Rejection>) {
+fn function(cx: &mut Cx, alone: bool) -> (FunctionFacts, Vec<super::report::Rejection>) {
     let rule = Rule::UniformityFunction;
     let planted = cx.settings.planted;
-    let mut known = Known { parameters: vec![None; cx.parameters.len()], ..Known::default() };
+    let mut known = FunctionFacts { parameters: vec![None; cx.parameters.len()], ..FunctionFacts::default() };
     known.metadata.parameters = vec![Parameter::Free; cx.parameters.len()];
     let mut rejections = Vec::new();
     for need in Need::ALL {
@@ -442,7 +462,7 @@ fn function(cx: &mut Cx, alone: bool) -> (Known, Vec<super::report::Rejection>) 
         let origin = |node: Node| {
             let head = heads[node.0 as usize]?;
             match *cx.graph.label(head) {
-                Label { what: What::Site(_, of), span } => Some(Origin { span, of }),
+                Label { what: NodeMeaning::Site(_, of), span } => Some(Origin { span, of }),
                 _ => None,
             }
         };

@@ -1,6 +1,6 @@
 //! The graph of a function, for drawing.
 
-use super::{Settings, What, analyse_watched};
+use super::{NodeMeaning, Settings, analyse_watched};
 use crate::text::line_column;
 use crate::uniformity::picture::{Kind, Picture};
 use crate::wsl::environment::FunctionId;
@@ -16,9 +16,15 @@ pub fn picture(program: &Program, text: &str, function: FunctionId) -> Picture {
         }
         picture = Picture::of(&cx.graph, &cx.must, |label| {
             let kind = match label.what {
-                What::Must(_) => Kind::Must,
-                What::Cannot => Kind::Cannot,
-                What::Start | What::Site(..) | What::Branch | What::Behind | What::Loop | What::Case | What::Came(_) => Kind::Control,
+                NodeMeaning::Must(_) => Kind::Must,
+                NodeMeaning::Cannot => Kind::Cannot,
+                NodeMeaning::Start
+                | NodeMeaning::Site(..)
+                | NodeMeaning::Branch
+                | NodeMeaning::Behind
+                | NodeMeaning::Loop
+                | NodeMeaning::Case
+                | NodeMeaning::Came(_) => Kind::Control,
                 _ => Kind::Value,
             };
             let source = text.get(label.span.start as usize..label.span.end as usize).unwrap_or("");

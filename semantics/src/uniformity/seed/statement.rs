@@ -1,7 +1,7 @@
 //! Statements: seed 001 "Validating a statement".
 
 use super::behaviour::{Behaviour, Behaviours};
-use super::{Cx, Planted, What};
+use super::{Cx, NodeMeaning, Planted};
 use crate::rule::Rule;
 use crate::text::{Span, Symbol, deep};
 use crate::uniformity::graph::Node;
@@ -83,11 +83,11 @@ fn if_(cx: &mut Cx, e: ExprId, branches: [StmtId; 2], cf: Node, span: Span) -> J
     cx.fire(rule);
     let mut cf = cf;
     let c = cx.rvalue(e, &mut cf);
-    let inside = cx.node(What::Branch, cx.program.expr(e).span);
+    let inside = cx.node(NodeMeaning::Branch, cx.program.expr(e).span);
     cx.imply(rule, 0, inside, c);
     cx.imply(rule, 1, inside, cf);
     let [(b1, c1), (b2, c2)] = branches.map(|s| cx.stmt(s, inside));
-    let after = cx.node(What::Behind, span);
+    let after = cx.node(NodeMeaning::Behind, span);
     cx.imply(rule, 2, after, c1);
     cx.imply(rule, 3, after, c2);
     (cx.with_discards(b1.union(b2), &[e]), after)
@@ -99,7 +99,7 @@ fn if_(cx: &mut Cx, e: ExprId, branches: [StmtId; 2], cf: Node, span: Span) -> J
 fn for_(cx: &mut Cx, exprs: [ExprId; 2], body: StmtId, cf: Node, span: Span) -> Judged {
     let rule = Rule::UniformityFor;
     cx.fire(rule);
-    let inside = cx.node(What::Loop, span);
+    let inside = cx.node(NodeMeaning::Loop, span);
     let mut at = inside;
     let c1 = cx.rvalue(exprs[0], &mut at);
     let (b, c3) = cx.stmt(body, at);
@@ -121,7 +121,7 @@ fn do_while(cx: &mut Cx, body: StmtId, e: ExprId, cf: Node, span: Span) -> Judge
     if cx.letter().u6 {
         cx.stuck(span, "there is no rule for do");
     }
-    let inside = cx.node(What::Loop, span);
+    let inside = cx.node(NodeMeaning::Loop, span);
     let (b, c3) = cx.stmt(body, inside);
     let mut at = inside;
     let c1 = cx.rvalue(e, &mut at);
@@ -143,10 +143,10 @@ fn switch(cx: &mut Cx, e: ExprId, cases: &[Case], cf: Node, span: Span) -> Judge
     }
     let mut cf = cf;
     let c = cx.rvalue(e, &mut cf);
-    let inside = cx.node(What::Branch, cx.program.expr(e).span);
+    let inside = cx.node(NodeMeaning::Branch, cx.program.expr(e).span);
     cx.imply(rule, 0, inside, c);
     cx.imply(rule, 1, inside, cf);
-    let after = cx.node(What::Behind, span);
+    let after = cx.node(NodeMeaning::Behind, span);
     let (mut all, mut before) = (Behaviours::NONE, None);
     for each in cases {
         let begins = case(cx, inside, before, each.span);
@@ -167,7 +167,7 @@ fn case(cx: &mut Cx, chosen: Node, before: Option<Node>, span: Span) -> Node {
     let rule = Rule::UniformityCase;
     let Some(before) = before else { return chosen };
     cx.fire(rule);
-    let begins = cx.node(What::Case, span);
+    let begins = cx.node(NodeMeaning::Case, span);
     cx.imply(rule, 0, begins, before);
     cx.imply(rule, 1, begins, chosen);
     begins
@@ -241,7 +241,7 @@ fn return_(cx: &mut Cx, e: ExprId, cf: Node, span: Span) -> Judged {
     if cx.letter().u1 {
         return break_(cx, after);
     }
-    let result = cx.node(What::Returned, span);
+    let result = cx.node(NodeMeaning::Returned, span);
     cx.imply(rule, 0, result, c);
     cx.imply(rule, 1, result, cf);
     cx.returned.push(result);

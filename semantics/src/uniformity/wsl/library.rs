@@ -4,7 +4,7 @@
 use super::place::Place;
 use super::{Done, Lower, Scalars, Val, Varies};
 use crate::uniformity::flow::{Pure, Value};
-use crate::uniformity::table::{self, Given};
+use crate::uniformity::table::{self, ResultUniformity};
 use crate::wsl::library::{LibraryFunction, Meaning};
 use crate::wsl::types::{Scalar, Type, TypeId};
 
@@ -89,7 +89,7 @@ impl Lower<'_> {
         if let Some(given) = table::stored(meaning) {
             let values: Scalars =
                 arguments.iter().filter(|(val, _)| matches!(val, Val::Cells(_))).flat_map(|(val, _)| self.cells_of(val)).collect();
-            let skip = usize::from(given == Given::Varies);
+            let skip = usize::from(given == ResultUniformity::Varies);
             for (at, (val, of)) in arguments.iter().enumerate() {
                 let (Val::Pointer(place), Type::Pointer(_, to)) = (val, self.ty(*of)) else { continue };
                 if at < skip {
@@ -98,14 +98,14 @@ impl Lower<'_> {
                 let place: Place = place.clone();
                 let size = self.size(to);
                 let stored: Scalars = match given {
-                    Given::AsArguments => self.flow.mixed(&values, size),
-                    Given::Varies => (0..size).map(|_| self.varying(Varies::Atomic)).collect(),
+                    ResultUniformity::AsArguments => self.flow.mixed(&values, size),
+                    ResultUniformity::Varies => (0..size).map(|_| self.varying(Varies::Atomic)).collect(),
                 };
                 self.store_to(&place, &stored);
             }
             return Ok(Val::Cells(self.flow.mixed(&values, n)));
         }
-        if table::result(&self.program.env.types, f) == Given::Varies {
+        if table::result(&self.program.env.types, f) == ResultUniformity::Varies {
             return Ok(Val::Cells((0..n).map(|_| self.varying(Varies::Texture)).collect()));
         }
         if let (Meaning::ElementPointer, [(Val::Pointer(place), of), (Val::Cells(index), _)]) = (meaning, arguments)

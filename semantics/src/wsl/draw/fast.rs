@@ -2,16 +2,16 @@
 //! and merging are the same as in a draw by the relation.
 
 use super::fragment::Fragments;
-use super::quad::{Apart, note};
+use super::quad::{UnmetOperation, note};
 use super::target::Texels;
-use super::threads::{Common, Engine, Left, Starts, limit};
+use super::threads::{Common, Engine, Starts, ThreadResults, limit};
 use super::{Draw, Ending, Shown, Target, vertex};
 use crate::outcome::{Outcome, Stuck};
 use crate::wsl::entry::{EntryPoint, Stage};
 use crate::wsl::execution::Shared;
 use crate::wsl::group::{Outside, Resource, flat_words, possible};
 use crate::wsl::machine::{self, Compiled, Ended, InDraw, Memory};
-use crate::wsl::open::{Opens, Possible, Ways, Word};
+use crate::wsl::open::{OpenTerms, Possible, Ways, Word};
 use crate::wsl::{At, Settings};
 
 /// The threads of a draw on the fast engine.
@@ -46,7 +46,7 @@ impl<'a> Engine<'a> for Machine<'a, '_> {
         &mut self.common
     }
 
-    fn run(&mut self, shared: &Shared, entry: &EntryPoint, groups: Vec<Starts>) -> Result<Left, Ending> {
+    fn run(&mut self, shared: &Shared, entry: &EntryPoint, groups: Vec<Starts>) -> Result<ThreadResults, Ending> {
         let compiled = match (entry.stage, self.compiled) {
             (Stage::Vertex, (Some(vertex), _)) => vertex,
             (_, (_, fragment)) => fragment,
@@ -73,8 +73,8 @@ impl<'a> Engine<'a> for Machine<'a, '_> {
                 Ok(Ended::Stopped { thread, ending }) => return Err(self.ending(thread, ending)),
                 Ok(Ended::All { endings, unspecified, lonely }) => {
                     self.unspecified |= unspecified;
-                    for machine::Lonely { thread, place, other } in lonely {
-                        note(&mut self.common.apart, Apart { thread, place, other });
+                    for machine::UnmetThread { thread, place, other } in lonely {
+                        note(&mut self.common.apart, UnmetOperation { thread, place, other });
                     }
                     let words = |ending| match ending {
                         machine::Ending::Returned(words) => Some(words.into_iter().map(Word::Bits).collect()),
@@ -108,7 +108,7 @@ impl Draw<'_> {
         }
         let Outside { mut buffers, opaques, undefined, chosen } = Outside::of(&self.resources, settings.strategy);
         let mut engine = Machine {
-            common: Common::new(self.text, settings, Opens::new(settings.strategy, Ways::default()), settings.fuel),
+            common: Common::new(self.text, settings, OpenTerms::new(settings.strategy, Ways::default()), settings.fuel),
             resources: &self.resources,
             compiled,
             memory: Memory { buffers: &mut buffers, opaques: &opaques, undefined, doubted: false },

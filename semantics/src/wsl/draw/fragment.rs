@@ -2,7 +2,7 @@
 //! drawn in order, quad by quad. Each quad has four threads.
 
 use super::interface::{From, Interface};
-use super::target::{Attachments, Left, Plane, Presence};
+use super::target::{Attachments, Plane, Presence, ThreadOutput};
 use super::threads::{Common, Engine, Start, Starts, limit};
 use super::vertex::{Row, arguments};
 use super::{Draw, Ending, MAX_PIXELS, MAX_THREADS, Vertices};
@@ -15,7 +15,7 @@ use crate::wsl::environment::Semantic;
 use crate::wsl::execution::{InDraw, Shared};
 use crate::wsl::group::{Schedule, bound};
 use crate::wsl::memory::Words;
-use crate::wsl::open::{Opens, Possible, Word};
+use crate::wsl::open::{OpenTerms, Possible, Word};
 use crate::wsl::syntax::{BuiltinSemantic, Qualifier};
 use crate::wsl::types::Scalar;
 use rustc_hash::FxHashMap;
@@ -63,7 +63,7 @@ pub fn d_helper(lane: Lane) -> Option<Presence> {
 /// 0, SV_InnerCoverage is 0 or 1 [wsl/d-fragment, 004 Built-in Variables; WSL-D27, WSL-D29]
 ///
 /// `front` is whether the triangle turns so, and `certain` whether it does so on every device.
-pub fn d_fragment(opens: &mut Opens, built_in: BuiltinSemantic, front: bool, certain: bool) -> Option<Word> {
+pub fn d_fragment(opens: &mut OpenTerms, built_in: BuiltinSemantic, front: bool, certain: bool) -> Option<Word> {
     Some(match built_in {
         BuiltinSemantic::IsFrontFace if certain => Word::Bits(front.into()),
         BuiltinSemantic::IsFrontFace => opens.leaf(Some(&[front.into(), (!front).into()]), Scalar::Bool, front.into()),
@@ -75,7 +75,7 @@ pub fn d_fragment(opens: &mut Opens, built_in: BuiltinSemantic, front: bool, cer
 
 /// A scalar of a stage-in variable, interpolated between the three vertices. Under a precision
 /// profile it is any value that devices may compute.
-fn interpolated(opens: &mut Opens, fragment: &raster::Fragment, corners: [Word; 3], how: Interpolation) -> Word {
+fn interpolated(opens: &mut OpenTerms, fragment: &raster::Fragment, corners: [Word; 3], how: Interpolation) -> Word {
     if how == Interpolation::Flat {
         return corners[0];
     }
@@ -306,7 +306,7 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
         }
         let words = words.unwrap_or_default();
         let word = |at: usize| words.get(at).copied().unwrap_or(Word::Bits(0));
-        let left = Left {
+        let left = ThreadOutput {
             presence,
             coverage: self.interface.coverage.map(word),
             depth: (self.interface.depth.map(word), quad.depths[lane]),

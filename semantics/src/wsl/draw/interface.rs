@@ -1,7 +1,7 @@
 //! The interface between stages: seed 004 "Arguments and Return Types" (ERRATA WSL-D28). It is
 //! checked completely before any thread runs.
 
-use super::{Attribute, Draw, Given, Rules, Vertices};
+use super::{Attribute, Draw, Rules, StageInSource, Vertices};
 use crate::raster::Interpolation;
 use crate::rule::Rule;
 use crate::wsl::entry::{EntryPoint, Item};
@@ -282,8 +282,10 @@ impl<'p> Interface<'p> {
                 let flat = item.qualifiers.contains(&Qualifier::Nointerpolation);
                 let fits = match given.iter().find(|(n, _)| *n == number).map(|(_, given)| given) {
                     None => Err(format!("nothing is given for attribute({number}), which is {}", name(program, item))),
-                    Some(Given::Constant(data)) if data.scalar == elements.scalar && data.words.len() == elements.at.len() => Ok(()),
-                    Some(Given::Constant(data)) => Err(format!(
+                    Some(StageInSource::Constant(data)) if data.scalar == elements.scalar && data.words.len() == elements.at.len() => {
+                        Ok(())
+                    }
+                    Some(StageInSource::Constant(data)) => Err(format!(
                         "{} {}s are given for attribute({number}); {} of type {} needs {} {}s",
                         data.words.len(),
                         data.scalar.name(),
@@ -292,11 +294,11 @@ impl<'p> Interface<'p> {
                         elements.at.len(),
                         elements.scalar.name()
                     )),
-                    Some(Given::Place) if flat || item.ty != TypeId::vector(Scalar::Float, 2) => Err(format!(
+                    Some(StageInSource::Place) if flat || item.ty != TypeId::vector(Scalar::Float, 2) => Err(format!(
                         "attribute({number}) is {}; the place on the screen is float2, and interpolated",
                         qualified(program, item)
                     )),
-                    Some(Given::Place) => Ok(()),
+                    Some(StageInSource::Place) => Ok(()),
                 };
                 fits.map_err(|what| Error::new(Rule::WslDAttribute, item.span, what))?;
                 self.outputs.push((0, elements.words));

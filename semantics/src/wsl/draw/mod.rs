@@ -32,7 +32,7 @@ pub mod target;
 pub mod threads;
 pub mod vertex;
 
-pub use quad::Apart;
+pub use quad::UnmetOperation;
 
 use super::Settings;
 use super::entry::{EntryPoint, Item};
@@ -41,7 +41,7 @@ use super::error::Error;
 use super::execution::{Planted, Shared};
 use super::group::{OnStep, Resource, push};
 use super::memory::{Memory, ObjectId, Words};
-use super::open::{Opens, Possible, Ways, Word, explore};
+use super::open::{OpenTerms, Possible, Ways, Word, explore};
 use super::race::{self, Race};
 use super::specialization::Specialization;
 use super::syntax::{BuiltinSemantic, Qualifier};
@@ -79,7 +79,7 @@ pub struct Attribute {
 
 /// The source of a stage-in variable of a fragment shader that is drawn without a vertex shader.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum StageInSource {
     /// The same value at every pixel. The number of the attribute is ignored.
     Constant(Attribute),
     /// The x and y of the pixel's centre, from 0 to 1 from the top left.
@@ -101,7 +101,7 @@ pub enum Vertices<'p> {
         attributes: Vec<Attribute>,
     },
     /// One triangle over the whole screen, with these attributes.
-    Screen(Vec<(u32, Given)>),
+    Screen(Vec<(u32, StageInSource)>),
 }
 
 /// A draw.
@@ -150,7 +150,7 @@ pub struct Rules {
     /// [`fragment::d_helper`]
     pub helper: fn(Lane) -> Option<Presence>,
     /// [`fragment::d_fragment`]
-    pub fragment: fn(&mut Opens, BuiltinSemantic, bool, bool) -> Option<Word>,
+    pub fragment: fn(&mut OpenTerms, BuiltinSemantic, bool, bool) -> Option<Word>,
     /// [`target::d_discarded`]
     pub discarded: fn(bool) -> bool,
     /// [`target::d_coverage`]
@@ -226,7 +226,7 @@ pub struct Shown {
     pub races: Vec<Race>,
     /// The operations over quads that not all threads of a quad reached. Their results
     /// are unspecified.
-    pub apart: Vec<Apart>,
+    pub apart: Vec<UnmetOperation>,
     /// Whether the buffers are in doubt, because a fragment that devices may or may not have stores
     /// in a buffer.
     pub doubted: bool,
@@ -279,7 +279,7 @@ struct Stages<'p> {
 }
 
 /// The results of one way.
-struct Way<'a> {
+struct WayResult<'a> {
     world: World<'a>,
     attachments: Attachments,
     races: Vec<Race>,
@@ -349,7 +349,7 @@ impl<'p> Draw<'p> {
 
     fn try_run(&self, settings: &Settings) -> Result<Ending, Ending> {
         let Stages { mut vertex, mut fragment, interface } = self.stages(settings, Shared::new)?;
-        vertex.iter_mut().chain([&mut fragment]).for_each(|shared| shared.tells_all = false);
+        vertex.iter_mut().chain([&mut fragment]).for_each(|shared| shared.records_steps = false);
         let (mut all, mut fired, mut halted): (Option<Shown>, FxHashSet<Rule>, _) = (None, FxHashSet::default(), None);
         fired.extend(&interface.fired);
         let (mut fuel, mut spent) = (settings.fuel, false);
@@ -398,7 +398,7 @@ impl<'p> Draw<'p> {
         interface: &Interface<'p>,
         settings: &'a Settings,
         (ways, fuel): (&Ways, &mut u64),
-    ) -> Result<Way<'a>, Ending> {
+    ) -> Result<WayResult<'a>, Ending> {
         let mut known = Known::default();
         for _ in 0..MAX_PASSES {
             let (way, found) = self.pass(shared, interface, settings, (ways.again(), fuel), (&known, None))?;
@@ -417,9 +417,9 @@ impl<'p> Draw<'p> {
         settings: &'a Settings,
         (ways, fuel): (Ways, &mut u64),
         (known, on): (&Known, Option<OnStep<'a>>),
-    ) -> Result<(Way<'a>, Known), Ending> {
+    ) -> Result<(WayResult<'a>, Known), Ending> {
         let mut memory = Memory::default();
-        let mut opens = Opens::new(settings.strategy, ways);
+        let mut opens = OpenTerms::new(settings.strategy, ways);
         opens.precision = settings.precision;
         push(&self.resources, &mut memory, &mut opens);
         let mut world = World::new(Common::new(self.text, settings, opens, *fuel), memory);
@@ -448,11 +448,11 @@ impl<'p> Draw<'p> {
         let attachments = fragments.all()?;
         end(&mut world, 1);
         *fuel = world.common.fuel.saturating_sub(world.common.opens.steps_of_work());
-        Ok((Way { world, attachments, races }, found))
+        Ok((WayResult { world, attachments, races }, found))
     }
 }
 
-impl Way<'_> {
+impl WayResult<'_> {
     fn shown(&self, buffers: usize) -> Shown {
         let World { memory, common: Common { opens, apart, moved, .. }, .. } = &self.world;
         let words = |k: usize| memory.object(ObjectId(k as u32)).words.iter().map(|&w| opens.possible(w)).collect();

@@ -11,7 +11,7 @@ use crate::wsl::execution::{Around, Exchange, Instance};
 use crate::wsl::library::Meaning;
 use crate::wsl::meaning::Derivative;
 use crate::wsl::memory::Words;
-use crate::wsl::open::{Opens, Word};
+use crate::wsl::open::{OpenTerms, Word};
 use crate::wsl::types::Scalar;
 use crate::wsl::typing::program::{ExprId, Form, Program};
 use smallvec::SmallVec;
@@ -19,7 +19,7 @@ use std::cmp::Ordering;
 
 /// An operation over a quad that not all of its threads reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Apart {
+pub struct UnmetOperation {
     /// A thread that stood at it.
     pub thread: u32,
     /// The place of the operation in the program.
@@ -75,21 +75,21 @@ pub fn g_quad_apart(world: &mut World, program: &Program, group: &mut Group) {
         stage.exchange = Some(Exchange { operands, chosen });
         let place = first.barrier.and_then(|e| program.exprs.get(e.0 as usize)).map_or(Span::default(), |e| e.span);
         if let Some(other) = other {
-            note(&mut world.common.apart, Apart { thread: thread.number, place, other });
+            note(&mut world.common.apart, UnmetOperation { thread: thread.number, place, other });
         }
         *state = State::Running;
     }
 }
 
 /// Records an operation that not all threads reached, once for each place.
-pub(super) fn note(all: &mut Vec<Apart>, apart: Apart) {
+pub(super) fn note(all: &mut Vec<UnmetOperation>, apart: UnmetOperation) {
     if all.len() < MAX_APART && !all.iter().any(|a| a.place == apart.place) {
         all.push(apart);
     }
 }
 
 /// The choices that the operation leaves open if it is a derivative, made once for the quad.
-pub fn chosen(opens: &mut Opens, meaning: Option<Meaning>, operands: &[Words; 4]) -> SmallVec<[Word; 2]> {
+pub fn chosen(opens: &mut OpenTerms, meaning: Option<Meaning>, operands: &[Words; 4]) -> SmallVec<[Word; 2]> {
     let derivative = meaning.and_then(Derivative::of);
     derivative.map(|derivative| derivative.chosen(opens, operands.each_ref().map(|o| &o[..]))).unwrap_or_default()
 }

@@ -4,8 +4,8 @@
 use super::Rules;
 use crate::image::{Compare, Format};
 use crate::number::{Inexact, Interval};
-use crate::raster::{Depth, DepthBuffer, Doubt, Lane, Passed};
-use crate::wsl::open::{Opens, Possible, Word};
+use crate::raster::{Depth, DepthBuffer, Doubt, Lane, TestResult};
+use crate::wsl::open::{OpenTerms, Possible, Word};
 
 /// The devices that have a fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Presence {
 
     /// The presence after a test whose result may depend on the device. `None` if the fragment
     /// fails on every device.
-    fn after(self, Passed { passed, certain }: Passed) -> Option<Presence> {
+    fn after(self, TestResult { passed, certain }: TestResult) -> Option<Presence> {
         match (self, passed, certain) {
             (_, false, true) => None,
             (_, true, true) => Some(self),
@@ -108,7 +108,7 @@ pub(super) struct Attachments {
 pub(super) type Plane = u32;
 
 /// The output of a thread for the attachments.
-pub(super) struct Left {
+pub(super) struct ThreadOutput {
     pub(super) presence: Presence,
     /// The word of SV_Coverage, if there is one.
     pub(super) coverage: Option<Word>,
@@ -139,7 +139,7 @@ impl Attachments {
     ///
     /// A triangle that is drawn again has the same depths as before, whatever they are. The
     /// contents of the framebuffer affect nothing else (Vulkan, Invariance, Multi-Pass Algorithms).
-    pub(super) fn merge(&mut self, rules: &Rules, opens: &Opens, [x, y]: [u32; 2], left: Left) -> (bool, bool) {
+    pub(super) fn merge(&mut self, rules: &Rules, opens: &OpenTerms, [x, y]: [u32; 2], left: ThreadOutput) -> (bool, bool) {
         let mut presence = left.presence;
         if x >= self.size[0] || y >= self.size[1] {
             return (true, false);
@@ -148,9 +148,9 @@ impl Attachments {
             let passed = match opens.possible(mask) {
                 Possible::Values(values) => {
                     let covered: Vec<bool> = values.iter().map(|&mask| (rules.coverage)(mask)).collect();
-                    Passed { passed: covered.contains(&true), certain: covered.iter().all(|&c| c == covered[0]) }
+                    TestResult { passed: covered.contains(&true), certain: covered.iter().all(|&c| c == covered[0]) }
                 }
-                Possible::Floats(_) | Possible::Any => Passed { passed: true, certain: false },
+                Possible::Floats(_) | Possible::Any => TestResult { passed: true, certain: false },
             };
             match presence.after(passed) {
                 Some(after) => presence = after,
@@ -164,15 +164,15 @@ impl Attachments {
             let depth = (rules.depth)(written, left.depth.1);
             let held = &mut self.planes[pixel];
             let passed = if plane.is_some() && *held == plane {
-                Passed { passed: compare.holds(0.0, 0.0), certain: true }
+                TestResult { passed: compare.holds(0.0, 0.0), certain: true }
             } else {
                 let passed = match presence {
                     Presence::Elsewhere => buffer.test_absent([x, y], depth, *compare, true),
                     _ => buffer.test([x, y], depth, *compare, true, presence == Presence::Sure),
                 };
                 match (passed, presence) {
-                    (Passed { passed: false, certain: true }, _) => {}
-                    (Passed { certain: true, .. }, Presence::Sure) => *held = plane,
+                    (TestResult { passed: false, certain: true }, _) => {}
+                    (TestResult { certain: true, .. }, Presence::Sure) => *held = plane,
                     _ => *held = None,
                 }
                 passed

@@ -1,6 +1,6 @@
 //! Steps of the threads of a draw: vertices alone, fragments in quads.
 
-use super::quad::{self, Apart};
+use super::quad::{self, UnmetOperation};
 use super::{Ending, Rules};
 use crate::concurrency::turns::{self, Threads, Turns};
 use crate::concurrency::{Agent, Begin, Topology};
@@ -13,7 +13,7 @@ use crate::wsl::execution::term::Value;
 use crate::wsl::execution::{InDraw, Instance, Shared, Stop, Thread, call_of, step};
 use crate::wsl::group::OnStep;
 use crate::wsl::memory::{Memory, Object, ObjectId, Words};
-use crate::wsl::open::Opens;
+use crate::wsl::open::OpenTerms;
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::{At, Settings};
 
@@ -72,7 +72,7 @@ pub(super) struct Starts {
 
 /// The results of all threads, by group and thread: the returned words, or `None` if the thread
 /// was discarded.
-pub(super) type Left = Vec<Vec<Option<Words>>>;
+pub(super) type ThreadResults = Vec<Vec<Option<Words>>>;
 
 /// The rules that were applied.
 #[derive(Clone, Debug)]
@@ -104,13 +104,13 @@ pub struct Common<'a> {
     /// The rules.
     pub(super) rules: Rules,
     /// What is unspecified.
-    pub opens: Opens,
+    pub opens: OpenTerms,
     /// The rules that were applied.
     pub(super) fired: Fired,
     /// The fuel that is left, for the work of threads and for places that rasterisation visits.
     pub(super) fuel: u64,
     /// The operations over quads that not all threads of a quad reached.
-    pub apart: Vec<Apart>,
+    pub apart: Vec<UnmetOperation>,
     /// Whether a triangle may be in several places.
     pub(super) moved: bool,
     /// The place of the last step.
@@ -118,7 +118,7 @@ pub struct Common<'a> {
 }
 
 impl<'a> Common<'a> {
-    pub(super) fn new(text: &'a str, settings: &'a Settings, opens: Opens, fuel: u64) -> Common<'a> {
+    pub(super) fn new(text: &'a str, settings: &'a Settings, opens: OpenTerms, fuel: u64) -> Common<'a> {
         let rules = Rules::with(settings.planted);
         Common { text, settings, rules, opens, fired: Fired::default(), fuel, apart: Vec::new(), moved: false, last: Span::default() }
     }
@@ -152,7 +152,7 @@ pub(super) trait Engine<'a> {
     ///
     /// # Errors
     /// The ending of the draw, if one of the threads neither returns nor is discarded.
-    fn run(&mut self, shared: &Shared, entry: &EntryPoint, groups: Vec<Starts>) -> Result<Left, Ending>;
+    fn run(&mut self, shared: &Shared, entry: &EntryPoint, groups: Vec<Starts>) -> Result<ThreadResults, Ending>;
 }
 
 /// The function to call for each step, if there is one.
@@ -186,7 +186,7 @@ impl<'a> Engine<'a> for World<'a> {
         &mut self.common
     }
 
-    fn run(&mut self, shared: &Shared, entry: &EntryPoint, groups: Vec<Starts>) -> Result<Left, Ending> {
+    fn run(&mut self, shared: &Shared, entry: &EntryPoint, groups: Vec<Starts>) -> Result<ThreadResults, Ending> {
         let mark = self.memory.objects.len();
         let mut running = Vec::with_capacity(groups.len());
         for Starts { number, threads } in groups {

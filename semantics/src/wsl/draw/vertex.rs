@@ -3,7 +3,7 @@
 use super::fragment::over_screen;
 use super::interface::{From, Interface};
 use super::threads::{Engine, Start, Starts, limit};
-use super::{Draw, Ending, Given, MAX_THREADS, Vertices};
+use super::{Draw, Ending, MAX_THREADS, StageInSource, Vertices};
 use crate::rule::Rule;
 use crate::wsl::entry::{EntryPoint, Item};
 use crate::wsl::environment::Semantic;
@@ -122,8 +122,8 @@ fn screen(draw: &Draw, interface: &Interface) -> Vec<Row> {
                 let From::Vertices(_) = input.from else { return None };
                 let super::interface::Elements { at, words, .. } = &input.elements;
                 match given.iter().find(|(n, _)| *n == input.number).map(|(_, given)| given)? {
-                    Given::Place => Some(floats(&place)),
-                    Given::Constant(data) => {
+                    StageInSource::Place => Some(floats(&place)),
+                    StageInSource::Constant(data) => {
                         let mut all = Words::from_elem(Word::Bits(0), *words);
                         at.iter().zip(&data.words).for_each(|(&at, &bits)| all[at] = Word::Bits(bits));
                         Some(all)

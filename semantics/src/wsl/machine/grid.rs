@@ -29,7 +29,7 @@ pub struct Waiting {
 
 /// The ending of a grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Dispatched {
+pub enum GridEnding {
     /// Every thread ended.
     Done,
     /// Two threads of a group wait at different instances of barriers, or one waits and the other
@@ -57,7 +57,7 @@ impl Compiled {
         arguments: &mut dyn FnMut(u32, u32, &mut Vec<u32>),
         memory: &mut Memory,
         settings: &Settings,
-    ) -> Result<(Dispatched, Stats), InvalidInput> {
+    ) -> Result<(GridEnding, Stats), InvalidInput> {
         let needed = u64::from(grid.threads) * u64::from(self.code.words + OVERHEAD);
         if needed > u64::from(MAX_WORDS) {
             return Err(InvalidInput::new(
@@ -78,7 +78,7 @@ impl Compiled {
                 let number = first.wrapping_add(thread);
                 if shared.fuel < cost {
                     let place = self.code.spans.get(self.code.entry as usize).copied().unwrap_or(Span { start: 0, end: 0 });
-                    let ended = Dispatched::Stopped { thread: number, ending: Ending::OutOfFuel { place } };
+                    let ended = GridEnding::Stopped { thread: number, ending: Ending::OutOfFuel { place } };
                     return Ok((ended, self.stats(settings, &shared, choices)));
                 }
                 shared.fuel -= cost;
@@ -92,7 +92,7 @@ impl Compiled {
                 return Ok((ended, self.stats(settings, &shared, choices)));
             }
         }
-        Ok((Dispatched::Done, self.stats(settings, &shared, choices)))
+        Ok((GridEnding::Done, self.stats(settings, &shared, choices)))
     }
 
     fn stats(&self, settings: &Settings, shared: &Shared, choices: u64) -> Stats {
@@ -100,7 +100,7 @@ impl Compiled {
     }
 
     /// Runs a group to its end. Returns what stopped it early, if anything did.
-    fn group(&self, threads: &mut [Thread], shared: &mut Shared, count: bool) -> Option<Dispatched> {
+    fn group(&self, threads: &mut [Thread], shared: &mut Shared, count: bool) -> Option<GridEnding> {
         let (mut first, mut other) = (Vec::new(), Vec::new());
         loop {
             // The first thread decides at which barrier all threads have to be.
@@ -111,7 +111,7 @@ impl Compiled {
                     Stop::Barrier => true,
                     Stop::Returned | Stop::Discarded => false,
                     stop => {
-                        return Some(Dispatched::Stopped { thread: thread.chooser.thread, ending: self.ending(thread, stop) });
+                        return Some(GridEnding::Stopped { thread: thread.chooser.thread, ending: self.ending(thread, stop) });
                     }
                 };
                 let into = if i == 0 { &mut first } else { &mut other };
@@ -121,7 +121,7 @@ impl Compiled {
                 }
                 if *waits.get_or_insert(waiting) != waiting || i > 0 && first != other {
                     let of = |t: &Thread, waits: bool| Waiting { thread: t.chooser.thread, place: waits.then(|| self.place(t)) };
-                    return Some(Dispatched::Diverged(of(&threads[0], waits == Some(true)), of(&threads[i], waiting)));
+                    return Some(GridEnding::Diverged(of(&threads[0], waits == Some(true)), of(&threads[i], waiting)));
                 }
             }
             if waits != Some(true) {

@@ -6,7 +6,7 @@ use crate::number::Inexact;
 use crate::number::sets::Set;
 use crate::wsl::choice::Strategy;
 use crate::wsl::library::Meaning;
-use crate::wsl::meaning::{Given, Lanes, Op, Results, Unspecified, apply, scalar};
+use crate::wsl::meaning::{Lanes, Op, OpResult, Results, Unspecified, apply, scalar};
 use crate::wsl::types::{Scalar, Types};
 use smallvec::SmallVec;
 
@@ -74,12 +74,12 @@ impl Lanes for Chooser {
 
     fn scalar(&mut self, op: Op, operands: &[u32]) -> u32 {
         match scalar(op, operands) {
-            Given::Exactly(bits) => bits,
-            Given::OneOf(list) => {
+            OpResult::Exactly(bits) => bits,
+            OpResult::OneOf(list) => {
                 let chosen = self.below(list.len() as u32).unwrap_or_else(|| self.left_open());
                 list.get(chosen as usize).copied().unwrap_or(0)
             }
-            Given::Any(first) => self.any(first).unwrap_or_else(|| self.left_open()),
+            OpResult::Any(first) => self.any(first).unwrap_or_else(|| self.left_open()),
         }
     }
 

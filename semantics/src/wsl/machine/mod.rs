@@ -29,8 +29,8 @@ mod run;
 mod texture;
 mod traces;
 
-pub use grid::{Dispatched, Grid, Waiting};
-pub use quad::{Ended, Lonely, Start};
+pub use grid::{Grid, GridEnding, Waiting};
+pub use quad::{Ended, Start, UnmetThread};
 pub use run::InDraw;
 pub use traces::Traced;
 

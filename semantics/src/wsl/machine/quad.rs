@@ -27,7 +27,7 @@ pub struct Start {
 
 /// A thread of a quad that stood at an operation over the quad while another thread did not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lonely {
+pub struct UnmetThread {
     /// The thread that stood there.
     pub thread: u32,
     /// The operation.
@@ -46,7 +46,7 @@ pub enum Ended {
         /// Whether a thread met an unspecified value.
         unspecified: bool,
         /// The operations that not all threads reached.
-        lonely: Vec<Lonely>,
+        lonely: Vec<UnmetThread>,
     },
     /// A thread ended in another way.
     Stopped {
@@ -91,7 +91,7 @@ impl Compiled {
         threads: &mut [Thread],
         shared: &mut Shared,
         count: bool,
-        lonely: &mut Vec<Lonely>,
+        lonely: &mut Vec<UnmetThread>,
     ) -> Result<SmallVec<[Stop; 4]>, (usize, Stop)> {
         let mut stops: SmallVec<[Option<Stop>; 4]> = threads.iter().map(|_| None).collect();
         loop {
@@ -148,7 +148,12 @@ impl Compiled {
 
     /// Lets the threads that wait at the first of the instances go on, each with unspecified
     /// operands for the others. Returns the threads that go on.
-    fn apart(&self, threads: &mut [Thread], waiting: &[usize], lonely: &mut Vec<Lonely>) -> Result<SmallVec<[usize; 4]>, (usize, Stop)> {
+    fn apart(
+        &self,
+        threads: &mut [Thread],
+        waiting: &[usize],
+        lonely: &mut Vec<UnmetThread>,
+    ) -> Result<SmallVec<[usize; 4]>, (usize, Stop)> {
         let first = waiting.iter().copied().min_by(|&a, &b| self.before(&threads[a], &threads[b])).unwrap_or(0);
         let goes_on: SmallVec<[usize; 4]> = waiting.iter().copied().filter(|&k| self.at_same(&threads[first], &threads[k])).collect();
         let other = (0..threads.len()).find(|k| !goes_on.contains(k)).map(|k| threads[k].chooser.thread);
@@ -157,7 +162,7 @@ impl Compiled {
             let thread = &mut threads[k];
             let Some(meeting) = self.meeting(thread) else { return Err((k, Stop::Stuck("a thread of a quad that waits nowhere"))) };
             if let Some(other) = other {
-                lonely.push(Lonely { thread: thread.chooser.thread, place, other });
+                lonely.push(UnmetThread { thread: thread.chooser.thread, place, other });
             }
             let mut gathered: SmallVec<[u32; 16]> = SmallVec::new();
             for lane in 0..4 {

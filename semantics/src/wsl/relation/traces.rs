@@ -21,7 +21,7 @@ use crate::wsl::typing::program::Program;
 
 /// How to run the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct How {
+pub struct TraceSettings {
     /// The treatment of unspecified values.
     pub strategy: Strategy,
     /// The most iterations and calls of each thread.
@@ -30,9 +30,9 @@ pub struct How {
     pub reversed: bool,
 }
 
-impl Default for How {
-    fn default() -> How {
-        How { strategy: Strategy::First, fuel: 100_000, reversed: false }
+impl Default for TraceSettings {
+    fn default() -> TraceSettings {
+        TraceSettings { strategy: Strategy::First, fuel: 100_000, reversed: false }
     }
 }
 
@@ -65,7 +65,7 @@ impl<'p> Traces<'p> {
     ///
     /// # Errors
     /// If there are too many threads, or the resources do not fit the entry point.
-    pub fn run(&self, groups: [u32; 3], resources: Vec<Resource>, how: &How) -> Result<Traced, InvalidInput> {
+    pub fn run(&self, groups: [u32; 3], resources: Vec<Resource>, how: &TraceSettings) -> Result<Traced, InvalidInput> {
         let Outside { mut buffers, opaques, undefined, .. } = Outside::of(&resources, how.strategy);
         let mut memory = Memory { buffers: &mut buffers, opaques: &opaques, undefined, doubted: false };
         let settings = Settings { strategy: how.strategy, fuel: how.fuel, ..Settings::default() };

@@ -9,7 +9,8 @@ pub enum Strategy {
     /// Each is carried as a symbol, and every way that depends on it is followed.
     #[default]
     Carry,
-    /// The first allowed value: the definite bits of [`crate::wsl::meaning::Given`], the index 0.
+    /// The first allowed value: the definite bits of an
+    /// [`OpResult`](crate::wsl::meaning::OpResult), the index 0.
     First,
     /// An allowed value, drawn with this seed.
     Random(u64),

@@ -6,7 +6,7 @@
 
 use crate::concurrency::Kind;
 use crate::wsl::meaning::{Lanes, Op};
-use crate::wsl::open::{Opens, Possible, Word};
+use crate::wsl::open::{OpenTerms, Possible, Word};
 use crate::wsl::race::Races;
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::Scalar;
@@ -69,7 +69,7 @@ impl Memory {
     }
 
     /// The offsets that an address may have, in bytes. `None` if there are too many.
-    pub fn offsets(&self, opens: &Opens, at: Address) -> Option<Vec<u32>> {
+    pub fn offsets(&self, opens: &OpenTerms, at: Address) -> Option<Vec<u32>> {
         match at.open {
             None => Some(vec![at.bytes]),
             Some(open) => {
@@ -81,7 +81,7 @@ impl Memory {
 
     /// A load of words at an address that is not atomic. `None` if it goes out of the object. Words
     /// that race are unspecified.
-    pub fn loaded(&self, opens: &mut Opens, at: Address, words: u32) -> Option<Words> {
+    pub fn loaded(&self, opens: &mut OpenTerms, at: Address, words: u32) -> Option<Words> {
         let mut loaded = self.read(opens, at, words)?;
         for k in self.races_with(opens, at, words, Kind::Load) {
             loaded[k as usize] = opens.leaf(None, Scalar::Uint, loaded[k as usize].definite().unwrap_or(0));
@@ -91,7 +91,7 @@ impl Memory {
 
     /// Stores words at an address, not atomically. `None` if the store goes out of the object. For
     /// a word that races with other stores, it is unspecified which value it keeps.
-    pub fn store(&mut self, opens: &mut Opens, at: Address, value: &[Word]) -> Option<()> {
+    pub fn store(&mut self, opens: &mut OpenTerms, at: Address, value: &[Word]) -> Option<()> {
         let racing = self.racing(opens, at, value.len() as u32, Kind::Store);
         if racing.is_empty() {
             return self.write(opens, at, value);
@@ -110,14 +110,14 @@ impl Memory {
     }
 
     /// Records an access.
-    pub fn note(&mut self, opens: &Opens, at: Address, words: u32, kind: Kind) {
+    pub fn note(&mut self, opens: &OpenTerms, at: Address, words: u32, kind: Kind) {
         if self.races.is_some() {
             self.racing(opens, at, words, kind);
         }
     }
 
     /// The words of an access that would race with a store, if the access were made now.
-    pub fn races_with(&self, opens: &Opens, at: Address, words: u32, kind: Kind) -> Vec<u32> {
+    pub fn races_with(&self, opens: &OpenTerms, at: Address, words: u32, kind: Kind) -> Vec<u32> {
         let space = self.object(at.object).space;
         let shared = matches!(space, AddressSpace::Device | AddressSpace::Threadgroup);
         let Some(races) = self.races.as_ref().filter(|_| shared) else { return Vec::new() };
@@ -126,7 +126,7 @@ impl Memory {
     }
 
     /// Records an access. Returns the words of it that race with a store.
-    fn racing(&mut self, opens: &Opens, at: Address, words: u32, kind: Kind) -> Vec<u32> {
+    fn racing(&mut self, opens: &OpenTerms, at: Address, words: u32, kind: Kind) -> Vec<u32> {
         let space = self.object(at.object).space;
         if self.races.is_none() || !matches!(space, AddressSpace::Device | AddressSpace::Threadgroup) {
             return Vec::new();
@@ -137,7 +137,7 @@ impl Memory {
     }
 
     /// The words at an address, without a record. `None` if they go out of the object.
-    pub fn read(&self, opens: &mut Opens, at: Address, words: u32) -> Option<Words> {
+    pub fn read(&self, opens: &mut OpenTerms, at: Address, words: u32) -> Option<Words> {
         let object = self.object(at.object);
         let here = |offset: u32| {
             let first = offset as usize / 4;
@@ -158,7 +158,7 @@ impl Memory {
     /// Writes words at an address, without a record. `None` if they go out of the object. If the
     /// offset is unspecified, each word that the store may reach becomes a term. The offset decides
     /// between the old and the new value.
-    pub fn write(&mut self, opens: &mut Opens, at: Address, value: &[Word]) -> Option<()> {
+    pub fn write(&mut self, opens: &mut OpenTerms, at: Address, value: &[Word]) -> Option<()> {
         let object = self.objects.get_mut(at.object.0 as usize)?;
         let which = at.open.map(|open| opens.read(Word::Open(open)));
         let definite = match which {
@@ -197,7 +197,7 @@ impl Address {
     }
 
     /// The address of an element of `stride` bytes. The index is in bounds.
-    pub fn element(self, opens: &mut Opens, index: Word, stride: u32) -> Address {
+    pub fn element(self, opens: &mut OpenTerms, index: Word, stride: u32) -> Address {
         use crate::wsl::library::Meaning;
         match opens.read(index) {
             Word::Bits(bits) => self.plus(bits.wrapping_mul(stride)),

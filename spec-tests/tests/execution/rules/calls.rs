@@ -3,7 +3,7 @@
 use super::{Bug, after, assumed, becomes, before, bug, effects, instead, part, shifted, unstored, zeroed, zeros};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::execution::Replacement::Expr as E;
-use smallstep_semantics::wsl::execution::next::Does;
+use smallstep_semantics::wsl::execution::next::NextAction;
 use smallstep_semantics::wsl::execution::term::{Expr, Form, Stmt};
 use smallstep_semantics::wsl::execution::{Cx, Effect, ExprRule, Next, assign, builtin, call, derivative};
 use smallstep_semantics::wsl::memory::Words;
@@ -250,7 +250,7 @@ pub fn built_in() -> Vec<Bug> {
             E(|cx, e| {
                 let next = builtin::e_barrier(cx, e)?;
                 // It is met first.
-                let passes = matches!(next.does(), Does::Becomes(_));
+                let passes = matches!(next.does(), NextAction::Becomes(_));
                 Some(if passes { Next::discards() } else { next })
             }),
         ),

@@ -8,7 +8,7 @@
 use smallvec::SmallVec;
 
 use super::super::moving::Side;
-use super::super::passing::{self, Passed};
+use super::super::passing::{self, ComponentBound};
 use super::super::rewriting::{self, LOST, Polynomial};
 use super::super::rules::{self, Truth};
 use super::{CellId, Content, Made, Rules, Sets, Unsettled};
@@ -268,7 +268,7 @@ impl Sets {
             result.trust.cell = Some(self.same_float(float)?);
             return Ok(result);
         }
-        let passed = self.quotient(operands, [p, q]).unwrap_or(Passed::ANYTHING);
+        let passed = self.quotient(operands, [p, q]).unwrap_or(ComponentBound::ANYTHING);
         self.give(&mut result, passed, Op::Div.instruction(), &[(&[x], 1), (&[y], 1)])?;
         if is_kept
             && passed.set.is_bounded()
@@ -284,7 +284,7 @@ impl Sets {
     }
 
     /// What a quotient may be.
-    fn quotient(&self, operands: [Lane; 2], [p, q]: [Polynomial; 2]) -> Option<Passed> {
+    fn quotient(&self, operands: [Lane; 2], [p, q]: [Polynomial; 2]) -> Option<ComponentBound> {
         let [x, y] = operands;
         if !(Sets::is_leaf(x) && Sets::is_leaf(y)) {
             return passing::quotient(&p, &q, self.rules.bound);
@@ -292,7 +292,7 @@ impl Sets {
         let (instruction, [x, y]) = (Op::Div.instruction(), operands.map(|lane| [self.operand(lane)]));
         let set = rules::allowed_alone(self.profile, instruction, &[(&x, 1), (&y, 1)])?[0];
         let moved = if set.is_bounded() { (self.rules.moved)(instruction, &[&[p], &[q]], 0, &set) } else { None };
-        Some(Passed { set, polynomial: moved.and_then(|moved| Side { set, moved }.polynomial()), moved })
+        Some(ComponentBound { set, polynomial: moved.and_then(|moved| Side { set, moved }.polynomial()), moved })
     }
 
     #[inline(always)]
@@ -371,10 +371,10 @@ mod tests {
         sets.any_of(value, set, Why::Interpolated).expect("room for a cell")
     }
 
-    /// All that is known of a lane, as text. The values of the polynomials in [`Moved`] mean
+    /// All that is known of a lane, as text. The values of the polynomials in [`MovableTerms`] mean
     /// nothing and are left out.
     fn known(sets: &Sets, lane: Lane) -> String {
-        let Passed { set, polynomial, moved } = sets.passable(lane);
+        let ComponentBound { set, polynomial, moved } = sets.passable(lane);
         let moved = format!("{moved:?}")
             .split("value: ")
             .map(|part| part.split_once(',').map_or(part, |(_, rest)| rest).to_string())

@@ -25,7 +25,7 @@ pub use program::{
     Slot, Slots, Space, VertexProgram,
 };
 pub use run::{Atomics, Watch, Watched};
-pub(in crate::spirv) use run::{Broken, Piecewise, Quads, Tag, WAYS, Written};
+pub(in crate::spirv) use run::{Failure, Piecewise, Quads, Tag, WAYS, Written};
 
 impl Program {
     /// Compiles a compute entry point of a loaded module.

@@ -195,13 +195,13 @@ pub struct Fault {
 /// The columns of a pointer that is chosen at run time: the address of element 0 of its array,
 /// the index of its element, the number of elements (0 for the null pointer), and the number
 /// of its buffer.
-pub type Chosen = [u32; 4];
+pub type DynamicPointer = [u32; 4];
 
 /// A check that a pointer points to something.
 #[derive(Clone, Copy, Debug)]
 pub struct Follow {
     /// The columns of the pointer.
-    pub pointer: Chosen,
+    pub pointer: DynamicPointer,
     /// The id of the pointer.
     pub id: u32,
     /// Whether the check also fails for one past the end of an array.
@@ -223,7 +223,7 @@ pub struct Advance {
 #[derive(Clone, Copy, Debug)]
 pub struct Pair {
     /// The columns of both pointers, in the order of the operands.
-    pub pointers: [Chosen; 2],
+    pub pointers: [DynamicPointer; 2],
     /// The distance between elements, in bytes, or in words without layout.
     pub stride: u32,
     /// Whether the pointers point to Workgroup memory without layout.

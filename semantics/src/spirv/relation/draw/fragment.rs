@@ -32,7 +32,7 @@ use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::{Site, Unspecified};
 use inner::InnerQuad;
 use interface::Source;
-use operations::{Depths, Left, Role, Samples, of_samples};
+use operations::{Depths, FragmentOutputs, Role, Samples, of_samples};
 
 pub(super) use explore::Explorer;
 pub(super) use interface::Interface;
@@ -119,7 +119,7 @@ pub(super) struct Fragments<'m, 'd> {
     current: Option<Current>,
     begun: Option<Box<Begun>>,
     running: FxHashMap<u32, Running>,
-    left: FxHashMap<u32, [Left; 4]>,
+    left: FxHashMap<u32, [FragmentOutputs; 4]>,
     queue: VecDeque<Queued>,
     /// Whether a quad that some device may lack has started and may write shared memory. The reader
     /// resets it.
@@ -462,7 +462,7 @@ impl Ended for Related<'_, '_> {
         self.0.config.helper
     }
 
-    fn wanders(&self, profile: Profile) -> bool {
+    fn control_in_doubt(&self, profile: Profile) -> bool {
         self.0.config.control.is_doubtful(profile)
     }
 
@@ -613,7 +613,7 @@ impl<'m> Work<'m> for Fragments<'m, '_> {
         format!("fragment stage, pixel ({x}, {y}) of triangle {triangle}, lane {lane} of quad {quad}, {site}")
     }
 
-    fn wanders(&self, shared: &mut Shared) {
+    fn control_in_doubt(&self, shared: &mut Shared) {
         shared.doubt_written(Why::Control);
     }
 

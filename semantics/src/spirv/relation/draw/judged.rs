@@ -2,7 +2,7 @@
 //! The relation runs the others, and samples (see [`By::machine`]).
 
 use super::fragment::{Explorer, Judged};
-use super::{Before, By, DrawObservation, before, dispatch};
+use super::{By, DrawObservation, PreparedDraw, before, dispatch};
 use crate::concurrency::Topology;
 use crate::number::sets::Exploration;
 use crate::outcome::Outcome;
@@ -32,7 +32,7 @@ pub(super) fn run(
     if !quads.judge(Exploration { rules: sets, ..Exploration::under(profile) }) {
         return Ok(None);
     }
-    let Before { fragments, variables, vertices, instructions } =
+    let PreparedDraw { fragments, variables, vertices, instructions } =
         match before((vertex, fragment), entries, draw, (relation, &mut |_| None), rules, schedule, sink)? {
             Outcome::Observed(before) => before,
             ended => return Ok(Some(ended.map(|_| DrawObservation::default()))),

@@ -15,7 +15,7 @@ use crate::spirv::environment::{Dispatch, Draw, Observation, ObservedBuffer, Obs
 use crate::spirv::error::LoadError;
 use crate::spirv::grid::prepare::Refused;
 use crate::spirv::grid::work::Work;
-use crate::spirv::lockstep::{Broken, FragmentProgram, Quads, VertexProgram};
+use crate::spirv::lockstep::{Failure, FragmentProgram, Quads, VertexProgram};
 use crate::spirv::module::{EntryPoint, Module, Variable};
 use crate::spirv::step::Relation;
 use crate::spirv::value::{Origin, Scalar, Scalars};
@@ -205,13 +205,13 @@ fn all(module: &Module, fragments: &mut Fragments<'_, '_>, quads: &mut Quads<'_>
     Ok(())
 }
 
-fn ending(fragments: &Fragments<'_, '_>, module: &Module, broken: Broken) -> Outcome<Picture> {
+fn ending(fragments: &Fragments<'_, '_>, module: &Module, broken: Failure) -> Outcome<Picture> {
     match broken {
-        Broken::OutOfFuel => Outcome::OutOfFuel,
-        Broken::Late(limit) => Outcome::Limit(limit),
-        Broken::Unsupported(what) => Outcome::Unsupported(what),
-        Broken::Stuck(why) => Outcome::Stuck(Stuck { why, at: "fragment stage".into() }),
-        Broken::Undefined(met) => {
+        Failure::OutOfFuel => Outcome::OutOfFuel,
+        Failure::Late(limit) => Outcome::Limit(limit),
+        Failure::Unsupported(what) => Outcome::Unsupported(what),
+        Failure::Stuck(why) => Outcome::Stuck(Stuck { why, at: "fragment stage".into() }),
+        Failure::Undefined(met) => {
             let global = |invocation: u32| fragments.global(Agent { workgroup: invocation / 4, local: invocation % 4 });
             let (ub, what, site) = met.placed(module, global);
             Outcome::Undefined(Undefined { ub, what, at: fragments.at(&site), site: Some(site) })
@@ -235,7 +235,7 @@ impl Ended for Lane<'_, '_> {
         self.quads.is_helper(self.lane)
     }
 
-    fn wanders(&self, _: Profile) -> bool {
+    fn control_in_doubt(&self, _: Profile) -> bool {
         false
     }
 

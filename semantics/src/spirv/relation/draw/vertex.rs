@@ -317,7 +317,7 @@ impl<'m> Work<'m> for Vertices<'m, '_> {
         format!("vertex stage, vertex {vertex} of instance {instance}, {site}")
     }
 
-    fn wanders(&self, shared: &mut Shared) {
+    fn control_in_doubt(&self, shared: &mut Shared) {
         shared.doubt_written(Why::Control);
     }
 

@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use super::prepare::Dispatched;
+use super::prepare::DispatchInvocations;
 use super::{Grid, RESIDENT};
 use crate::concurrency::Schedule;
 use crate::concurrency::turns::{self, Threads};
@@ -38,7 +38,7 @@ pub fn exhaust(
         let _ = visit(&outcome, &Schedule::default());
         return Ok(Exploration::default());
     }
-    let start = || -> Grid<'_, '_, Dispatched<'_>> {
+    let start = || -> Grid<'_, '_, DispatchInvocations<'_>> {
         let grid = Grid::new(module, dispatch, relation).ok().and_then(Result::ok);
         let mut grid = grid.expect("the same arguments were accepted before");
         turns::admit(&mut grid, &mut () as &mut dyn Sink);
@@ -53,7 +53,7 @@ pub fn exhaust(
     Ok(Exploration { complete: explored.complete && !split, ..explored })
 }
 
-impl<'m> Explored for Grid<'m, '_, Dispatched<'m>> {
+impl<'m> Explored for Grid<'m, '_, DispatchInvocations<'m>> {
     fn invocations(&self) -> usize {
         self.topology.invocations() as usize
     }

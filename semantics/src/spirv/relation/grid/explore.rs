@@ -22,9 +22,9 @@ use rustc_hash::FxHashMap;
 
 use super::judged::Differs;
 use super::observe::{Doubtful, Report};
-use super::prepare::Dispatched;
+use super::prepare::DispatchInvocations;
 use super::work::Work;
-use super::{Grid, Over, Part};
+use super::{Grid, Part, SetsRun};
 use crate::concurrency::{Schedule, Turns};
 use crate::number::sets::{Exploration, Set, Sets, Unsettled, follow};
 use crate::number::{Expected, Lane, Why};
@@ -114,7 +114,7 @@ pub fn explore(
     exploration: Exploration,
 ) -> Result<Acceptance, LoadError> {
     let Some(observation) = shown.outcome.observed() else { return Ok(Acceptance::default()) };
-    if shown.doubtful.is_empty() && !shown.wanders {
+    if shown.doubtful.is_empty() && !shown.control_in_doubt {
         return Ok(Acceptance::default().with_zeros(shown.zeros.iter().copied()));
     }
     let grid = match Grid::new(module, dispatch, relation)? {
@@ -151,11 +151,11 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     fn over_sets(&mut self, sets: &mut Sets, part: Part) -> Result<Vec<(Extent, bool)>, Unsettled> {
         self.shared.over(sets)?;
         self.turns = Turns::from(part.workgroup);
-        self.over = Some(Box::new(Over { sets: RefCell::new(sets.clone()), part, accesses: Vec::new(), unsettled: None }));
+        self.over = Some(Box::new(SetsRun { sets: RefCell::new(sets.clone()), part, accesses: Vec::new(), unsettled: None }));
         self.go(&Schedule::default(), &mut ());
         let outcome = self.report().outcome;
         let Some(over) = self.over.take() else { return Ok(Vec::new()) };
-        let Over { sets: met, accesses, unsettled, .. } = *over;
+        let SetsRun { sets: met, accesses, unsettled, .. } = *over;
         *sets = met.into_inner();
         match unsettled {
             Some(why) => Err(why),
@@ -169,7 +169,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
 /// may take other branches, all bytes of all buffers.
 fn undecided(shown: &Report, ways: u64, why: Unsettled) -> Acceptance {
     let mut doubtful = shown.doubtful.clone();
-    if let (true, Some(observation)) = (shown.wanders, shown.outcome.observed()) {
+    if let (true, Some(observation)) = (shown.control_in_doubt, shown.outcome.observed()) {
         doubtful = observation
             .buffers
             .iter()
@@ -197,7 +197,7 @@ impl Acceptance {
 
 pub(super) struct Explorer<'m, 'r> {
     /// The grid before the first workgroup.
-    pub(super) grid: Grid<'m, 'r, Dispatched<'m>>,
+    pub(super) grid: Grid<'m, 'r, DispatchInvocations<'m>>,
     pub(super) exploration: Exploration,
     /// The machine that runs parts, if there is one.
     pub(super) machine: Option<Piecewise<'r>>,
@@ -228,7 +228,7 @@ enum Readers {
 impl<'m, 'r> Explorer<'m, 'r> {
     /// An explorer before its first part. `executed` is the number of instructions of the
     /// definite run.
-    pub(super) fn new(grid: Grid<'m, 'r, Dispatched<'m>>, exploration: Exploration, executed: u64) -> Self {
+    pub(super) fn new(grid: Grid<'m, 'r, DispatchInvocations<'m>>, exploration: Exploration, executed: u64) -> Self {
         Explorer {
             exploration: Exploration { profile: grid.shared.profile(), ..exploration },
             grid,
@@ -402,7 +402,7 @@ impl<'m, 'r> Explorer<'m, 'r> {
                 // If only a part of the word is open and other branches may have been taken, the
                 // word stays: the loop below compares the rest of it.
                 let whole = start <= offset && offset + 4 <= end;
-                if let (true, Some(seen)) = (whole || !shown.wanders, words.remove(&(buffer, offset))) {
+                if let (true, Some(seen)) = (whole || !shown.control_in_doubt, words.remove(&(buffer, offset))) {
                     let of_word = || match seen.bits {
                         Some(bits) if !self.zeros.contains(&(buffer, offset)) => Expected::Bits(bits),
                         _ => Expected::of(seen.set, why),

@@ -70,13 +70,13 @@ pub struct Report {
     pub zeros: Vec<(usize, u64)>,
     /// Whether an invocation has branched on a value in doubt. Then a device may have taken
     /// another branch.
-    pub wanders: bool,
+    pub control_in_doubt: bool,
 }
 
 impl Report {
     fn of(outcome: Outcome<Observation>) -> Report {
         let (undefined, doubtful, one_of, doubtful_texels, zeros) = Default::default();
-        Report { outcome, undefined, doubtful, one_of, doubtful_texels, zeros, wanders: false }
+        Report { outcome, undefined, doubtful, one_of, doubtful_texels, zeros, control_in_doubt: false }
     }
 
     /// The report of a run that ended without an observation.
@@ -130,7 +130,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
             one_of: Vec::new(),
             doubtful_texels,
             zeros,
-            wanders: self.doubtful,
+            control_in_doubt: self.doubtful,
         }
     }
 

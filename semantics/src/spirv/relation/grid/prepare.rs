@@ -17,7 +17,7 @@ use crate::spirv::grammar::{self, Op};
 use crate::spirv::memory::{Pointer, is_own};
 use crate::spirv::module::{EntryPoint, Function, Module, Variable, WHOLE};
 use crate::spirv::operation;
-use crate::spirv::shared::{Missing, Shared, is_descriptor_array};
+use crate::spirv::shared::{NoMemory, Shared, is_descriptor_array};
 use crate::spirv::step::{Config, Mapping, Rules};
 use crate::spirv::types::Type;
 use crate::spirv::value::{Scalar, Scalars};
@@ -44,11 +44,11 @@ impl<O> From<Refused> for Outcome<O> {
     }
 }
 
-impl From<Missing> for Refused {
-    fn from(missing: Missing) -> Refused {
+impl From<NoMemory> for Refused {
+    fn from(missing: NoMemory) -> Refused {
         match missing {
-            Missing::Resource(what) => Refused::Unsupported(what),
-            Missing::Limit(limit) => Refused::Limit(limit),
+            NoMemory::Resource(what) => Refused::Unsupported(what),
+            NoMemory::Limit(limit) => Refused::Limit(limit),
         }
     }
 }
@@ -82,7 +82,7 @@ pub(in crate::spirv) struct Prepared {
 
 /// The invocations of a dispatch.
 #[derive(Clone, Debug)]
-pub(super) struct Dispatched<'m> {
+pub(super) struct DispatchInvocations<'m> {
     /// The number of workgroups.
     workgroups: u32,
     /// The number of invocations of a workgroup in x, y and z.
@@ -101,7 +101,7 @@ fn coordinates(number: u32, [x, y, _]: [u32; 3]) -> [u32; 3] {
     [number % x, number / x % y, number / x / y]
 }
 
-impl<'m> Work<'m> for Dispatched<'m> {
+impl<'m> Work<'m> for DispatchInvocations<'m> {
     fn begin(&mut self, workgroup: u32, _: &mut Shared, _: &mut u64) -> Result<Begin, Outcome<Observation>> {
         Ok(if workgroup < self.workgroups { Begin::Begins } else { Begin::NoMore })
     }
@@ -124,7 +124,7 @@ impl<'m> Work<'m> for Dispatched<'m> {
     }
 }
 
-impl Dispatched<'_> {
+impl DispatchInvocations<'_> {
     /// The words of a built-in. The function [`built_in`] has accepted it.
     fn built_in(&self, built_in: BuiltIn, workgroup: u32, local: u32) -> Vec<u32> {
         match built_in {
@@ -152,7 +152,7 @@ pub(super) fn prepare<'m>(
     entry: &EntryPoint,
     dispatch: &Dispatch<'_>,
     rules: &Rules,
-) -> Result<(Prepared, Dispatched<'m>, Topology, Shared), Refused> {
+) -> Result<(Prepared, DispatchInvocations<'m>, Topology, Shared), Refused> {
     if entry.model != ExecutionModel::GLCompute {
         return unsupported(format!("OpEntryPoint {:?} in a dispatch", entry.model));
     }
@@ -170,7 +170,7 @@ pub(super) fn prepare<'m>(
     let groups = dispatch.groups;
     let (prepared, shared) = stage(module, entry, &variables, dispatch, topology)?;
     let mapping = dispatch.resources.subgroup_mapping;
-    Ok((prepared, Dispatched { workgroups, size, groups, subgroup, mapping, inputs }, topology, shared))
+    Ok((prepared, DispatchInvocations { workgroups, size, groups, subgroup, mapping, inputs }, topology, shared))
 }
 
 /// The size of subgroups that the dispatch sets.

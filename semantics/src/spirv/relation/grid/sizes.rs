@@ -117,7 +117,7 @@ fn also(first: &mut Report, other: &Report) {
     first.doubtful.sort_by_key(|d| (d.buffer, d.start));
     first.one_of.sort_by_key(|one| (one.buffer, one.offset));
     first.doubtful_texels.sort_by_key(|d| (d.image, d.component, d.start));
-    first.wanders |= other.wanders;
+    first.control_in_doubt |= other.control_in_doubt;
 }
 
 fn word(buffer: &ObservedBuffer, start: u64) -> u32 {

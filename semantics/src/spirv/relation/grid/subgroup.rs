@@ -129,9 +129,9 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     /// loads. `None` if it may not.
     fn doubt_of(&self, members: &[u32]) -> Option<Why> {
         let profile = self.shared.profile();
-        let wanders = |n: &u32| self.invocations.get(n).is_some_and(|i| i.config.control.is_doubtful(profile));
+        let control_in_doubt = |n: &u32| self.invocations.get(n).is_some_and(|i| i.config.control.is_doubtful(profile));
         let reads = |n: &u32| self.shared.is_doubtful_reader(*n);
-        (self.doubtful && members.iter().any(|n| wanders(n) || reads(n))).then_some(Why::Control)
+        (self.doubtful && members.iter().any(|n| control_in_doubt(n) || reads(n))).then_some(Why::Control)
     }
 
     /// The lane of an invocation: SubgroupLocalInvocationId.

@@ -4,10 +4,10 @@
 //! The grid runs by its rules. Before each turn, the value that an atomic reads is put into memory.
 //! Races are detected in the execution, not in the order of turns.
 
-use super::prepare::Dispatched;
+use super::prepare::DispatchInvocations;
 use super::work::Work;
 use super::{Grid, RESIDENT, race};
-use crate::concurrency::axioms::{Deed, Event, Execution, Location};
+use crate::concurrency::axioms::{Event, EventKind, Execution, Location};
 use crate::concurrency::turns;
 use crate::concurrency::weak::{Agents, Done, Upcoming, enumerate};
 use crate::concurrency::{Access, Agent, Class, Kind, Race, Rules};
@@ -70,7 +70,9 @@ pub fn weakly(
     };
     let mut split = false;
     let (found, explored) =
-        enumerate(&grid, topology, rules, budget, &mut |found: &mut Vec<Shown>, grid: &Grid<'_, '_, Dispatched<'_>>, execution| {
+        enumerate(&grid, topology, rules, budget, &mut |found: &mut Vec<Shown>,
+                                                        grid: &Grid<'_, '_, DispatchInvocations<'_>>,
+                                                        execution| {
             split |= grid.split;
             let outcome = grid.report().outcome;
             if !found.iter().any(|(known, _)| same(known, &outcome)) {
@@ -83,8 +85,10 @@ pub fn weakly(
 
 /// The reads of the atomics of an execution.
 fn reads(execution: &Execution<Scalar>) -> Vec<Read> {
-    let name = |event: &Event| match &event.deed {
-        Deed::Access(access) => Some((InvocationId { workgroup: access.agent.workgroup, local: access.agent.local }, access.instruction)),
+    let name = |event: &Event| match &event.kind {
+        EventKind::Access(access) => {
+            Some((InvocationId { workgroup: access.agent.workgroup, local: access.agent.local }, access.instruction))
+        }
         _ => None,
     };
     let all = execution.events().iter().enumerate();
@@ -103,7 +107,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
                 (extent, Kind::Atomic { op, scope, semantics }, store.as_slice())
             }
             &Action::Fence { scope, semantics } => {
-                log.done.push(Done { event: Event { agent: number, deed: Deed::Fence(scope, semantics) }, wrote: None });
+                log.done.push(Done { event: Event { agent: number, kind: EventKind::Fence(scope, semantics) }, wrote: None });
                 self.log = Some(log);
                 return;
             }
@@ -113,7 +117,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
         for (index, cell) in cells.enumerate() {
             let Cell { offset, bytes } = *cell;
             let access = Access { agent, object, offset, bytes: bytes.into(), class: extent.class, kind, instruction: site.instruction };
-            log.done.push(Done { event: Event { agent: number, deed: Deed::Access(access) }, wrote: scalars.get(index).copied() });
+            log.done.push(Done { event: Event { agent: number, kind: EventKind::Access(access) }, wrote: scalars.get(index).copied() });
         }
         log.accesses.push((extent.clone(), site.clone()));
         self.log = Some(log);
@@ -122,9 +126,9 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     /// Records that these invocations leave a control barrier.
     pub(super) fn log_barrier(&mut self, members: &[u32], arrived: &Arrived) {
         let Some(log) = &mut self.log else { return };
-        let deed = Deed::Barrier(log.barriers, arrived.memory, arrived.semantics);
+        let kind = EventKind::Barrier(log.barriers, arrived.memory, arrived.semantics);
         log.barriers += 1;
-        log.done.extend(members.iter().map(|&agent| Done { event: Event { agent, deed }, wrote: None }));
+        log.done.extend(members.iter().map(|&agent| Done { event: Event { agent, kind }, wrote: None }));
     }
 
     /// The object with this number for the race detector.
@@ -141,7 +145,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     }
 }
 
-impl<'m> Agents for Grid<'m, '_, Dispatched<'m>> {
+impl<'m> Agents for Grid<'m, '_, DispatchInvocations<'m>> {
     type Value = Scalar;
 
     fn ready(&self) -> Vec<u32> {

@@ -38,7 +38,7 @@ pub(in crate::spirv) trait Work<'m> {
     }
 
     /// Called once, when control on a device may first differ from that of an invocation.
-    fn wanders(&self, _shared: &mut Shared) {}
+    fn control_in_doubt(&self, _shared: &mut Shared) {}
 
     /// Called when all invocations of a workgroup have ended.
     fn end(&mut self, _workgroup: u32, _members: Vec<Finished<'m>>) {}

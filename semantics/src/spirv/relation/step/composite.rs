@@ -90,11 +90,11 @@ pub fn vector_shuffle<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>
 
 /// The component that a dynamic index chooses, and the index. Or the origin, if the result
 /// is undefined.
-type Chosen = Result<(usize, Scalar), Origin>;
+type ChosenComponent = Result<(usize, Scalar), Origin>;
 
 /// The components of the vector, and the one that the index chooses, or the origin if the result
 /// is undefined.
-fn dynamic(env: &Env<'_>, config: &Config<'_>, vector: u32, index: u32) -> Option<(Scalars, Chosen)> {
+fn dynamic(env: &Env<'_>, config: &Config<'_>, vector: u32, index: u32) -> Option<(Scalars, ChosenComponent)> {
     let (vector, index) = (config.scalars(vector)?, config.scalar(index)?);
     let (kind, invocation) = (Unspecified::VectorIndex, env.invocation);
     let at = match index.undefined {

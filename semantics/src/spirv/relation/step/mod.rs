@@ -423,7 +423,7 @@ impl UndefinedWays {
     /// If the next instruction branches on an undefined condition, sets the condition to the chosen
     /// way. `before` is the number of such branches that the invocation has passed. Returns the id
     /// of the condition and its undefined value.
-    pub(in crate::spirv) fn decide(&self, config: &mut Config<'_>, before: u32) -> over::Branched {
+    pub(in crate::spirv) fn decide(&self, config: &mut Config<'_>, before: u32) -> over::DecidedCondition {
         let (_, operands) = config.next_of(&[Op::BranchConditional])?;
         let x = operands[0];
         let condition = config.scalar(x).filter(|condition| condition.undefined.is_some())?;

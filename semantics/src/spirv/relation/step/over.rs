@@ -16,11 +16,11 @@ use crate::spirv::types::Type;
 use crate::spirv::value::{Scalar, Scalars};
 
 /// The id of a branch's condition, and its value before the run decided it.
-pub(in crate::spirv) type Branched = Option<(u32, Scalars)>;
+pub(in crate::spirv) type DecidedCondition = Option<(u32, Scalars)>;
 
 /// M[x ↦ the decision], if the next instruction branches on x and x is open. Returns x and its
 /// value before.
-pub(in crate::spirv) fn decide(sets: &mut Sets, config: &mut Config<'_>) -> Result<Branched, Unsettled> {
+pub(in crate::spirv) fn decide(sets: &mut Sets, config: &mut Config<'_>) -> Result<DecidedCondition, Unsettled> {
     let Some((_, operands)) = config.next_of(&[Op::BranchConditional]) else { return Ok(None) };
     let x = operands[0];
     let open = |condition: &Scalar| condition.undefined.is_none() && !condition.trust.is_decided(sets.profile());
@@ -34,7 +34,12 @@ pub(in crate::spirv) fn decide(sets: &mut Sets, config: &mut Config<'_>) -> Resu
 /// Finishes a step. The undecided components of the result get cells. If the step branched on x, x
 /// gets its value before the decision. If a device may compute x again at each use, a decision says
 /// nothing of the next branch. If not, the run remembers it.
-pub(in crate::spirv) fn applied(sets: &mut Sets, before: &Config<'_>, next: &mut Next<'_>, branched: Branched) -> Result<(), Unsettled> {
+pub(in crate::spirv) fn applied(
+    sets: &mut Sets,
+    before: &Config<'_>,
+    next: &mut Next<'_>,
+    branched: DecidedCondition,
+) -> Result<(), Unsettled> {
     faults(sets, before)?;
     let (Next::Config(after) | Next::Acts(after, _) | Next::Waits(after, _) | Next::Ends(after) | Next::Discards(after)) = next else {
         return Ok(());

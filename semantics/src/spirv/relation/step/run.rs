@@ -11,7 +11,7 @@ use crate::spirv::environment::{Dispatch, InvocationId, Limits, Resources};
 use crate::spirv::error::{LoadError, Place};
 use crate::spirv::grammar::Op;
 use crate::spirv::module::{Module, Variable};
-use crate::spirv::shared::{Missing, Shared};
+use crate::spirv::shared::{NoMemory, Shared};
 use crate::spirv::value::{self, Inputs, Outputs};
 
 /// Runs an entry point for one invocation by the relation. The limit of instructions bounds the
@@ -69,8 +69,8 @@ fn run_from<'m>(
     let used: Vec<&Variable> = module.globals().iter().collect();
     let shared = match Shared::new(module, &used, &dispatch) {
         Ok(shared) => shared,
-        Err(Missing::Resource(what)) => return Ok(Outcome::Unsupported(what)),
-        Err(Missing::Limit(limit)) => return Ok(Outcome::Limit(limit)),
+        Err(NoMemory::Resource(what)) => return Ok(Outcome::Unsupported(what)),
+        Err(NoMemory::Limit(limit)) => return Ok(Outcome::Limit(limit)),
     };
     let env = Env { calculator: &relation.calculator, shared: &shared, invocation: 0, workgroup: 0, judged: true, over: None };
     for steps in 0..limits.instructions {

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-use super::{Cell, Extent, Missing, ObjectId};
+use super::{Cell, Extent, NoMemory, ObjectId};
 use crate::concurrency::Class;
 use crate::image::{self, Format, Image, Numeric, Precision, Robustness};
 use crate::number::{Interval, Trust, Why};
@@ -33,7 +33,7 @@ enum Known {
 
 /// An image that a variable names.
 #[derive(Clone, Debug)]
-struct Held {
+struct NamedImage {
     set: u32,
     binding: u32,
     image: Rc<Image>,
@@ -50,7 +50,7 @@ struct Held {
 /// The images and samplers of one dispatch.
 #[derive(Clone, Debug)]
 pub struct Images {
-    images: Vec<Held>,
+    images: Vec<NamedImage>,
     samplers: Rc<[image::Sampler]>,
     /// By variable: its image, its sampler, or both.
     descriptors: Rc<FxHashMap<u32, Descriptor>>,
@@ -71,9 +71,9 @@ pub enum Last {
 
 impl Images {
     /// The images and samplers that these variables name.
-    pub(super) fn new(module: &Module, used: &[&Variable], resources: &Resources<'_>) -> Result<Images, Missing> {
-        let Descriptors { images, samplers, of_variable } = Descriptors::new(module, used, resources).map_err(Missing::Resource)?;
-        let held = |Named { set, binding, image, storage, written }: Named<'_>| Held {
+    pub(super) fn new(module: &Module, used: &[&Variable], resources: &Resources<'_>) -> Result<Images, NoMemory> {
+        let Descriptors { images, samplers, of_variable } = Descriptors::new(module, used, resources).map_err(NoMemory::Resource)?;
+        let held = |Named { set, binding, image, storage, written }: Named<'_>| NamedImage {
             set,
             binding,
             image: Rc::new(image.clone()),

@@ -10,7 +10,7 @@ use crate::rule::Rule;
 use crate::text::{Span, deep};
 use crate::wsl::environment::access::{Callee, Generated};
 use crate::wsl::memory::{Address, Memory, ObjectId, Words};
-use crate::wsl::open::{Opens, Word};
+use crate::wsl::open::{OpenTerms, Word};
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::TypeId;
 use crate::wsl::typing::program::{Access, Coercion, ExprId, Form as Typed, Program, StmtForm, StmtId, StoreId};
@@ -27,7 +27,7 @@ pub struct Cx<'a, 'p> {
     /// Memory.
     pub memory: &'a Memory,
     /// The terms over unspecified values.
-    pub opens: &'a mut Opens,
+    pub opens: &'a mut OpenTerms,
     pub(super) own: ObjectId,
     pub(super) group: ObjectId,
     pub(super) number: u32,
@@ -45,12 +45,12 @@ pub struct Cx<'a, 'p> {
     /// The source expression and the name of the innermost term to which no rule applied.
     pub(super) stuck: Option<(ExprId, &'static str)>,
     /// One record for each term, if every rule is tried. `None` in a normal step.
-    pub(super) asked: Option<Vec<Asked>>,
+    pub(super) asked: Option<Vec<AppliedRules>>,
 }
 
 /// The rules that applied to a term when every rule was tried.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct AppliedRules {
     /// The rules that applied. `None` stands for a coercion whose operand steps in place, which has
     /// no rule of its own.
     pub applied: SmallVec<[Option<Rule>; 2]>,
@@ -241,7 +241,7 @@ impl<'p> Cx<'_, 'p> {
         }
         let indexed = applied.iter().flatten().all(|rule| by_form.iter().any(|row| row.0 == *rule));
         if let Some(asked) = &mut self.asked {
-            asked.push(Asked { applied, alternatives, indexed, whole: false });
+            asked.push(AppliedRules { applied, alternatives, indexed, whole: false });
         }
         answer
     }

@@ -1,7 +1,7 @@
 //! The driver: asks the rules for a thread's next step, and carries it out.
 
-use super::context::{Asked, Cx, span, turn};
-use super::next::{Change, Does, Focus, Node, Reduct, put, within};
+use super::context::{AppliedRules, Cx, span, turn};
+use super::next::{Change, Focus, NextAction, Node, Reduct, put, within};
 use super::term::{Env, Expr};
 use super::{Effect, Effects, Event, Gate, InDraw, Instance, Next, Shared, Step, Stop, Thread};
 use crate::concurrency::Kind;
@@ -10,7 +10,7 @@ use crate::rule::Rule;
 use crate::text::Span;
 use crate::wsl::environment::access::Generated;
 use crate::wsl::memory::{Address, Memory, Object, ObjectId};
-use crate::wsl::open::{MAX_TERMS, Opens, Word};
+use crate::wsl::open::{MAX_TERMS, OpenTerms, Word};
 use crate::wsl::race::ATOMIC;
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::typing::program::ExprId;
@@ -38,7 +38,7 @@ fn apart(thread: &mut Thread) -> (Beside<'_>, &mut Focus, &mut Expr) {
 fn context<'a, 'p>(
     shared: &'a Shared<'p>,
     memory: &'a Memory,
-    opens: &'a mut Opens,
+    opens: &'a mut OpenTerms,
     thread: &'a Beside,
     gate: Gate,
     (at, env): (ExprId, Option<Env>),
@@ -70,7 +70,7 @@ fn context<'a, 'p>(
 ///
 /// # Errors
 /// Why there is none. The thread is unchanged, or it has ended.
-pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mut Thread) -> Result<Step, (Stop, Instance)> {
+pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut OpenTerms, thread: &mut Thread) -> Result<Step, (Stop, Instance)> {
     let gate = if std::mem::take(&mut thread.passes) { Gate::Open } else { thread.gate };
     let (mut beside, focus, program) = apart(thread);
     // After a planted rule, the term may not step in the same place.
@@ -89,7 +89,7 @@ pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mu
 fn stepped(
     shared: &Shared,
     memory: &mut Memory,
-    opens: &mut Opens,
+    opens: &mut OpenTerms,
     thread: &mut Beside,
     gate: Gate,
     (focus, program): (&mut Focus, &mut Expr),
@@ -118,7 +118,7 @@ fn stepped(
 
 /// Tries every rule on each term that a thread's next transition depends on, without lookup by
 /// form. The whole program is the last term of the result. Nothing changes.
-pub fn ask(shared: &Shared, memory: &Memory, opens: &Opens, thread: &Thread) -> Vec<Asked> {
+pub fn ask(shared: &Shared, memory: &Memory, opens: &OpenTerms, thread: &Thread) -> Vec<AppliedRules> {
     let (mut opens, mut thread) = (opens.clone(), thread.clone());
     let gate = if thread.passes { Gate::Open } else { thread.gate };
     let (beside, _, program) = apart(&mut thread);
@@ -137,7 +137,7 @@ pub fn ask(shared: &Shared, memory: &Memory, opens: &Opens, thread: &Thread) -> 
 fn done(
     shared: &Shared,
     memory: &mut Memory,
-    opens: &mut Opens,
+    opens: &mut OpenTerms,
     thread: &mut Beside,
     gate: Gate,
     (focus, part, whole): (&mut Focus, Node, ExprId),
@@ -147,20 +147,20 @@ fn done(
     let at = at.unwrap_or(whole);
     let place = place.unwrap_or_else(|| span(shared.program, at));
     let stuck = |why: &str| (Stop::Stuck(why.into(), place), Instance::default());
-    if let Does::Either(word, alternatives) = does {
+    if let NextAction::Either(word, alternatives) = does {
         let chosen = chosen(opens, *word, std::mem::take(alternatives));
-        *does = Does::Becomes(chosen.ok_or_else(|| stuck("no rule applies to a value that nothing is done for"))?);
+        *does = NextAction::Becomes(chosen.ok_or_else(|| stuck("no rule applies to a value that nothing is done for"))?);
     }
     around.reverse();
     match does {
-        Does::Becomes(change) => {
+        NextAction::Becomes(change) => {
             let mut events = Vec::new();
             if !change.effects.is_empty() {
                 let effects = std::mem::take(&mut change.effects);
                 committed(shared, memory, opens, thread, gate, (effects, place), &mut events)
                     .map_err(|stop| (stop, Instance::default()))?;
             }
-            let value = if shared.tells_all { change.value() } else { None };
+            let value = if shared.records_steps { change.value() } else { None };
             let is_final = change.becomes.is_final();
             let (Some(rule), Some(())) = (change.rule, put(part, contexts, change.take())) else {
                 return Err(stuck("what a rule gives does not fit into the term"));
@@ -173,21 +173,21 @@ fn done(
             next.end();
             Ok(Step { rule, within, at: place, events, value })
         }
-        Does::Discards(rule) => {
+        NextAction::Discards(rule) => {
             let rule = rule.unwrap_or(Rule::WslEDiscard);
             let step = Step { rule, within: within(shared, focus, contexts), at: place, events: Vec::new(), value: None };
             Err((Stop::Discarded(Box::new(step)), Instance { barrier: None, around: std::mem::take(around) }))
         }
-        Does::Stops(stop) => {
+        NextAction::Stops(stop) => {
             let barrier = matches!(stop, Stop::Barrier | Stop::Quad(_)).then_some(at);
             Err((stop.clone(), Instance { barrier, around: std::mem::take(around) }))
         }
-        Does::Either(..) => Err(stuck("no outcome of a condition is chosen")),
+        NextAction::Either(..) => Err(stuck("no outcome of a condition is chosen")),
     }
 }
 
 /// The change whose assumption is decided to hold.
-fn chosen(opens: &mut Opens, word: Word, alternatives: Vec<(Option<u32>, Change)>) -> Option<Change> {
+fn chosen(opens: &mut OpenTerms, word: Word, alternatives: Vec<(Option<u32>, Change)>) -> Option<Change> {
     let assumed: SmallVec<[u32; 8]> = alternatives.iter().filter_map(|a| a.0).collect();
     let decided = opens.decide(word, &assumed);
     alternatives.into_iter().find(|a| a.0 == decided).map(|a| a.1)
@@ -204,18 +204,18 @@ fn helps(memory: &mut Memory, thread: &Beside, at: Address) -> bool {
     stage.helper
 }
 
-/// Carries out the effects of a rule. Records the events with [`Shared::tells_all`].
+/// Carries out the effects of a rule. Records the events with [`Shared::records_steps`].
 fn committed(
     shared: &Shared,
     memory: &mut Memory,
-    opens: &mut Opens,
+    opens: &mut OpenTerms,
     thread: &mut Beside,
     gate: Gate,
     (effects, place): (Effects, Span),
     events: &mut Vec<Event>,
 ) -> Result<(), Stop> {
     let mut tell = |event: Event| {
-        if shared.tells_all {
+        if shared.records_steps {
             events.push(event);
         }
     };

@@ -4,8 +4,8 @@
 //! function from a term to what the term becomes ([`Next`]), or to `None` if the rule does not
 //! apply. The function checks the whole premise. For a rule about a context, the premise is that
 //! the part steps. Rules change nothing, except that they may add terms over unspecified values to
-//! [`Opens`](crate::wsl::open::Opens). A rule returns its effects on memory as data ([`Effect`]),
-//! and also that the thread waits or ends.
+//! [`OpenTerms`](crate::wsl::open::OpenTerms). A rule returns its effects on memory as data
+//! ([`Effect`]), and also that the thread waits or ends.
 //!
 //! All rules are in one table (`table`), which is looked up by the form of the term. [`step`]
 //! asks for a reduct and carries it out. An unspecified condition has one reduct for each
@@ -51,7 +51,7 @@ pub mod term;
 pub mod texture;
 
 pub use builtin::fence;
-pub use context::{Asked, Cx};
+pub use context::{AppliedRules, Cx};
 pub use drive::{ask, step};
 pub use next::Next;
 pub use table::{ExprRule, Rules, StmtRule};
@@ -156,14 +156,14 @@ pub struct Step {
     /// The rule.
     pub rule: Rule,
     /// The rules of the contexts that it is applied in, outermost first. Without
-    /// [`Shared::tells_all`], only the contexts that the thread was not in before.
+    /// [`Shared::records_steps`], only the contexts that the thread was not in before.
     pub within: SmallVec<[Rule; 8]>,
     /// The place of the redex in the source.
     pub at: Span,
-    /// The memory events, in program order. Empty without [`Shared::tells_all`].
+    /// The memory events, in program order. Empty without [`Shared::records_steps`].
     pub events: Vec<Event>,
     /// The expression that became a value, and the value. `None` if the step made no value, and
-    /// without [`Shared::tells_all`].
+    /// without [`Shared::records_steps`].
     pub value: Option<Box<(ExprId, Value)>>,
 }
 
@@ -231,7 +231,7 @@ pub struct Shared<'p> {
     /// Planted bugs.
     pub planted: Planted,
     /// Whether each step lists all of its contexts, its memory events, and the value that it made.
-    pub tells_all: bool,
+    pub records_steps: bool,
 }
 
 impl<'p> Shared<'p> {
@@ -284,7 +284,7 @@ impl<'p> Shared<'p> {
         };
         let (thread_words, group_words) = (thread as usize / 4, group as usize / 4);
         let meets_quads = reachable.meets_quads;
-        Ok(Shared { program, offsets, thread_words, group_words, sizes, fields, meets_quads, rules, planted, tells_all: true })
+        Ok(Shared { program, offsets, thread_words, group_words, sizes, fields, meets_quads, rules, planted, records_steps: true })
     }
 
     /// The size of a type in words.

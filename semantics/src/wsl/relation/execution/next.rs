@@ -51,7 +51,7 @@ pub struct Change {
 
 /// What a configuration does next: one thing, or one of several under assumptions.
 #[derive(Clone, Debug)]
-pub enum Does {
+pub enum NextAction {
     /// A change.
     Becomes(Change),
     /// One change for each value that an unspecified word is assumed to have. The change without a
@@ -91,7 +91,7 @@ type Contexts = SmallVec<[Context; 8]>;
 /// A reduct, and its place.
 #[derive(Clone, Debug)]
 pub(super) struct Reduct {
-    pub(super) does: Does,
+    pub(super) does: NextAction,
     /// The redex. `None` until [`Next::by`] sets it.
     pub(super) at: Option<ExprId>,
     /// The place in the source, if it is not that of the redex.
@@ -115,7 +115,7 @@ pub(super) enum Node<'t> {
 
 impl From<Stop> for Next {
     fn from(stop: Stop) -> Next {
-        Next::new(Does::Stops(stop))
+        Next::new(NextAction::Stops(stop))
     }
 }
 
@@ -132,7 +132,7 @@ thread_local! {
 
 impl Next {
     #[inline]
-    fn new(does: Does) -> Next {
+    fn new(does: NextAction) -> Next {
         match DONE.take() {
             Some(mut reduct) => {
                 reduct.does = does;
@@ -145,7 +145,7 @@ impl Next {
     /// Keeps the memory of a finished reduct for the next one.
     pub(super) fn end(mut self) {
         let Reduct { does, at, place, contexts, judged, around } = &mut *self.0;
-        *does = Does::Discards(None);
+        *does = NextAction::Discards(None);
         (*at, *place, *judged) = (None, None, None);
         contexts.clear();
         around.clear();
@@ -154,7 +154,7 @@ impl Next {
 
     #[inline]
     fn becomes(becomes: Becomes) -> Next {
-        Next::new(Does::Becomes(Change { rule: None, becomes, effects: Effects::new() }))
+        Next::new(NextAction::Becomes(Change { rule: None, becomes, effects: Effects::new() }))
     }
 
     /// The redex becomes this expression.
@@ -195,13 +195,13 @@ impl Next {
 
     /// The thread is discarded.
     pub fn discards() -> Next {
-        Next::new(Does::Discards(None))
+        Next::new(NextAction::Discards(None))
     }
 
     /// Adds these effects to a change.
     #[inline]
     pub fn with(mut self, added: Effects) -> Next {
-        if let Does::Becomes(change) = &mut self.0.does {
+        if let NextAction::Becomes(change) = &mut self.0.does {
             match change.effects.is_empty() {
                 true => change.effects = added,
                 false => change.effects.extend(added),
@@ -217,10 +217,10 @@ impl Next {
     }
 
     /// Makes the change depend on an assumption: an unspecified word is one of these values
-    /// ([`Does::Either`]).
+    /// ([`NextAction::Either`]).
     pub fn under(mut self, word: Word, assumed: &[Option<u32>]) -> Next {
         self.0.does = match self.0.does {
-            Does::Becomes(change) => Does::Either(word, assumed.iter().map(|&a| (a, change.clone())).collect()),
+            NextAction::Becomes(change) => NextAction::Either(word, assumed.iter().map(|&a| (a, change.clone())).collect()),
             does => does,
         };
         self
@@ -228,7 +228,7 @@ impl Next {
 
     /// Joins two results under assumptions about the same word.
     pub(super) fn or(mut self, other: Next) -> Next {
-        if let (Does::Either(word, all), Does::Either(same, more)) = (&mut self.0.does, other.0.does)
+        if let (NextAction::Either(word, all), NextAction::Either(same, more)) = (&mut self.0.does, other.0.does)
             && *word == same
         {
             all.extend(more);
@@ -265,7 +265,7 @@ impl Next {
 
     /// Adds a call or an iteration around a thread that stops.
     pub(super) fn around(mut self, around: Option<Around>) -> Next {
-        if let Does::Stops(_) = self.0.does {
+        if let NextAction::Stops(_) = self.0.does {
             self.0.around.extend(around);
         }
         self
@@ -275,37 +275,37 @@ impl Next {
     #[inline]
     pub fn by(mut self, rule: Rule, at: ExprId) -> Next {
         match &mut self.0.does {
-            Does::Becomes(Change { rule: by, .. }) | Does::Discards(by) => _ = by.get_or_insert(rule),
-            Does::Either(_, all) => all.iter_mut().for_each(|(_, change)| _ = change.rule.get_or_insert(rule)),
-            Does::Stops(_) => {}
+            NextAction::Becomes(Change { rule: by, .. }) | NextAction::Discards(by) => _ = by.get_or_insert(rule),
+            NextAction::Either(_, all) => all.iter_mut().for_each(|(_, change)| _ = change.rule.get_or_insert(rule)),
+            NextAction::Stops(_) => {}
         }
         self.0.at.get_or_insert(at);
         self
     }
 
     /// What the configuration does next.
-    pub fn does(&self) -> &Does {
+    pub fn does(&self) -> &NextAction {
         &self.0.does
     }
 
     /// The change, or all changes under assumptions.
     pub fn changes(&mut self) -> impl Iterator<Item = &mut Change> {
         let (one, several) = match &mut self.0.does {
-            Does::Becomes(change) => (Some(change), None),
-            Does::Either(_, all) => (None, Some(all)),
-            Does::Discards(_) | Does::Stops(_) => (None, None),
+            NextAction::Becomes(change) => (Some(change), None),
+            NextAction::Either(_, all) => (None, Some(all)),
+            NextAction::Discards(_) | NextAction::Stops(_) => (None, None),
         };
         one.into_iter().chain(several.into_iter().flatten().map(|(_, change)| change))
     }
 
     /// Whether the term changes, so that the thread goes on.
     pub(super) fn changes_term(&self) -> bool {
-        matches!(self.0.does, Does::Becomes(_) | Does::Either(..))
+        matches!(self.0.does, NextAction::Becomes(_) | NextAction::Either(..))
     }
 
     /// Whether the result depends on an unspecified word.
     pub fn is_open(&self) -> bool {
-        matches!(self.0.does, Does::Either(..))
+        matches!(self.0.does, NextAction::Either(..))
     }
 
     /// Whether the redex is the term itself, not a part of it.
@@ -318,9 +318,9 @@ impl Next {
     pub fn plugged(mut self, e: Expr) -> Next {
         let Reduct { does, contexts, .. } = &mut *self.0;
         match does {
-            Does::Becomes(change) => change.plug(e, contexts),
-            Does::Either(_, all) => all.iter_mut().for_each(|(_, change)| change.plug(e.clone(), contexts)),
-            Does::Discards(_) | Does::Stops(_) => {}
+            NextAction::Becomes(change) => change.plug(e, contexts),
+            NextAction::Either(_, all) => all.iter_mut().for_each(|(_, change)| change.plug(e.clone(), contexts)),
+            NextAction::Discards(_) | NextAction::Stops(_) => {}
         }
         self.stays()
     }
@@ -435,15 +435,15 @@ impl Focus {
     }
 }
 
-/// The rules of the contexts, outermost first. Without [`Shared::tells_all`], only the contexts
+/// The rules of the contexts, outermost first. Without [`Shared::records_steps`], only the contexts
 /// that are not in focus yet.
 #[inline]
 pub(super) fn within(shared: &Shared, focus: &Focus, contexts: &[Context]) -> SmallVec<[Rule; 8]> {
     let mut within = SmallVec::new();
-    if contexts.is_empty() && !shared.tells_all {
+    if contexts.is_empty() && !shared.records_steps {
         return within;
     }
-    let before = if shared.tells_all { &focus.0[..] } else { &[] };
+    let before = if shared.records_steps { &focus.0[..] } else { &[] };
     for context in before.iter().chain(contexts.iter().rev()) {
         if let Some(rule) = context.rule {
             within.push(rule);

@@ -10,7 +10,7 @@ use crate::wsl::execution::Shared;
 use crate::wsl::execution::term::Value;
 use crate::wsl::layout::Layouts;
 use crate::wsl::memory::{Address, Memory, Object, ObjectId, Words};
-use crate::wsl::open::{Opens, Word};
+use crate::wsl::open::{OpenTerms, Word};
 use crate::wsl::syntax::{AddressSpace, BuiltinSemantic};
 use crate::wsl::texture::{Opaque, Texture, is_writable};
 use crate::wsl::types::{StructId, TextureKind, Type, TypeId};
@@ -46,7 +46,7 @@ pub struct Textured {
 
 /// The contents of a resource, or their type if nothing is bound yet.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Held {
+pub enum ResourceContents {
     /// The elements of an array reference.
     Buffer(Buffer),
     /// A texture.
@@ -63,18 +63,18 @@ pub struct Resource {
     /// Its register, as `u0` or `u0, space1`.
     pub register: String,
     /// Its contents.
-    pub held: Held,
+    pub held: ResourceContents,
     /// The names of other arguments with the same register.
     pub others: Vec<String>,
 }
 
-impl Held {
+impl ResourceContents {
     /// Its type in messages: `device of float4`, `Texture2D of float`, `a sampler`.
     pub fn type_text(&self, program: &Program) -> String {
         match self {
-            Held::Buffer(buffer) => format!("{} of {}", buffer.space.keyword(), program.env.type_name(buffer.element)),
-            Held::Texture(texture) => format!("{} of {}", texture.kind.name(), program.env.type_name(texture.texel)),
-            Held::Sampler(_) => "a sampler".into(),
+            ResourceContents::Buffer(buffer) => format!("{} of {}", buffer.space.keyword(), program.env.type_name(buffer.element)),
+            ResourceContents::Texture(texture) => format!("{} of {}", texture.kind.name(), program.env.type_name(texture.texel)),
+            ResourceContents::Sampler(_) => "a sampler".into(),
         }
     }
 }
@@ -100,10 +100,10 @@ impl Resource {
                             format!("the elements of `{name}` have the type {}, which takes no memory", program.env.type_name(element)),
                         ));
                     };
-                    Held::Buffer(Buffer { space, element, stride, words: Vec::new(), others: Vec::new() })
+                    ResourceContents::Buffer(Buffer { space, element, stride, words: Vec::new(), others: Vec::new() })
                 }
-                Type::Texture(kind, texel) => Held::Texture(Textured { kind, texel, texture: None }),
-                Type::Sampler => Held::Sampler(None),
+                Type::Texture(kind, texel) => ResourceContents::Texture(Textured { kind, texel, texture: None }),
+                Type::Sampler => ResourceContents::Sampler(None),
                 _ => {
                     return Err(InvalidInput::new(
                         InputFault::Unsupported,
@@ -128,7 +128,7 @@ impl Resource {
     /// If the two cannot be one resource.
     pub(in crate::wsl) fn join(&mut self, next: &Resource, program: &Program) -> Result<(), InvalidInput> {
         let alike = match (&mut self.held, &next.held) {
-            (Held::Buffer(a), Held::Buffer(b)) if a.space == b.space => {
+            (ResourceContents::Buffer(a), ResourceContents::Buffer(b)) if a.space == b.space => {
                 for other in [(b.element, b.stride)].iter().chain(&b.others) {
                     if other.0 != a.element && !a.others.contains(other) {
                         a.others.push(*other);
@@ -136,8 +136,8 @@ impl Resource {
                 }
                 true
             }
-            (Held::Texture(a), Held::Texture(b)) => (a.kind, a.texel) == (b.kind, b.texel),
-            (Held::Sampler(_), Held::Sampler(_)) => true,
+            (ResourceContents::Texture(a), ResourceContents::Texture(b)) => (a.kind, a.texel) == (b.kind, b.texel),
+            (ResourceContents::Sampler(_), ResourceContents::Sampler(_)) => true,
             _ => false,
         };
         if !alike {
@@ -158,7 +158,7 @@ impl Resource {
     /// The buffer of an array reference. `None` for other resources.
     pub fn buffer(&self) -> Option<&Buffer> {
         match &self.held {
-            Held::Buffer(buffer) => Some(buffer),
+            ResourceContents::Buffer(buffer) => Some(buffer),
             _ => None,
         }
     }
@@ -166,16 +166,16 @@ impl Resource {
     /// Whether threads can store to it.
     pub fn is_writable(&self) -> bool {
         match &self.held {
-            Held::Buffer(buffer) => buffer.space == AddressSpace::Device,
-            Held::Texture(texture) => is_writable(texture.kind),
-            Held::Sampler(_) => false,
+            ResourceContents::Buffer(buffer) => buffer.space == AddressSpace::Device,
+            ResourceContents::Texture(texture) => is_writable(texture.kind),
+            ResourceContents::Sampler(_) => false,
         }
     }
 
     /// The texture and the type of its texels, if one is bound.
     pub fn texture(&self) -> Option<(&Texture, TypeId)> {
         match &self.held {
-            Held::Texture(Textured { texture: Some(texture), texel, .. }) => Some((texture, *texel)),
+            ResourceContents::Texture(Textured { texture: Some(texture), texel, .. }) => Some((texture, *texel)),
             _ => None,
         }
     }
@@ -187,19 +187,19 @@ impl Resource {
 
     /// Sets the words of an array reference.
     pub fn fill(&mut self, words: &[u32]) {
-        if let Held::Buffer(buffer) = &mut self.held {
+        if let ResourceContents::Buffer(buffer) = &mut self.held {
             buffer.words = words.to_vec();
         }
     }
 
     /// The object that stands for the resource.
-    fn object(&self, opens: &mut Opens) -> Object {
+    fn object(&self, opens: &mut OpenTerms) -> Object {
         let (space, words) = match &self.held {
-            Held::Buffer(buffer) => (buffer.space, buffer.words.iter().map(|&w| Word::Bits(w)).collect()),
-            Held::Texture(Textured { texture: Some(texture), kind, .. }) if is_writable(*kind) => {
+            ResourceContents::Buffer(buffer) => (buffer.space, buffer.words.iter().map(|&w| Word::Bits(w)).collect()),
+            ResourceContents::Texture(Textured { texture: Some(texture), kind, .. }) if is_writable(*kind) => {
                 (AddressSpace::Device, texture.words(opens))
             }
-            Held::Texture(_) | Held::Sampler(_) => (AddressSpace::Constant, Vec::new()),
+            ResourceContents::Texture(_) | ResourceContents::Sampler(_) => (AddressSpace::Constant, Vec::new()),
         };
         Object { space, name: self.name.clone(), words }
     }
@@ -207,15 +207,15 @@ impl Resource {
     /// The texture or sampler that its object stands for. `None` for buffers.
     pub(super) fn opaque(&self) -> Option<Opaque> {
         match &self.held {
-            Held::Buffer(_) => None,
-            Held::Texture(textured) => textured.texture.clone().map(Opaque::Texture),
-            Held::Sampler(sampler) => sampler.map(Opaque::Sampler),
+            ResourceContents::Buffer(_) => None,
+            ResourceContents::Texture(textured) => textured.texture.clone().map(Opaque::Texture),
+            ResourceContents::Sampler(sampler) => sampler.map(Opaque::Sampler),
         }
     }
 }
 
 /// Adds an object for each resource, in order. They are the first objects of memory.
-pub(in crate::wsl) fn push(resources: &[Resource], memory: &mut Memory, opens: &mut Opens) {
+pub(in crate::wsl) fn push(resources: &[Resource], memory: &mut Memory, opens: &mut OpenTerms) {
     // Choices for undefined contents before the first step belong to no thread.
     opens.thread = u32::MAX;
     let mut opaques = FxHashMap::default();

@@ -6,16 +6,16 @@ use crate::outcome::{InputFault, InvalidInput};
 use crate::wsl::choice::Strategy;
 use crate::wsl::execution::term::Value;
 use crate::wsl::execution::{Planted, Shared};
-use crate::wsl::machine::{Compiled, Dispatched, Grid, Memory, Settings, Stats};
+use crate::wsl::machine::{Compiled, Grid, GridEnding, Memory, Settings, Stats};
 use crate::wsl::memory::Memory as Objects;
-use crate::wsl::open::{Opens, Possible, Ways, Word};
+use crate::wsl::open::{OpenTerms, Possible, Ways, Word};
 use crate::wsl::texture::Opaque;
 
 /// The results of a dispatch on the fast engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fast {
     /// Its ending.
-    pub ended: Dispatched,
+    pub ended: GridEnding,
     /// The final words of each buffer and of each writable texture.
     pub buffers: Vec<Vec<u32>>,
     /// The words among these that have no value (see [`Memory::undefined`]).
@@ -67,7 +67,7 @@ impl Outside {
     /// The contents of these resources. Undefined contents get values, if the strategy
     /// chooses them.
     pub(in crate::wsl) fn of(resources: &[Resource], strategy: Strategy) -> Outside {
-        let (mut memory, mut opens) = (Objects::default(), Opens::new(strategy, Ways::default()));
+        let (mut memory, mut opens) = (Objects::default(), OpenTerms::new(strategy, Ways::default()));
         push(resources, &mut memory, &mut opens);
         let (mut buffers, mut undefined) = (Vec::new(), Vec::new());
         for object in &memory.objects {

@@ -11,7 +11,7 @@ mod rules;
 mod run;
 
 pub use crate::concurrency::Schedule;
-pub use arguments::{Buffer, Held, Resource, Textured};
+pub use arguments::{Buffer, Resource, ResourceContents, Textured};
 pub(in crate::wsl) use arguments::{bound, offset, push};
 pub use fast::Fast;
 pub(in crate::wsl) use fast::{Outside, flat_words, possible};
@@ -98,7 +98,7 @@ impl Dispatch<'_> {
             Ok(shared) => shared,
             Err(limit) => return Ending::Other(Outcome::Limit(limit)),
         };
-        shared.tells_all = false;
+        shared.records_steps = false;
         let (mut known, mut fuel) = (Known::default(), settings.fuel);
         for _ in 0..MAX_PASSES {
             let mut pass = Pass::new(&known, fuel);

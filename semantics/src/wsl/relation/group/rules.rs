@@ -5,7 +5,7 @@ use crate::concurrency::{Arrival, Wait, arrival};
 use crate::text::Span;
 use crate::wsl::execution::{Instance, Shared, Step, Stop, Thread, fence, step};
 use crate::wsl::memory::Memory;
-use crate::wsl::open::Opens;
+use crate::wsl::open::OpenTerms;
 use crate::wsl::typing::program::Program;
 
 /// The state of a thread.
@@ -37,7 +37,7 @@ pub struct World<'a, 'p> {
     /// Memory.
     pub memory: Memory,
     /// The terms over unspecified values.
-    pub opens: Opens,
+    pub opens: OpenTerms,
 }
 
 /// A thread's step. Or else why and where there is none.

@@ -10,7 +10,7 @@ use crate::rule::Rule;
 use crate::text::Span;
 use crate::wsl::execution::{Gate, Shared, Stop, Thread, call_of};
 use crate::wsl::memory::{Memory, Object, ObjectId};
-use crate::wsl::open::{Opens, Possible, Ways, Word};
+use crate::wsl::open::{OpenTerms, Possible, Ways, Word};
 use crate::wsl::race::{Known, Races};
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::{At, Settings};
@@ -57,7 +57,7 @@ impl<'a, 'p> Run<'a, 'p> {
         known: &Known,
     ) -> Run<'a, 'p> {
         let mut memory = Memory::default();
-        let mut opens = Opens::new(settings.strategy, ways);
+        let mut opens = OpenTerms::new(settings.strategy, ways);
         opens.precision = settings.precision;
         push(&dispatch.resources, &mut memory, &mut opens);
         let size = dispatch.size();

@@ -1,16 +1,16 @@
 //! From one scalar type to another: seed 004 "Cast operators", and `all` and `any` of one element
 //! ("Bit manipulation").
 
-use super::{Given, Op};
+use super::{Op, OpResult};
 use crate::number::{Computed, float};
 use crate::wsl::library::Meaning;
 use crate::wsl::types::Scalar;
 
 /// A conversion, a reinterpretation, or whether an element is true. `None` for other operations.
-pub(super) fn of(op: Op, operands: &[u32]) -> Option<Given> {
+pub(super) fn of(op: Op, operands: &[u32]) -> Option<OpResult> {
     let &[x] = operands else { return None };
     match op.meaning {
-        Meaning::Reinterpret => Some(Given::Exactly(x)),
+        Meaning::Reinterpret => Some(OpResult::Exactly(x)),
         Meaning::All | Meaning::Any => Some(is_true(op.of, x).into()),
         Meaning::Convert => Some(converted(op.of, op.to, x)),
         _ => None,
@@ -25,19 +25,19 @@ fn is_true(of: Scalar, bits: u32) -> bool {
     }
 }
 
-fn converted(of: Scalar, to: Scalar, bits: u32) -> Given {
+fn converted(of: Scalar, to: Scalar, bits: u32) -> OpResult {
     match (of, to) {
         (_, Scalar::Bool) => is_true(of, bits).into(),
-        (Scalar::Bool, Scalar::Uint | Scalar::Int) => Given::Exactly((bits != 0).into()),
-        (Scalar::Bool, Scalar::Float) => Given::Exactly(f32::from(bits != 0).to_bits()),
-        (Scalar::Uint | Scalar::Int, Scalar::Uint | Scalar::Int) | (Scalar::Float, Scalar::Float) => Given::Exactly(bits),
+        (Scalar::Bool, Scalar::Uint | Scalar::Int) => OpResult::Exactly((bits != 0).into()),
+        (Scalar::Bool, Scalar::Float) => OpResult::Exactly(f32::from(bits != 0).to_bits()),
+        (Scalar::Uint | Scalar::Int, Scalar::Uint | Scalar::Int) | (Scalar::Float, Scalar::Float) => OpResult::Exactly(bits),
         (Scalar::Uint | Scalar::Int, Scalar::Float) => {
-            Given::Exactly(float::of_integer::<f32>(bits.into(), 32, of == Scalar::Int).to_bits())
+            OpResult::Exactly(float::of_integer::<f32>(bits.into(), 32, of == Scalar::Int).to_bits())
         }
         // Truncated towards zero. NaN and floats out of range have no value of the type.
         (Scalar::Float, Scalar::Uint | Scalar::Int) => match float::to_integer(f32::from_bits(bits), 32, to == Scalar::Int) {
-            Computed::Value(bits) => Given::Exactly(bits as u32),
-            Computed::Undefined(_) | Computed::Behaviour(_) => Given::ANY,
+            Computed::Value(bits) => OpResult::Exactly(bits as u32),
+            Computed::Undefined(_) | Computed::Behaviour(_) => OpResult::ANY,
         },
     }
 }

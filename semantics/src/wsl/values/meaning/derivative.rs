@@ -16,7 +16,7 @@ type Words<W> = SmallVec<[W; 4]>;
 
 /// The row or column that a derivative is taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
+enum DerivativeControl {
     /// The lane's own row or column.
     Fine,
     /// Either row or column, the same for the whole quad.
@@ -30,7 +30,7 @@ enum How {
 pub struct Derivative {
     /// Whether it is along x, and whether it is along y.
     along: [bool; 2],
-    how: How,
+    how: DerivativeControl,
 }
 
 /// The choice of a lane's own row or column. The choices of the quad's rows or columns are 0 and 1.
@@ -39,7 +39,7 @@ const FINE: u32 = 2;
 impl Derivative {
     /// The derivative of a meaning. `None` if the meaning is none.
     pub fn of(meaning: Meaning) -> Option<Derivative> {
-        use How::{Coarse, Either, Fine};
+        use DerivativeControl::{Coarse, Either, Fine};
         use Meaning as M;
         let (along, how) = match meaning {
             M::Ddx => ([true, false], Either),
@@ -70,10 +70,10 @@ impl Derivative {
         for axis in self.axes() {
             let [first, second] = differences(lanes, operands, axis);
             let options: &[u32] = match self.how {
-                How::Fine => &[FINE],
+                DerivativeControl::Fine => &[FINE],
                 _ if first == second => &[0],
-                How::Coarse => &[0, 1],
-                How::Either => &[FINE, 0, 1],
+                DerivativeControl::Coarse => &[0, 1],
+                DerivativeControl::Either => &[FINE, 0, 1],
             };
             choices.push(match options {
                 [only] => lanes.bits(*only),

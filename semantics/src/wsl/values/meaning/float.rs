@@ -1,7 +1,7 @@
 //! Operations on `float`: seed 004 "Floating point arithmetic", "Comparison operators", as
 //! `LIBRARY.md` completes it. Correctly rounded results are those of [`crate::number`].
 
-use super::Given;
+use super::OpResult;
 use crate::number::reference::{Direction, Rounded, log10};
 use crate::number::{Computed, Instruction, Op as Number, Real, float};
 use crate::wsl::library::Meaning;
@@ -9,7 +9,7 @@ use rspirv::spirv::GlslStd450Op as Glsl;
 use smallvec::SmallVec;
 
 /// The result of an operation on `float`. `None` if there is no such operation.
-pub(super) fn of(meaning: Meaning, operands: &[u32]) -> Option<Given> {
+pub(super) fn of(meaning: Meaning, operands: &[u32]) -> Option<OpResult> {
     match *operands {
         [x] => of_one(meaning, f32::from_bits(x)),
         [x, y] => of_two(meaning, f32::from_bits(x), f32::from_bits(y)),
@@ -19,8 +19,8 @@ pub(super) fn of(meaning: Meaning, operands: &[u32]) -> Option<Given> {
 }
 
 /// The float, with a NaN replaced by the one without payload and sign.
-fn exactly(x: f32) -> Given {
-    Given::Exactly(x.canonical().to_bits())
+fn exactly(x: f32) -> OpResult {
+    OpResult::Exactly(x.canonical().to_bits())
 }
 
 /// The correctly rounded result of a function that is defined for these arguments.
@@ -31,17 +31,17 @@ fn rounded(function: Number, args: &[f32]) -> f32 {
     }
 }
 
-fn of_one(meaning: Meaning, x: f32) -> Option<Given> {
+fn of_one(meaning: Meaning, x: f32) -> Option<OpResult> {
     use Meaning::*;
     let function = match meaning {
         // "It returns an undefined value if its argument is greater than 1 or smaller than -1."
-        Acos | Asin if x.abs() > 1.0 => return Some(Given::ANY),
+        Acos | Asin if x.abs() > 1.0 => return Some(OpResult::ANY),
         // "An unspecified value if its argument is smaller or equal to 0", of rsqrt "non-positive".
-        Log | Log2 | Log10 | Rsqrt if x <= 0.0 => return Some(Given::ANY),
+        Log | Log2 | Log10 | Rsqrt if x <= 0.0 => return Some(OpResult::ANY),
         // "An unspecified value if its argument is negative": -0 is not.
-        Sqrt if x < 0.0 => return Some(Given::ANY),
-        Rcp if x == 0.0 => return Some(Given::ANY),
-        Sign if x.is_nan() => return Some(Given::ANY),
+        Sqrt if x < 0.0 => return Some(OpResult::ANY),
+        Rcp if x == 0.0 => return Some(OpResult::ANY),
+        Sign if x.is_nan() => return Some(OpResult::ANY),
         Saturate => return Some(clamp(x, 0.0, 1.0)),
         Round => return Some(round(x)),
         Rcp => return Some(exactly(1.0 / x)),
@@ -81,11 +81,11 @@ fn of_one(meaning: Meaning, x: f32) -> Option<Given> {
 
 /// "If there are two equally distant possible integer values (e.g. for 0.5), which one
 /// is picked is undefined."
-fn round(x: f32) -> Given {
+fn round(x: f32) -> OpResult {
     let even = x.round_ties_even();
     if (x - x.trunc()).abs() == 0.5 {
         // Halves are below 2²³, so this is exact.
-        Given::one_of([even.to_bits(), (x + (x - even)).to_bits()])
+        OpResult::one_of([even.to_bits(), (x + (x - even)).to_bits()])
     } else {
         exactly(even)
     }
@@ -99,21 +99,21 @@ fn log_10(x: f32) -> f32 {
     }
 }
 
-fn of_two(meaning: Meaning, x: f32, y: f32) -> Option<Given> {
+fn of_two(meaning: Meaning, x: f32, y: f32) -> Option<OpResult> {
     use Meaning::*;
     Some(match meaning {
         Add => exactly(x + y),
         Subtract => exactly(x - y),
         Multiply => exactly(x * y),
         // "An undefined value if its second argument is either +0.0 or -0.0."
-        Divide | Fmod if y == 0.0 => Given::ANY,
+        Divide | Fmod if y == 0.0 => OpResult::ANY,
         Divide => exactly(x / y),
         Fmod => exactly(x.remainder(y)),
-        Min => Given::one_of(extreme(x, y, false)),
-        Max => Given::one_of(extreme(x, y, true)),
+        Min => OpResult::one_of(extreme(x, y, false)),
+        Max => OpResult::one_of(extreme(x, y, true)),
         Pow => match pow(x, y) {
             Some(power) => exactly(power),
-            None => Given::ANY,
+            None => OpResult::ANY,
         },
         // "x * pow(2.0, y)": both operations are rounded.
         Ldexp => exactly(x * pow(2.0, y).unwrap_or(f32::NAN)),
@@ -151,22 +151,22 @@ fn pow(x: f32, y: f32) -> Option<f32> {
 /// The angle of the point (x, y), in the interval that the table gives for its quadrant (ERRATA
 /// WSL-E2). The table is silent on the axes. There the angle is the limit of both neighbouring
 /// quadrants, so for y = ±0 and x < 0 it is π or -π. For the origin it is an unspecified value.
-fn atan2(y: f32, x: f32) -> Given {
+fn atan2(y: f32, x: f32) -> OpResult {
     if x == 0.0 && y == 0.0 {
-        return Given::ANY;
+        return OpResult::ANY;
     }
     let angle = rounded(Number::Atan2, &[y, x]);
-    if y == 0.0 && x < 0.0 { Given::one_of([angle.to_bits(), (-angle).to_bits()]) } else { exactly(angle) }
+    if y == 0.0 && x < 0.0 { OpResult::one_of([angle.to_bits(), (-angle).to_bits()]) } else { exactly(angle) }
 }
 
-fn of_three(meaning: Meaning, x: f32, y: f32, z: f32) -> Option<Given> {
+fn of_three(meaning: Meaning, x: f32, y: f32, z: f32) -> Option<OpResult> {
     use Meaning::*;
     Some(match meaning {
         Clamp => clamp(x, y, z),
         Smoothstep => smoothstep(x, y, z),
         Lerp => exactly(x * (1.0 - z) + y * z),
         // "a*b + c, but with potentially different precision": with one rounding or two.
-        Mad => Given::one_of([(x * y + z).canonical().to_bits(), fused(x, y, z).to_bits()]),
+        Mad => OpResult::one_of([(x * y + z).canonical().to_bits(), fused(x, y, z).to_bits()]),
         _ => return None,
     })
 }
@@ -179,18 +179,18 @@ fn fused(x: f32, y: f32, z: f32) -> f32 {
 }
 
 /// "min(max(x, min), max)". Each of the two operations may leave the sign of a zero open.
-fn clamp(x: f32, low: f32, high: f32) -> Given {
+fn clamp(x: f32, low: f32, high: f32) -> OpResult {
     if high < low || x.is_nan() || low.is_nan() || high.is_nan() {
-        return Given::ANY;
+        return OpResult::ANY;
     }
     let raised = extreme(x, low, true);
-    Given::one_of(raised.into_iter().flat_map(|bits| extreme(f32::from_bits(bits), high, false)))
+    OpResult::one_of(raised.into_iter().flat_map(|bits| extreme(f32::from_bits(bits), high, false)))
 }
 
 /// "A smooth Hermite interpolation between 0 and 1", each operation of its formula rounded.
-fn smoothstep(low: f32, high: f32, x: f32) -> Given {
+fn smoothstep(low: f32, high: f32, x: f32) -> OpResult {
     if high < low || low.is_nan() || high.is_nan() || x.is_nan() {
-        Given::ANY
+        OpResult::ANY
     } else if x <= low {
         exactly(0.0)
     } else if x >= high {

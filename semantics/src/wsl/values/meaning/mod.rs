@@ -20,7 +20,7 @@
 //! | `planted` | wrong meanings, which tests plant |
 //!
 //! # What the seed leaves open, decided here
-//! - *Unspecified* and *undefined* values are the same: any value of the type ([`Given::Any`]),
+//! - *Unspecified* and *undefined* values are the same: any value of the type ([`OpResult::Any`]),
 //!   frozen. A definite run takes 0.
 //! - *Floats are IEEE 754's binary32*, with subnormals. `+ - * /` and functions are correctly
 //!   rounded (to nearest, ties to even). Infinities and NaN are as in IEEE 754. Every NaN is the
@@ -71,7 +71,7 @@ pub struct Op {
 
 /// The result of an operation for definite operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum OpResult {
     /// These bits.
     Exactly(u32),
     /// Any one of these bits, at least two. A definite run takes the first.
@@ -134,33 +134,33 @@ pub struct Results<W> {
     pub stored: SmallVec<[SmallVec<[W; 4]>; 2]>,
 }
 
-impl Given {
+impl OpResult {
     /// One of these, in order and without repetition.
-    fn one_of(all: impl IntoIterator<Item = u32>) -> Given {
+    fn one_of(all: impl IntoIterator<Item = u32>) -> OpResult {
         let mut found: SmallVec<[u32; 2]> = SmallVec::new();
         for bits in all {
             if !found.contains(&bits) {
                 found.push(bits);
             }
         }
-        if let [bits] = found[..] { Given::Exactly(bits) } else { Given::OneOf(found) }
+        if let [bits] = found[..] { OpResult::Exactly(bits) } else { OpResult::OneOf(found) }
     }
 
     /// Any value of the type.
-    const ANY: Given = Given::Any(0);
+    const ANY: OpResult = OpResult::Any(0);
 
     /// The bits that a definite run takes.
     pub fn first(&self) -> u32 {
         match self {
-            Given::Exactly(bits) | Given::Any(bits) => *bits,
-            Given::OneOf(all) => all[0],
+            OpResult::Exactly(bits) | OpResult::Any(bits) => *bits,
+            OpResult::OneOf(all) => all[0],
         }
     }
 }
 
-impl From<bool> for Given {
-    fn from(value: bool) -> Given {
-        Given::Exactly(value.into())
+impl From<bool> for OpResult {
+    fn from(value: bool) -> OpResult {
+        OpResult::Exactly(value.into())
     }
 }
 
@@ -171,7 +171,7 @@ impl From<bool> for Given {
 /// # Panics
 ///
 /// If there is no such operation with this number of operands ([`Op::arity`]): a bug of the caller.
-pub fn scalar(op: Op, operands: &[u32]) -> Given {
+pub fn scalar(op: Op, operands: &[u32]) -> OpResult {
     debug_assert_eq!(op.arity(), Some(operands.len()), "operands of {op:?}");
     let given = match (op.meaning, op.of) {
         (Meaning::Convert | Meaning::Reinterpret | Meaning::All | Meaning::Any, _) => convert::of(op, operands),

@@ -1,14 +1,14 @@
 //! Wrong meanings, planted beside the rules. A test plants one, and requires that what judges the
 //! rules catches it.
 
-use super::{Given, Lanes, Op, Results};
+use super::{Lanes, Op, OpResult, Results};
 use crate::wsl::library::{LibraryFunction, Meaning};
 use crate::wsl::types::{TypeId, Types};
 use smallvec::SmallVec;
 
 /// A function that a test plants to replace the result of an operation. It gets the operation, its
 /// operands, and the correct result.
-pub type Replacement = fn(Op, &[u32], Given) -> Given;
+pub type Replacement = fn(Op, &[u32], OpResult) -> OpResult;
 
 /// The planted errors of a test. Outside of such tests there are none.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,7 +29,7 @@ impl Planted {
     pub const NONE: Planted = Planted { replace: None, arguments: None, words: None };
 
     /// [`super::scalar()`], then the replacement.
-    pub fn scalar(&self, op: Op, operands: &[u32]) -> Given {
+    pub fn scalar(&self, op: Op, operands: &[u32]) -> OpResult {
         let given = super::scalar(op, operands);
         match self.replace {
             None => given,

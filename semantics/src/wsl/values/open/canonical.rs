@@ -5,7 +5,7 @@
 //! holds for floats without a precision profile, except that `a >= b` is `!(a < b)` only if neither
 //! may be NaN. Under a profile every comparison of floats stands for itself.
 
-use super::{Integers, OpenId, Opens, Term, Word, linear};
+use super::{Integers, OpenId, OpenTerms, Term, Word, linear};
 use crate::wsl::library::Meaning;
 use crate::wsl::meaning::{Lanes, Op};
 use crate::wsl::types::Scalar;
@@ -16,7 +16,7 @@ const MAX_MADE: usize = 3;
 
 const NOT: Op = Op::new(Meaning::Not, Scalar::Bool, Scalar::Bool);
 
-impl Opens {
+impl OpenTerms {
     /// The result of an operation by way of its canonical form, if that is another operation.
     pub(super) fn canonical(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
         let exact = op.of != Scalar::Float || self.precision.is_none();

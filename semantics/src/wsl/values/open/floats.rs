@@ -2,7 +2,7 @@
 //! conforming device may give. Without one, they are the numbers of IEEE 754.
 
 use super::possible::{self, Possible};
-use super::{Integers, Opens, Term, Word};
+use super::{Integers, OpenTerms, Term, Word};
 use crate::number::Profile;
 use crate::number::sets::{Set, Span, Truth};
 use crate::wsl::library::Meaning;
@@ -10,7 +10,7 @@ use crate::wsl::meaning::{Op, allowed, truth};
 use crate::wsl::types::Scalar;
 use smallvec::SmallVec;
 
-impl Opens {
+impl OpenTerms {
     /// Whether an operation may give another result for the same operands: a comparison of floats
     /// that a device may answer either way.
     pub(super) fn may_vary(&self, op: Op, operands: &[Word]) -> bool {

@@ -1,7 +1,7 @@
 //! Sums of multiples of terms: `x + 1 - x` is 1 for every x, and `2 * x + 2` is `(x + 1) * 2`. All
 //! arithmetic is modulo 2^32, so `int` and `uint` are alike.
 
-use super::{Integers, OpenId, Opens, Term, Word, possible, transfer};
+use super::{Integers, OpenId, OpenTerms, Term, Word, possible, transfer};
 use crate::wsl::library::Meaning;
 use crate::wsl::meaning::{Lanes, Op};
 use crate::wsl::types::Scalar;
@@ -56,7 +56,7 @@ fn inverse(odd: u32) -> u32 {
     (0..5).fold(odd, |found, _| found.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(found))))
 }
 
-impl Opens {
+impl OpenTerms {
     /// The word as a sum, under the current decisions.
     fn linear_of(&self, word: Word) -> Option<Linear> {
         match self.read(word) {

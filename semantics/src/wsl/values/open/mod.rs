@@ -37,13 +37,13 @@ pub use ways::{Ways, explore};
 use crate::number::sets::Set;
 use crate::number::{Inexact, Interval, Profile};
 use crate::wsl::choice::Strategy;
-use crate::wsl::meaning::{Given, Lanes, Op, Replacement, Unspecified, scalar};
+use crate::wsl::meaning::{Lanes, Op, OpResult, Replacement, Unspecified, scalar};
 use crate::wsl::memory::Address;
 use crate::wsl::types::Scalar;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// The index of a term in [`Opens`].
+/// The index of a term in [`OpenTerms`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OpenId(pub u32);
 
@@ -95,7 +95,7 @@ pub const MAX_VALUES: usize = 4096;
 
 /// The unspecified values of a run, and the decisions about them.
 #[derive(Clone, Debug)]
-pub struct Opens {
+pub struct OpenTerms {
     /// The treatment of unspecified values.
     pub strategy: Strategy,
     /// The thread that runs. The choices of each thread are numbered separately.
@@ -138,15 +138,15 @@ pub struct Opens {
     /// The possible values of terms under the current decisions, with the work to find them.
     found: std::cell::RefCell<FxHashMap<OpenId, (Possible, u64)>>,
     /// The variables that decided terms are functions of, under the current decisions.
-    over: std::cell::RefCell<FxHashMap<OpenId, possible::Over>>,
+    over: std::cell::RefCell<FxHashMap<OpenId, possible::Dependencies>>,
     /// Memory for variables, to be used again.
     spare: std::cell::RefCell<Vec<possible::Variables>>,
 }
 
-impl Opens {
+impl OpenTerms {
     /// A run that has met no unspecified value.
-    pub fn new(strategy: Strategy, ways: Ways) -> Opens {
-        Opens {
+    pub fn new(strategy: Strategy, ways: Ways) -> OpenTerms {
+        OpenTerms {
             strategy,
             thread: 0,
             precision: None,
@@ -370,7 +370,7 @@ impl Opens {
         }
     }
 
-    fn given(&self, op: Op, operands: &[u32]) -> Given {
+    fn given(&self, op: Op, operands: &[u32]) -> OpResult {
         let given = scalar(op, operands);
         match self.planted {
             Some(planted) => planted(op, operands, given),
@@ -378,11 +378,11 @@ impl Opens {
         }
     }
 
-    fn of_given(&mut self, given: Given, to: Scalar) -> Word {
+    fn of_given(&mut self, given: OpResult, to: Scalar) -> Word {
         match given {
-            Given::Exactly(bits) => Word::Bits(bits),
-            Given::OneOf(values) => self.leaf(Some(&values), to, values.first().copied().unwrap_or(0)),
-            Given::Any(first) => self.leaf(None, to, first),
+            OpResult::Exactly(bits) => Word::Bits(bits),
+            OpResult::OneOf(values) => self.leaf(Some(&values), to, values.first().copied().unwrap_or(0)),
+            OpResult::Any(first) => self.leaf(None, to, first),
         }
     }
 
@@ -399,7 +399,7 @@ impl Opens {
 
     /// The result of an operation with an open operand.
     fn over_open(&mut self, op: Op, operands: &[Word]) -> Word {
-        let identity = |opens: &Opens| possible::identity(op, operands).filter(|_| !opens.may_vary(op, operands));
+        let identity = |opens: &OpenTerms| possible::identity(op, operands).filter(|_| !opens.may_vary(op, operands));
         if let Some(known) = self.canonical(op, operands).or_else(|| identity(self)) {
             return known;
         }
@@ -426,7 +426,7 @@ impl Opens {
     }
 }
 
-impl Lanes for Opens {
+impl Lanes for OpenTerms {
     type Word = Word;
 
     fn bits(&mut self, bits: u32) -> Word {
@@ -446,7 +446,7 @@ impl Lanes for Opens {
             return self.over_open(op, &known);
         }
         let given = self.given(op, &bits);
-        if let (Given::Exactly(_) | Given::OneOf(_), Some(_)) = (&given, self.precision)
+        if let (OpResult::Exactly(_) | OpResult::OneOf(_), Some(_)) = (&given, self.precision)
             && let Some(word) = self.over_sets(op, &known)
         {
             return word;
@@ -489,7 +489,7 @@ impl Lanes for Opens {
     }
 }
 
-impl Unspecified for Opens {
+impl Unspecified for OpenTerms {
     fn definite(&self, word: Word) -> Option<u32> {
         self.read(word).definite()
     }
@@ -528,7 +528,7 @@ impl Unspecified for Opens {
     }
 }
 
-impl Opens {
+impl OpenTerms {
     /// A new unspecified `uint` below the bound.
     fn unspecified_below(&mut self, bound: u32) -> Word {
         if self.strategy != Strategy::Carry {

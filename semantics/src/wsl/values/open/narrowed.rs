@@ -2,7 +2,7 @@
 //! is made from.
 
 use super::integers::Integers;
-use super::{OpenId, Opens, Possible, Term, Word, transfer};
+use super::{OpenId, OpenTerms, Possible, Term, Word, transfer};
 use crate::number::Profile;
 use crate::number::sets::{Set, Span};
 use crate::wsl::library::Meaning;
@@ -80,7 +80,7 @@ impl Comparison {
 
 /// Facts that follow from bounds of terms, in addition to what is known already.
 pub(super) struct Facts<'a> {
-    opens: &'a Opens,
+    opens: &'a OpenTerms,
     integers: FxHashMap<OpenId, Integers>,
     floats: FxHashMap<OpenId, Set>,
     unequal: Vec<(OpenId, u32)>,
@@ -89,12 +89,12 @@ pub(super) struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    fn new(opens: &Opens) -> Facts<'_> {
+    fn new(opens: &OpenTerms) -> Facts<'_> {
         Facts { opens, integers: FxHashMap::default(), floats: FxHashMap::default(), unequal: Vec::new(), told: 0, contradict: false }
     }
 
     /// Whether terms may have these values at once. It is false only if they certainly cannot.
-    pub(super) fn agree(opens: &Opens, values: &FxHashMap<OpenId, u32>) -> bool {
+    pub(super) fn agree(opens: &OpenTerms, values: &FxHashMap<OpenId, u32>) -> bool {
         let mut facts = Facts::new(opens);
         for (&id, &bits) in values {
             facts.tell(id, Integers::only(bits));
@@ -204,7 +204,7 @@ impl Facts<'_> {
     }
 }
 
-impl Opens {
+impl OpenTerms {
     /// The bounds of a word as an integer, from those of its parts and from decisions.
     pub(super) fn integers(&self, word: Word) -> Integers {
         match self.read(word) {

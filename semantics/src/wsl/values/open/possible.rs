@@ -1,11 +1,11 @@
 //! The values that a term can have.
 
 use super::narrowed::Facts;
-use super::{Integers, MAX_VALUES, OpenId, Opens, Term, Word, floats, transfer};
+use super::{Integers, MAX_VALUES, OpenId, OpenTerms, Term, Word, floats, transfer};
 use crate::number::sets::Set;
 use crate::text::deep;
 use crate::wsl::library::Meaning;
-use crate::wsl::meaning::{Given, Op};
+use crate::wsl::meaning::{Op, OpResult};
 use crate::wsl::types::Scalar;
 use smallvec::SmallVec;
 
@@ -81,7 +81,7 @@ const MAX_COMBINATIONS: usize = 4096;
 /// The possible values of a word under the current decisions. Every value is given to the leaves
 /// below the word, and assignments that contradict decisions are dropped. If there are too many
 /// assignments, the possible values of the word's parts are combined.
-pub(super) fn possible(opens: &Opens, word: Word) -> Possible {
+pub(super) fn possible(opens: &OpenTerms, word: Word) -> Possible {
     match opens.read(word) {
         Word::Bits(bits) => Possible::Values(vec![bits]),
         Word::Address(_) => Possible::Any,
@@ -168,18 +168,18 @@ pub(super) struct Variables {
 
 /// The variables that a decided term is a function of, under the decisions about other terms.
 #[derive(Clone, Debug)]
-pub(super) struct Over {
+pub(super) struct Dependencies {
     /// `None` if one of them may have any value, or if there are too many.
     variables: Option<Box<[OpenId]>>,
     /// The work to find them, in visits to terms.
     work: usize,
 }
 
-impl Over {
-    fn of(opens: &Opens, term: OpenId) -> Over {
+impl Dependencies {
+    fn of(opens: &OpenTerms, term: OpenId) -> Dependencies {
         let mut own = Variables::of(opens);
         let bounded = parts(opens.term(term)).into_iter().all(|part| own.add(opens, part));
-        let over = Over { variables: bounded.then(|| own.all.iter().map(|v| v.0).collect()), work: own.work() };
+        let over = Dependencies { variables: bounded.then(|| own.all.iter().map(|v| v.0).collect()), work: own.work() };
         own.end(opens);
         over
     }
@@ -199,7 +199,7 @@ fn parts(term: &Term) -> SmallVec<[OpenId; 4]> {
 
 impl Variables {
     /// No variables, in memory that earlier ones have left.
-    fn of(opens: &Opens) -> Variables {
+    fn of(opens: &OpenTerms) -> Variables {
         let mut variables = opens.spare.borrow_mut().pop().unwrap_or_default();
         variables.all.clear();
         variables.seen.clear(opens.terms.len());
@@ -208,7 +208,7 @@ impl Variables {
     }
 
     /// Leaves its memory for later variables.
-    fn end(self, opens: &Opens) {
+    fn end(self, opens: &OpenTerms) {
         opens.spare.borrow_mut().push(self);
     }
 
@@ -224,7 +224,7 @@ impl Variables {
 
     /// Adds the variables of a term. False if one of them may have any value, or if too many terms
     /// were followed.
-    fn add(&mut self, opens: &Opens, id: OpenId) -> bool {
+    fn add(&mut self, opens: &OpenTerms, id: OpenId) -> bool {
         if opens.decided.contains_key(&id) || self.seen.get(id).is_some() {
             return true;
         }
@@ -267,12 +267,12 @@ impl Variables {
 
     /// The values of the term that has these variables, in ascending order. `None` if there are too
     /// many assignments.
-    fn values(&mut self, opens: &Opens, id: OpenId) -> Option<Vec<u32>> {
+    fn values(&mut self, opens: &OpenTerms, id: OpenId) -> Option<Vec<u32>> {
         // Decisions about terms over the same variables rule out assignments.
         let mut decided: SmallVec<[(OpenId, u32); 8]> = SmallVec::new();
         for &term in opens.decisions.iter().rev().take(MAX_DECISIONS) {
             let mut over = opens.over.borrow_mut();
-            let Over { variables, work } = over.entry(term).or_insert_with(|| Over::of(opens, term));
+            let Dependencies { variables, work } = over.entry(term).or_insert_with(|| Dependencies::of(opens, term));
             // The work counts as if they were found again.
             opens.worked(*work);
             if variables.as_ref().is_some_and(|variables| !variables.is_empty() && self.include(variables)) {
@@ -308,12 +308,12 @@ impl Variables {
 }
 
 /// Whether terms may have these values at once. It is false only if they certainly cannot.
-fn agree(opens: &Opens, assigned: &Slots) -> bool {
+fn agree(opens: &OpenTerms, assigned: &Slots) -> bool {
     let values = assigned.filled.iter().filter_map(|&id| Some((id, assigned.get(id)?)));
     Facts::agree(opens, &values.collect())
 }
 
-fn by_leaves(opens: &Opens, id: OpenId) -> Option<Vec<u32>> {
+fn by_leaves(opens: &OpenTerms, id: OpenId) -> Option<Vec<u32>> {
     let mut variables = Variables::of(opens);
     let bounded = variables.add(opens, id);
     opens.worked(variables.work());
@@ -323,7 +323,7 @@ fn by_leaves(opens: &Opens, id: OpenId) -> Option<Vec<u32>> {
 }
 
 /// The value of a term for definite leaves.
-fn value(opens: &Opens, id: OpenId, known: &mut Slots) -> Option<u32> {
+fn value(opens: &OpenTerms, id: OpenId, known: &mut Slots) -> Option<u32> {
     if let Some(bits) = known.get(id).or_else(|| opens.decided.get(&id).copied()) {
         return Some(bits);
     }
@@ -333,7 +333,7 @@ fn value(opens: &Opens, id: OpenId, known: &mut Slots) -> Option<u32> {
 }
 
 /// The value of a term from its parts, whatever was decided about it.
-fn computed(opens: &Opens, id: OpenId, known: &mut Slots) -> Option<u32> {
+fn computed(opens: &OpenTerms, id: OpenId, known: &mut Slots) -> Option<u32> {
     let of = |w: Word, known: &mut Slots| match w {
         Word::Bits(bits) => Some(bits),
         Word::Open(id) => deep(|| value(opens, id, known)),
@@ -347,7 +347,7 @@ fn computed(opens: &Opens, id: OpenId, known: &mut Slots) -> Option<u32> {
                 definite.push(of(word, known)?);
             }
             match opens.given(*op, &definite) {
-                Given::Exactly(bits) => Some(bits),
+                OpResult::Exactly(bits) => Some(bits),
                 _ => None,
             }
         }
@@ -360,7 +360,7 @@ fn computed(opens: &Opens, id: OpenId, known: &mut Slots) -> Option<u32> {
 }
 
 /// The possible values of a new term from those of its parts, and its bounds as an integer.
-pub(super) fn bound(opens: &Opens, term: &Term) -> (Possible, Integers) {
+pub(super) fn bound(opens: &OpenTerms, term: &Term) -> (Possible, Integers) {
     let possible = match term {
         Term::Leaf(Some(values), ..) => {
             let mut values = values.to_vec();
@@ -408,7 +408,7 @@ pub(super) fn bound(opens: &Opens, term: &Term) -> (Possible, Integers) {
 }
 
 /// The possible values of a word from those of its parts.
-fn by_parts(opens: &Opens, word: Word) -> Possible {
+fn by_parts(opens: &OpenTerms, word: Word) -> Possible {
     match opens.read(word) {
         Word::Bits(bits) => Possible::Values(vec![bits]),
         Word::Open(id) => opens.left_of(id, opens.bounds[id.0 as usize].clone()),
@@ -417,7 +417,7 @@ fn by_parts(opens: &Opens, word: Word) -> Possible {
 }
 
 /// The possible results of an operation with an open operand.
-pub(super) fn results(opens: &Opens, op: Op, operands: &[Word]) -> Results {
+pub(super) fn results(opens: &OpenTerms, op: Op, operands: &[Word]) -> Results {
     let parts: Vec<Possible> = operands.iter().map(|&w| possible(opens, w)).collect();
     if let Some(tried) = tried(opens, op, &parts) {
         return tried;
@@ -433,7 +433,7 @@ pub(super) fn results(opens: &Opens, op: Op, operands: &[Word]) -> Results {
 }
 
 /// The results of an operation for each combination of its operands' values, if there are few.
-fn tried(opens: &Opens, op: Op, parts: &[Possible]) -> Option<Results> {
+fn tried(opens: &OpenTerms, op: Op, parts: &[Possible]) -> Option<Results> {
     let all: Option<Vec<&Vec<u32>>> = parts
         .iter()
         .map(|p| match p {
@@ -456,12 +456,12 @@ fn tried(opens: &Opens, op: Op, parts: &[Possible]) -> Option<Results> {
             })
             .collect();
         match opens.given(op, &operands) {
-            Given::Exactly(bits) => found.push(bits),
-            Given::OneOf(values) => {
+            OpResult::Exactly(bits) => found.push(bits),
+            OpResult::OneOf(values) => {
                 exact = false;
                 found.extend(values);
             }
-            Given::Any(_) => return Some(Results::Any),
+            OpResult::Any(_) => return Some(Results::Any),
         }
     }
     found.sort_unstable();

@@ -12,7 +12,7 @@
 //! Each operation is treated as its translation to SPIR-V: one instruction, or the formula that is
 //! here. An operation without either is unbounded.
 
-use super::{Integers, OpenId, Opens, Possible, Term, Word};
+use super::{Integers, OpenId, OpenTerms, Possible, Term, Word};
 use crate::number::sets::{Exploration, Set, Sets, Span, Truth};
 use crate::number::{Arithmetic, Lane, Op as Number, Profile, Tuple, Why};
 use crate::wsl::library::Meaning;
@@ -101,7 +101,7 @@ fn instruction(meaning: Meaning) -> Option<Number> {
     })
 }
 
-impl Opens {
+impl OpenTerms {
     /// The profile, if it lets operations be rewritten together.
     fn rewrites(&self) -> Option<Profile> {
         self.precision.filter(|profile| !profile.controls().no_contraction)

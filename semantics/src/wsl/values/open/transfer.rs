@@ -372,7 +372,7 @@ fn beyond(of: Scalar, result: Integers, other: Integers, lesser: bool) -> Intege
 mod tests {
     use super::*;
     use crate::random;
-    use crate::wsl::meaning::{Given, scalar};
+    use crate::wsl::meaning::{OpResult, scalar};
 
     struct Random(random::Random);
 
@@ -467,7 +467,7 @@ mod tests {
                     let truths = Integers::between(0, 1).expect("there are two");
                     bounds.iter_mut().for_each(|x| *x = x.meet(truths).expect("it is one of them"));
                 }
-                let Given::Exactly(bits) = scalar(op, &words) else {
+                let OpResult::Exactly(bits) = scalar(op, &words) else {
                     assert!(!is_defined(op, &bounds), "{op:?} {words:x?} {bounds:x?}");
                     continue;
                 };

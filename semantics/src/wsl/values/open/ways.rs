@@ -39,13 +39,13 @@ impl Ways {
 
 /// Ways that are left to follow. They leave a finished way at one of its decisions, from an
 /// option on.
-struct Left {
+struct RemainingWays {
     gone: Rc<Ways>,
     at: usize,
     option: u32,
 }
 
-impl Left {
+impl RemainingWays {
     /// The prescriptions of the finished way, its decisions before this one, and this one.
     fn prescribed(&self) -> FxHashMap<Decision, u32> {
         let mut prescribed = FxHashMap::clone(&self.gone.prescribed);
@@ -60,7 +60,7 @@ impl Left {
 /// schedules. Returns whether every way was followed. If there are too many ways, the first ones
 /// differ in few decisions. So one more way is followed, which takes the last option each time.
 pub fn explore(limit: usize, mut run: impl FnMut(Ways) -> Vec<Ways>) -> bool {
-    let mut left: Vec<Left> = Vec::new();
+    let mut left: Vec<RemainingWays> = Vec::new();
     let mut seen: FxHashSet<Vec<(Decision, u32)>> = FxHashSet::default();
     let mut next = Some(Ways::default());
     for _ in 0..limit {
@@ -69,7 +69,7 @@ pub fn explore(limit: usize, mut run: impl FnMut(Ways) -> Vec<Ways>) -> bool {
         let several = gone.len() > 1;
         for gone in gone.into_iter().map(Rc::new) {
             let open = (0..gone.taken.len()).filter(|&at| gone.taken[at].2 > 1 && !gone.prescribed.contains_key(&gone.taken[at].0));
-            left.extend(open.map(|at| Left { gone: Rc::clone(&gone), at, option: 1 }));
+            left.extend(open.map(|at| RemainingWays { gone: Rc::clone(&gone), at, option: 1 }));
         }
         while let Some(last) = left.last_mut() {
             let prescribed = last.prescribed();

@@ -22,7 +22,7 @@ use crate::wsl::library::Meaning;
 use crate::wsl::library::texture::{dimensions_of, layered};
 use crate::wsl::meaning::Lanes;
 use crate::wsl::memory::ObjectId;
-use crate::wsl::open::{Opens, Possible, Word};
+use crate::wsl::open::{OpenTerms, Possible, Word};
 use crate::wsl::types::{Scalar, TextureKind, Type, TypeId, Types};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -193,7 +193,7 @@ impl Texture {
     }
 
     /// The words of a writable texture's object.
-    pub fn words(&self, opens: &mut Opens) -> Vec<Word> {
+    pub fn words(&self, opens: &mut OpenTerms) -> Vec<Word> {
         let (format, mut words) = (self.image.format(), Vec::new());
         for index in 0..self.texels(0) as usize {
             let (texel, undefined) = self.image.raw_of(0, index).unwrap_or_default();
@@ -220,7 +220,7 @@ impl Texture {
 
     /// The contents of a component after a store of a word, as in [`Texture::stored_bits`]. For an
     /// unspecified word, the contents for each of its possible values.
-    pub fn stored(&self, opens: &mut Opens, component: usize, word: Word) -> Word {
+    pub fn stored(&self, opens: &mut OpenTerms, component: usize, word: Word) -> Word {
         let format = self.image.format();
         let (numeric, width) = (format.numeric(), format.channels()[component].width);
         let word = opens.read(word);
@@ -249,7 +249,7 @@ impl Texture {
 
     /// The result of a load of a component that holds a word. For a format of fractions under a
     /// precision profile, it is one of the possible results of the conversion.
-    pub fn loaded(&self, opens: &mut Opens, component: usize, word: Word) -> Word {
+    pub fn loaded(&self, opens: &mut OpenTerms, component: usize, word: Word) -> Word {
         let format = self.image.format();
         let (numeric, width) = (format.numeric(), format.channels()[component].width);
         let fraction = numeric.is_normalized();
@@ -264,7 +264,7 @@ impl Texture {
 
     /// A component of a texel of a texture that is not writable. `None` if there is no such texel.
     /// An undefined component gets its value when it is first read.
-    pub fn texel(&self, opens: &mut Opens, opaques: &Opaques, object: ObjectId, level: u32, at: [i64; 3], c: usize) -> Option<Word> {
+    pub fn texel(&self, opens: &mut OpenTerms, opaques: &Opaques, object: ObjectId, level: u32, at: [i64; 3], c: usize) -> Option<Word> {
         let place = self.offset(level, at)? + c as u32 * 4;
         let Some(bits) = self.texel_bits(level, at, c)? else {
             let mut undefined = opaques.undefined.borrow_mut();

@@ -6,7 +6,7 @@ use rspirv::spirv::StorageClass;
 
 use super::super::program::{Atomic, Copied, Count, NONE, Op, Place, RuntimeArray, Slot, Slots, Space};
 use super::image::MOST_PAIRS;
-use super::{Compiled, Compiler, Element, Home, Length, Pointer, Storage};
+use super::{Compiled, Compiler, Element, IdMeaning, Length, Pointer, Storage};
 use crate::concurrency::Ordering;
 use crate::spirv::grammar::{Op as Core, alignments};
 use crate::spirv::types::{Address, Type};
@@ -47,7 +47,7 @@ impl Compiler<'_> {
 
     pub(super) fn access_chain(&mut self, i: &Instruction) -> Compiled {
         let operands = self.operands(i);
-        if operands.len() == 1 && matches!(self.homes.get(&operands[0]), Some(Home::Slots(_))) {
+        if operands.len() == 1 && matches!(self.homes.get(&operands[0]), Some(IdMeaning::Slots(_))) {
             return self.same_pointer(i, operands[0]);
         }
         let at = self.pointer(operands[0])?;
@@ -94,7 +94,7 @@ impl Compiler<'_> {
             at = self.part_at(at, index)?;
             at.element = array.then_some(Element { first, index, count });
         }
-        self.homes.insert(i.result, Home::Pointer(at));
+        self.homes.insert(i.result, IdMeaning::Pointer(at));
         self.hand_on(i.result)
     }
 
@@ -251,7 +251,7 @@ impl Compiler<'_> {
         let operands = self.operands(i);
         if self.type_(i.result_type).is_opaque() {
             let (image, sampler) = self.opaque(operands[0])?;
-            self.homes.insert(i.result, Home::Opaque { image, sampler });
+            self.homes.insert(i.result, IdMeaning::Opaque { image, sampler });
             return Ok(());
         }
         let pointer = self.pointer(operands[0])?;
@@ -317,7 +317,7 @@ impl Compiler<'_> {
     fn settle(&mut self, stored: &[Slot], index: u32) -> Compiled {
         let aliases = std::mem::take(&mut self.aliases);
         for id in aliases {
-            let Some(Home::Slots(slots)) = self.homes.get(&id).cloned() else { continue };
+            let Some(IdMeaning::Slots(slots)) = self.homes.get(&id).cloned() else { continue };
             if self.last_use[id as usize] <= index {
                 continue;
             }
@@ -329,7 +329,7 @@ impl Compiler<'_> {
                         false => own.push(slot),
                     }
                 }
-                self.homes.insert(id, Home::Slots(own));
+                self.homes.insert(id, IdMeaning::Slots(own));
             } else {
                 self.aliases.push(id);
             }
@@ -341,7 +341,7 @@ impl Compiler<'_> {
     pub(super) fn settle_all(&mut self, index: u32) -> Compiled {
         let mut slots = Vec::new();
         for id in &self.aliases {
-            if let Some(Home::Slots(of_id)) = self.homes.get(id) {
+            if let Some(IdMeaning::Slots(of_id)) = self.homes.get(id) {
                 slots.extend(of_id.iter().copied().filter(|&slot| self.is_variable(slot)));
             }
         }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::super::program::{Count, Fault, NONE, Op, Slot, Slots};
-use super::{Compiled, Compiler, Ends, Home, Part};
+use super::{Compiled, Compiler, Ends, IdMeaning, Part};
 use crate::spirv::check::{is_atomic, is_image};
 use crate::spirv::declare::{is_derivative, is_group};
 use crate::spirv::grammar::Op as Core;
@@ -177,7 +177,7 @@ impl Compiler<'_> {
             Core::PtrEqual | Core::PtrNotEqual | Core::PtrDiff => self.compare_pointers(i),
             Core::CopyMemory => self.copy_memory(i),
             Core::ArrayLength => self.array_length(i),
-            Core::CopyObject if !self.homes.get(&operands[0]).is_some_and(|home| matches!(home, Home::Slots(_))) => {
+            Core::CopyObject if !self.homes.get(&operands[0]).is_some_and(|home| matches!(home, IdMeaning::Slots(_))) => {
                 let home = self.homes.get(&operands[0]).cloned();
                 if let Some(home) = home {
                     self.homes.insert(i.result, home);

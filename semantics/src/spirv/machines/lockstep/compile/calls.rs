@@ -1,7 +1,7 @@
 //! Calls and barriers, which divide a block into parts.
 
 use super::super::program::{Slot, Slots};
-use super::{Compiled, Compiler, Ends, Home};
+use super::{Compiled, Compiler, Ends, IdMeaning};
 use crate::concurrency::{Class, Ordering, Scope, Semantics};
 use crate::spirv::words::Instruction;
 
@@ -12,12 +12,12 @@ impl Compiler<'_> {
         let mut args = smallvec::SmallVec::new();
         for (parameter, &id) in self.module.parameters(&function).iter().zip(&operands[1..]) {
             match self.homes.get(&parameter.id).cloned() {
-                Some(Home::Pointer(to)) => args.push((Slot::Word(to.dynamic), Slot::Word(self.address_of(id)?))),
-                Some(Home::Slots(to)) => {
+                Some(IdMeaning::Pointer(to)) => args.push((Slot::Word(to.dynamic), Slot::Word(self.address_of(id)?))),
+                Some(IdMeaning::Slots(to)) => {
                     let from = if self.is_pointer(id) { self.pointer_slots(id)? } else { self.value(id)? };
                     args.extend(to.into_iter().zip(from));
                 }
-                Some(Home::Opaque { image, sampler }) => {
+                Some(IdMeaning::Opaque { image, sampler }) => {
                     let (from_image, from_sampler) = self.opaque(id)?;
                     args.extend(self.handed_opaque(&image, &from_image)?);
                     // A pointer to both has one column.
@@ -41,7 +41,7 @@ impl Compiler<'_> {
                 self.copy(to, from, true);
             }
         }
-        self.homes.insert(i.result, Home::Slots(slots));
+        self.homes.insert(i.result, IdMeaning::Slots(slots));
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::program::{Block, Cell, Code, Edge, End, Move, NONE, Op, Program, Slot};
-use super::{Compiled, Compiler, Ends, Home};
+use super::{Compiled, Compiler, Ends, IdMeaning};
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::order;
 
@@ -288,7 +288,7 @@ impl Compiler<'_> {
             let Some(pair) = pair else { return self.unsupported("an OpPhi without this parent") };
             // An unreachable definition has no registers. Its use is unreachable too.
             let values = match (self.handed(pair[0])?, self.homes.get(&pair[0]).cloned()) {
-                (Some(values), _) | (None, Some(Home::Slots(values))) => values,
+                (Some(values), _) | (None, Some(IdMeaning::Slots(values))) => values,
                 _ => continue,
             };
             let to = self.value(i.result)?;
@@ -365,7 +365,7 @@ impl Compiler<'_> {
             let handed = i.operands(self.module.words()).iter().chain(named.iter()).filter_map(|id| self.chosen.get(id));
             handed.flatten().flat_map(|&slot| registers(slot)).for_each(|r| used(r, part.label, &mut kept));
             for home in read.chain(after) {
-                if let Home::Slots(slots) = home {
+                if let IdMeaning::Slots(slots) = home {
                     slots.iter().flat_map(|&slot| registers(slot)).for_each(|r| used(r, part.label, &mut kept));
                 }
             }

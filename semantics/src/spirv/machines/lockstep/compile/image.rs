@@ -5,7 +5,7 @@ use rspirv::spirv::ImageOperands;
 use smallvec::SmallVec;
 
 use super::super::program::{Choice, ImageAccess, NONE, Op, Slot, Slots};
-use super::{Compiled, Compiler, Home, Opaque, Pointer, Storage};
+use super::{Compiled, Compiler, IdMeaning, Opaque, Pointer, Storage};
 use crate::spirv::check::compares;
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::image_operands::{Operands, coordinates};
@@ -34,8 +34,8 @@ impl Compiler<'_> {
     /// The variables that name the image and the sampler of a value, or of a pointer to one.
     pub(super) fn opaque(&self, id: u32) -> Compiled<(Opaque, Opaque)> {
         match self.homes.get(&id) {
-            Some(Home::Opaque { image, sampler }) => Ok((image.clone(), sampler.clone())),
-            Some(&Home::Pointer(Pointer { storage: Storage::Opaque(variable), .. })) => {
+            Some(IdMeaning::Opaque { image, sampler }) => Ok((image.clone(), sampler.clone())),
+            Some(&IdMeaning::Pointer(Pointer { storage: Storage::Opaque(variable), .. })) => {
                 let one = Opaque { of: SmallVec::from_slice(&[variable]), number: NONE };
                 Ok((one.clone(), one))
             }
@@ -46,7 +46,7 @@ impl Compiler<'_> {
     /// The possible variables of a parameter of that type, or of a parameter that points to that
     /// type. These are all variables of the type. For a sampled image they also include the images
     /// and samplers that OpSampledImage may combine.
-    pub(super) fn opaque_parameter(&mut self, type_id: u32, points: bool) -> Compiled<Home> {
+    pub(super) fn opaque_parameter(&mut self, type_id: u32, points: bool) -> Compiled<IdMeaning> {
         let type_ = self.type_(type_id);
         let module = self.module;
         let variables = |fits: &dyn Fn(u32) -> bool| -> SmallVec<[u32; 1]> {
@@ -68,7 +68,7 @@ impl Compiler<'_> {
         };
         let (image, sampler) = (made(self, images)?, made(self, samplers)?);
         // A pointer points to one variable, which names both.
-        Ok(Home::Opaque { sampler: if points { image.clone() } else { sampler }, image })
+        Ok(IdMeaning::Opaque { sampler: if points { image.clone() } else { sampler }, image })
     }
 
     /// The copy by which a call tells a parameter its image or sampler. `None` if the parameter has
@@ -127,8 +127,8 @@ impl Compiler<'_> {
         let operands = self.operands(i);
         let (image, sampler) = self.opaque(operands[0])?;
         let home = match i.op {
-            Core::SampledImage => Home::Opaque { image, sampler: self.opaque(operands[1])?.1 },
-            Core::Image => Home::Opaque { image, sampler: Opaque::none() },
+            Core::SampledImage => IdMeaning::Opaque { image, sampler: self.opaque(operands[1])?.1 },
+            Core::Image => IdMeaning::Opaque { image, sampler: Opaque::none() },
             _ => return self.image_access(i, image, sampler),
         };
         self.homes.insert(i.result, home);

@@ -45,7 +45,7 @@ const MAX_MEMORY: u64 = 1 << 20;
 
 /// What an id stands for in the compiled program.
 #[derive(Clone, Debug)]
-pub(super) enum Home {
+pub(super) enum IdMeaning {
     Slots(Slots),
     Pointer(Pointer),
     /// An image, a sampler or both.
@@ -75,7 +75,7 @@ impl Opaque {
 pub(super) struct Homes {
     /// By id: the index in `all` plus 1, or 0 if it stands for nothing.
     at: Vec<u32>,
-    all: Vec<Home>,
+    all: Vec<IdMeaning>,
 }
 
 /// The greatest result id plus 1.
@@ -107,13 +107,13 @@ impl Homes {
         Homes { at: vec![0; ids(module)], all: Vec::with_capacity(module.instructions().len()) }
     }
 
-    pub(super) fn get(&self, id: &u32) -> Option<&Home> {
+    pub(super) fn get(&self, id: &u32) -> Option<&IdMeaning> {
         let at = *self.at.get(*id as usize)?;
         self.all.get(at.checked_sub(1)? as usize)
     }
 
     /// Sets what a result id stands for.
-    pub(super) fn insert(&mut self, id: u32, home: Home) {
+    pub(super) fn insert(&mut self, id: u32, home: IdMeaning) {
         let at = &mut self.at[id as usize];
         if *at > 0 {
             self.all[*at as usize - 1] = home;
@@ -422,17 +422,17 @@ impl<'m> Compiler<'m> {
     /// The slots of a value.
     pub(super) fn value(&self, id: u32) -> Compiled<Slots> {
         match self.homes.get(&id) {
-            Some(Home::Slots(slots)) => Ok(slots.clone()),
-            Some(Home::Pointer(_)) => self.unsupported("a pointer as a value in the lockstep machine"),
-            Some(Home::Opaque { .. }) => self.unsupported("an image or sampler as a value in the lockstep machine"),
+            Some(IdMeaning::Slots(slots)) => Ok(slots.clone()),
+            Some(IdMeaning::Pointer(_)) => self.unsupported("a pointer as a value in the lockstep machine"),
+            Some(IdMeaning::Opaque { .. }) => self.unsupported("an image or sampler as a value in the lockstep machine"),
             None => self.unsupported(format!("%{id}, which the lockstep machine has no value for")),
         }
     }
 
     pub(super) fn pointer(&mut self, id: u32) -> Compiled<Pointer> {
         match self.homes.get(&id).cloned() {
-            Some(Home::Slots(slots)) if self.is_pointer(id) => self.followed(id, &slots),
-            Some(Home::Pointer(pointer)) => Ok(pointer),
+            Some(IdMeaning::Slots(slots)) if self.is_pointer(id) => self.followed(id, &slots),
+            Some(IdMeaning::Pointer(pointer)) => Ok(pointer),
             _ => self.unsupported(format!("%{id}, which is no pointer that the lockstep machine follows")),
         }
     }
@@ -457,7 +457,7 @@ impl<'m> Compiler<'m> {
                 self.aliases.push(id);
             }
         }
-        self.homes.insert(id, Home::Slots(slots));
+        self.homes.insert(id, IdMeaning::Slots(slots));
         Ok(())
     }
 
@@ -509,7 +509,7 @@ impl<'m> Compiler<'m> {
             self.at = index;
             if module.pointer_type(i.result_type).is_some() {
                 let zero = self.constant(Type::Int { width: 32, signed: false }, 0)?;
-                self.homes.insert(i.result, Home::Slots(Slots::from_slice(&[zero; 4])));
+                self.homes.insert(i.result, IdMeaning::Slots(Slots::from_slice(&[zero; 4])));
                 continue;
             }
             let (mut scalars, mut types) = (Vec::new(), Vec::new());
@@ -526,7 +526,7 @@ impl<'m> Compiler<'m> {
                     }
                 });
             }
-            self.homes.insert(i.result, Home::Slots(slots));
+            self.homes.insert(i.result, IdMeaning::Slots(slots));
         }
         Ok(())
     }
@@ -544,7 +544,7 @@ impl<'m> Compiler<'m> {
                 Type::Pointer { class: StorageClass::StorageBuffer | StorageClass::Workgroup, .. }
                     if self.module.has_variable_pointers() =>
                 {
-                    Home::Slots(self.slots(parameter.type_)?)
+                    IdMeaning::Slots(self.slots(parameter.type_)?)
                 }
                 Type::Pointer { pointee, .. } if self.module.pointer_type(pointee).is_some() => {
                     return self.unsupported("a parameter that points to a pointer in the lockstep machine");
@@ -556,7 +556,7 @@ impl<'m> Compiler<'m> {
                         _ => return self.unsupported(format!("a parameter that points to {class:?} in the lockstep machine")),
                     };
                     let (dynamic, address) = (self.column()?, Address::whole(pointee));
-                    Home::Pointer(Pointer {
+                    IdMeaning::Pointer(Pointer {
                         storage,
                         fixed: 0,
                         dynamic,
@@ -567,7 +567,7 @@ impl<'m> Compiler<'m> {
                         element: None,
                     })
                 }
-                _ => Home::Slots(self.slots(parameter.type_)?),
+                _ => IdMeaning::Slots(self.slots(parameter.type_)?),
             };
             self.homes.insert(parameter.id, home);
         }

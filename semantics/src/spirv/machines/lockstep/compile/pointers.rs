@@ -1,10 +1,10 @@
-//! Pointers that are chosen at run time: four columns each, as defined by [`Chosen`].
+//! Pointers that are chosen at run time: four columns each, as defined by [`DynamicPointer`].
 
 use rspirv::spirv::{Decoration, StorageClass};
 use rustc_hash::FxHashSet;
 
-use super::super::program::{Advance, Chosen, Follow, NONE, Op, Pair, Slot, Slots};
-use super::{Compiled, Compiler, Home, Length, Pointer, Storage};
+use super::super::program::{Advance, DynamicPointer, Follow, NONE, Op, Pair, Slot, Slots};
+use super::{Compiled, Compiler, IdMeaning, Length, Pointer, Storage};
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::module::Module;
 use crate::spirv::pointers::Root;
@@ -84,7 +84,7 @@ impl Compiler<'_> {
     /// The buffer of a variable, and whether writes to it may be forbidden.
     fn buffer_of(&self, variable: u32) -> Compiled<(u8, bool)> {
         match self.homes.get(&variable) {
-            Some(&Home::Pointer(Pointer { storage: Storage::Buffer(buffer), read_only, .. })) => {
+            Some(&IdMeaning::Pointer(Pointer { storage: Storage::Buffer(buffer), read_only, .. })) => {
                 let some_member = self.module.decorations.iter().any(|d| d.decoration == Decoration::NonWritable as u32);
                 Ok((buffer, read_only || some_member))
             }
@@ -98,8 +98,8 @@ impl Compiler<'_> {
             return Ok(slots.clone());
         }
         let pointer = match self.homes.get(&id).cloned() {
-            Some(Home::Slots(slots)) => return Ok(slots),
-            Some(Home::Pointer(pointer)) => pointer,
+            Some(IdMeaning::Slots(slots)) => return Ok(slots),
+            Some(IdMeaning::Pointer(pointer)) => pointer,
             _ => return self.unsupported(format!("%{id}, which is no pointer that the lockstep machine follows")),
         };
         let buffer = match pointer.storage {
@@ -145,7 +145,7 @@ impl Compiler<'_> {
 
     /// Computes the columns of a pointer where it is defined, if an OpPhi or a return names it.
     pub(super) fn hand_on(&mut self, id: u32) -> Compiled {
-        if self.handed_on.contains(&id) && matches!(self.homes.get(&id), Some(Home::Pointer(_))) {
+        if self.handed_on.contains(&id) && matches!(self.homes.get(&id), Some(IdMeaning::Pointer(_))) {
             let slots = self.pointer_slots(id)?;
             self.chosen.insert(id, slots);
         }
@@ -160,14 +160,14 @@ impl Compiler<'_> {
         }
         // The address of a variable is a constant.
         match self.homes.get(&id) {
-            Some(Home::Pointer(pointer)) if pointer.dynamic == NONE && self.module.variable(id).is_some() => {
+            Some(IdMeaning::Pointer(pointer)) if pointer.dynamic == NONE && self.module.variable(id).is_some() => {
                 self.pointer_slots(id).map(Some)
             }
             _ => Ok(None),
         }
     }
 
-    fn columns(&mut self, id: u32) -> Compiled<Chosen> {
+    fn columns(&mut self, id: u32) -> Compiled<DynamicPointer> {
         match self.pointer_slots(id)?[..] {
             [Slot::Word(first), Slot::Word(index), Slot::Word(count), Slot::Word(buffer)] => Ok([first, index, count, buffer]),
             _ => self.unsupported("a pointer of other columns than four"),
@@ -175,7 +175,7 @@ impl Compiler<'_> {
     }
 
     /// Emits the check that a pointer points to something.
-    fn follow(&mut self, id: u32, pointer: Chosen, past_too: bool) {
+    fn follow(&mut self, id: u32, pointer: DynamicPointer, past_too: bool) {
         self.program.follows.push(Follow { pointer, id, past_too });
         self.emit(Op::Follow, NONE, NONE, NONE, self.program.follows.len() as u32 - 1);
     }
@@ -189,7 +189,7 @@ impl Compiler<'_> {
         self.place(id, [first, index, count, buffer])
     }
 
-    fn place(&mut self, id: u32, [first, index, _, buffer]: Chosen) -> Compiled<Pointer> {
+    fn place(&mut self, id: u32, [first, index, _, buffer]: DynamicPointer) -> Compiled<Pointer> {
         let (storage, read_only) = self.storage_of(id, buffer)?;
         let type_ = self.module.type_of(id).unwrap_or(0);
         let pointee = self.module.pointer_type(type_).map_or(0, |(_, pointee)| pointee);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use rspirv::spirv::{Decoration, StorageClass};
 
 use super::super::program::{BufferVariable, Cell, InterfaceVariable, NONE, SharedVariable, Slot};
-use super::{Compiled, Compiler, Home, Numbers, Pointer, Storage};
+use super::{Compiled, Compiler, IdMeaning, Numbers, Pointer, Storage};
 use crate::outcome::Limit;
 use crate::spirv::error::LoadError;
 use crate::spirv::grammar::Op as Core;
@@ -161,7 +161,7 @@ impl Compiler<'_> {
         };
         let address = Address::whole(variable.type_);
         let pointer = Pointer { storage, fixed, dynamic: NONE, type_: variable.type_, address, read_only, may_leave: false, element: None };
-        self.homes.insert(variable.id, Home::Pointer(pointer));
+        self.homes.insert(variable.id, IdMeaning::Pointer(pointer));
         Ok(())
     }
 

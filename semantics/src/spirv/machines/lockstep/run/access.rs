@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Code, Count, NONE, Op, Place, Space};
 use super::codes::Done;
-use super::races::Touch;
-use super::warp::{Kept, Warp, blend};
-use super::{Broken, Group, Shared};
+use super::races::AccessKind;
+use super::warp::{RegisterOrLocal, Warp, blend};
+use super::{Failure, Group, Shared};
 use crate::concurrency::Kind;
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::object::Fault;
@@ -105,13 +105,13 @@ impl Warp {
                 }
             }
         }
-        let origins = column::lanes(doubt).map(|lane| (lane, self.origin(Kept::Column(code.a), lane, code.at))).collect();
+        let origins = column::lanes(doubt).map(|lane| (lane, self.origin(RegisterOrLocal::Column(code.a), lane, code.at))).collect();
         self.write(code.d, code.masked, |_, target| {
             for (lane, t) in target.iter_mut().enumerate() {
                 *t = u32::try_from(index(lane)).unwrap_or(u32::MAX);
             }
         });
-        self.keep_origins(Kept::Column(code.d), doubt, origins);
+        self.keep_origins(RegisterOrLocal::Column(code.d), doubt, origins);
         Ok(())
     }
 
@@ -124,15 +124,15 @@ impl Warp {
     }
 
     #[cold]
-    fn undefined_address(&self, code: &Code, shared: &Shared<'_>, lanes: Lanes) -> Broken {
-        let origin = self.origin(Kept::Column(code.a), lanes.trailing_zeros() as usize, code.at);
+    fn undefined_address(&self, code: &Code, shared: &Shared<'_>, lanes: Lanes) -> Failure {
+        let origin = self.origin(RegisterOrLocal::Column(code.a), lanes.trailing_zeros() as usize, code.at);
         let id = shared.program.faults[code.b as usize].id;
         let what = report::index_undefined(&shared.program.module, code.at, id, origin);
         self.broken(shared, Ub::AddressOnUndefined, what, code.at, lanes)
     }
 
     #[cold]
-    fn out_of_bounds(&self, code: &Code, shared: &Shared<'_>, lanes: Lanes, index: i64) -> Broken {
+    fn out_of_bounds(&self, code: &Code, shared: &Shared<'_>, lanes: Lanes, index: i64) -> Failure {
         let id = shared.program.faults[code.b as usize].id;
         let what = report::index_out_of_bounds(&shared.program.module, code.at, id, index, self.count(shared, code.b));
         self.broken(shared, Ub::AccessOutOfBounds, what, code.at, lanes)
@@ -196,7 +196,7 @@ impl Warp {
     }
 
     #[cold]
-    pub(super) fn misaligned(&self, code: &Code, shared: &Shared<'_>, lane: usize, offset: u32, alignment: u32) -> Broken {
+    pub(super) fn misaligned(&self, code: &Code, shared: &Shared<'_>, lane: usize, offset: u32, alignment: u32) -> Failure {
         let module = &shared.program.module;
         let pointer = module.instructions().get(code.at as usize).map_or(0, |i| {
             let operands = i.operands(module.words());
@@ -253,22 +253,22 @@ impl Warp {
         let origins: Vec<(usize, Origin)> = if doubt == 0 {
             Vec::new()
         } else {
-            let from = |lane| Kept::Local(self.address(code, lane));
+            let from = |lane| RegisterOrLocal::Local(self.address(code, lane));
             column::lanes(doubt).map(|lane| (lane, self.origin(from(lane), lane, code.at))).collect()
         };
         if is_set {
             let set = column::compare(&loaded, &[0; LANES], |a, b| a != b);
             self.write_set(code, set);
-            self.keep_origins(Kept::Set(code.d), doubt, origins);
+            self.keep_origins(RegisterOrLocal::Set(code.d), doubt, origins);
         } else {
             self.write(code.d, code.masked, |_, to| *to = loaded);
-            self.keep_origins(Kept::Column(code.d), doubt, origins);
+            self.keep_origins(RegisterOrLocal::Column(code.d), doubt, origins);
         }
     }
 
     pub(super) fn store_local(&mut self, code: &Code) {
         let is_set = code.op == Op::StoreLocalSet;
-        let from = if is_set { Kept::Set(code.d) } else { Kept::Column(code.d) };
+        let from = if is_set { RegisterOrLocal::Set(code.d) } else { RegisterOrLocal::Column(code.d) };
         let doubt = *self.undefined_mut(from) & self.active;
         let source: Column = match is_set {
             true => column::spread(self.sets[code.d as usize]).map(|word| word & 1),
@@ -292,7 +292,7 @@ impl Warp {
         if doubt != 0 {
             for lane in column::lanes(doubt) {
                 let origin = self.origin(from, lane, code.at);
-                let to = Kept::Local(self.address(code, lane));
+                let to = RegisterOrLocal::Local(self.address(code, lane));
                 self.origins.insert((to, lane as u8), origin);
             }
         }
@@ -302,32 +302,32 @@ impl Warp {
         let (mut loaded, mut doubt, mut origins) = ([0; LANES], 0, Vec::new());
         for lane in column::lanes(self.active) {
             let at = self.address(code, lane) as usize;
-            self.touch_shared(code, shared, group, lane, Touch::Read, Kind::Load)?;
+            self.touch_shared(code, shared, group, lane, AccessKind::Read, Kind::Load)?;
             loaded[lane] = group.words[at];
             if group.undefined[at / 64] >> (at % 64) & 1 == 1 {
                 doubt |= 1 << lane;
-                let uninitialised = self.origin(Kept::Local(u32::MAX), lane, code.at);
+                let uninitialised = self.origin(RegisterOrLocal::Local(u32::MAX), lane, code.at);
                 origins.push((lane, group.origins.get(&(at as u32)).copied().unwrap_or(uninitialised)));
             }
         }
         if code.op == Op::LoadSharedSet {
             let set = column::compare(&loaded, &[0; LANES], |a, b| a != b);
             self.write_set(code, set);
-            self.keep_origins(Kept::Set(code.d), doubt, origins);
+            self.keep_origins(RegisterOrLocal::Set(code.d), doubt, origins);
         } else {
             self.write(code.d, code.masked, |_, to| *to = loaded);
-            self.keep_origins(Kept::Column(code.d), doubt, origins);
+            self.keep_origins(RegisterOrLocal::Column(code.d), doubt, origins);
         }
         Ok(())
     }
 
     pub(super) fn store_shared(&mut self, code: &Code, shared: &Shared<'_>, group: &mut Group) -> Done {
         let is_set = code.op == Op::StoreSharedSet;
-        let from = if is_set { Kept::Set(code.d) } else { Kept::Column(code.d) };
+        let from = if is_set { RegisterOrLocal::Set(code.d) } else { RegisterOrLocal::Column(code.d) };
         let doubt = *self.undefined_mut(from);
         for lane in column::lanes(self.active) {
             let at = self.address(code, lane) as usize;
-            self.touch_shared(code, shared, group, lane, Touch::Write, Kind::Store)?;
+            self.touch_shared(code, shared, group, lane, AccessKind::Write, Kind::Store)?;
             group.words[at] = match is_set {
                 true => (self.sets[code.d as usize] >> lane & 1) as u32,
                 false => self.columns[code.d as usize][lane],
@@ -361,7 +361,7 @@ impl Warp {
                 return Err(self.stray(shared, code, byte));
             };
             if watched {
-                self.touch_buffer(code, shared, group, lane, (byte, width), Touch::Read, Kind::Load)?;
+                self.touch_buffer(code, shared, group, lane, (byte, width), AccessKind::Read, Kind::Load)?;
             }
             let part = word.load(R) >> (8 * (byte % 4));
             loaded[lane] = if width == 4 { part } else { part & ((1 << (8 * width)) - 1) };
@@ -374,7 +374,7 @@ impl Warp {
             }
         }
         self.write(code.d, code.masked, |_, to| *to = loaded);
-        self.keep_origins(Kept::Column(code.d), doubt, origins);
+        self.keep_origins(RegisterOrLocal::Column(code.d), doubt, origins);
         Ok(())
     }
 
@@ -394,7 +394,7 @@ impl Warp {
             let Some(word) = words.get(byte as usize / 4) else {
                 return Err(self.stray(shared, code, byte));
             };
-            self.touch_buffer(code, shared, group, lane, (byte, width), Touch::Write, Kind::Store)?;
+            self.touch_buffer(code, shared, group, lane, (byte, width), AccessKind::Write, Kind::Store)?;
             let value = self.columns[code.d as usize][lane];
             if width == 4 {
                 word.store(value, R);
@@ -404,7 +404,7 @@ impl Warp {
             }
             let is_doubtful = doubt >> lane & 1 == 1;
             if is_doubtful || shared.buffers.has_undefined(memory) {
-                let origin = is_doubtful.then(|| self.origin(Kept::Column(code.d), lane, code.at));
+                let origin = is_doubtful.then(|| self.origin(RegisterOrLocal::Column(code.d), lane, code.at));
                 shared.buffers.set_undefined(memory, byte, width, origin);
             }
         }
@@ -413,7 +413,7 @@ impl Warp {
 
     /// The fault of an address that no access chain in bounds can have.
     #[cold]
-    pub(super) fn stray(&self, shared: &Shared<'_>, code: &Code, byte: u32) -> Broken {
-        Broken::Stuck(format!("{} accesses byte {byte}, which its buffer does not have", report::name(&shared.program.module, code.at)))
+    pub(super) fn stray(&self, shared: &Shared<'_>, code: &Code, byte: u32) -> Failure {
+        Failure::Stuck(format!("{} accesses byte {byte}, which its buffer does not have", report::name(&shared.program.module, code.at)))
     }
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use super::super::column::{self, LANES};
 use super::super::program::{Atomic, Code, NONE, Space};
 use super::codes::Done;
-use super::races::Touch;
-use super::warp::{Kept, Warp};
+use super::races::AccessKind;
+use super::warp::{RegisterOrLocal, Warp};
 use super::{Group, Shared};
 use crate::concurrency::{AtomicOp, Kind};
 use crate::spirv::grammar::Op as Core;
@@ -17,7 +17,7 @@ const R: Ordering = Ordering::Relaxed;
 
 impl Warp {
     pub(super) fn atomic(&mut self, code: &Code, atomic: &Atomic, shared: &Shared<'_>, group: &mut Group) -> Done {
-        let kind = if atomic.op == Core::AtomicLoad { Touch::AtomicRead } else { Touch::Atomic };
+        let kind = if atomic.op == Core::AtomicLoad { AccessKind::AtomicRead } else { AccessKind::Atomic };
         let place = Code { a: atomic.address, c: atomic.offset, ..*code };
         let (is_wide, bytes) = (atomic.width == 64, u32::from(atomic.width / 8));
         let (mut old_values, mut doubt, mut origins) = ([[0; LANES]; 2], 0, Vec::new());
@@ -27,14 +27,14 @@ impl Warp {
             let both = || (at as usize..).take(if is_wide { 2 } else { 1 });
             let undefined_operand = (atomic.value.into_iter().chain(atomic.comparator))
                 .filter(|&r| r != NONE && self.undefined[r as usize] >> lane & 1 == 1)
-                .map(|r| self.origin(Kept::Column(r), lane, code.at))
+                .map(|r| self.origin(RegisterOrLocal::Column(r), lane, code.at))
                 .next();
             // If an operand or the memory is undefined, the new value is undefined too: the
             // comparison of an exchange may succeed or fail.
             let (old, old_origin) = match atomic.space {
                 Space::Local => {
                     let origin = both().find(|&word| self.local_undefined[word] >> lane & 1 == 1);
-                    let origin = origin.map(|word| self.origin(Kept::Local(word as u32), lane, code.at));
+                    let origin = origin.map(|word| self.origin(RegisterOrLocal::Local(word as u32), lane, code.at));
                     (joined(both().map(|word| self.local[word][lane])), origin)
                 }
                 Space::Shared => {
@@ -43,7 +43,7 @@ impl Warp {
                     // Every access to a 64-bit number here includes its low word.
                     self.touch_shared(&place, shared, group, lane, kind, full)?;
                     let undefined = both().find(|word| group.undefined[word / 64] >> (word % 64) & 1 == 1);
-                    let uninitialised = self.origin(Kept::Local(u32::MAX), lane, code.at);
+                    let uninitialised = self.origin(RegisterOrLocal::Local(u32::MAX), lane, code.at);
                     (old, undefined.map(|word| group.origins.get(&(word as u32)).copied().unwrap_or(uninitialised)))
                 }
                 Space::Buffer(buffer) => {
@@ -54,7 +54,7 @@ impl Warp {
                     let words = shared.buffers.words(memory).get(at as usize / 4..at as usize / 4 + bytes as usize / 4);
                     if self.helpers >> lane & 1 == 1 {
                         // Helpers write nothing, and their results are undefined.
-                        if kind == Touch::AtomicRead && words.is_some() {
+                        if kind == AccessKind::AtomicRead && words.is_some() {
                             let full = self.atomic_kind(atomic, 0, lane);
                             self.touch_buffer(&Code { buffer, ..place }, shared, group, lane, (at, bytes), kind, full)?;
                         }
@@ -80,7 +80,7 @@ impl Warp {
             let new = updated(atomic, old, self.operand(atomic.value, lane), self.operand(atomic.comparator, lane));
             let overwrites = matches!(atomic.op, Core::AtomicStore | Core::AtomicExchange);
             let new_origin = if overwrites { undefined_operand } else { old_origin.or(undefined_operand) };
-            if kind == Touch::Atomic {
+            if kind == AccessKind::Atomic {
                 let parts = both().zip([new as u32, (new >> 32) as u32]);
                 match atomic.space {
                     Space::Local => {
@@ -88,7 +88,7 @@ impl Warp {
                             self.local[word][lane] = part;
                             let lanes = &mut self.local_undefined[word];
                             *lanes = *lanes & !(1 << lane) | u64::from(new_origin.is_some()) << lane;
-                            new_origin.map(|origin| self.origins.insert((Kept::Local(word as u32), lane as u8), origin));
+                            new_origin.map(|origin| self.origins.insert((RegisterOrLocal::Local(word as u32), lane as u8), origin));
                         }
                     }
                     Space::Shared => {
@@ -117,7 +117,7 @@ impl Warp {
         }
         for (d, values) in [code.d, atomic.high].into_iter().zip(old_values).filter(|(d, _)| *d != NONE) {
             self.write(d, code.masked, |_, to| *to = values);
-            self.keep_origins(Kept::Column(d), doubt, origins.clone());
+            self.keep_origins(RegisterOrLocal::Column(d), doubt, origins.clone());
         }
         Ok(())
     }

@@ -7,11 +7,11 @@
 
 use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Code, NONE, Op};
-use super::warp::{Kept, Warp, blend};
-use super::{Broken, Group, Shared};
+use super::warp::{RegisterOrLocal, Warp, blend};
+use super::{Failure, Group, Shared};
 use crate::spirv::value::Origin;
 
-pub(super) type Done = Result<(), Broken>;
+pub(super) type Done = Result<(), Failure>;
 
 /// The float of a word.
 #[inline]
@@ -145,24 +145,24 @@ impl Warp {
             Op::StoreBuffer8 => self.store_buffer(code, shared, group, 1),
             Op::ForgetLocal => {
                 for scalar in code.c..code.c + code.b {
-                    self.forget(Kept::Local(scalar));
+                    self.forget(RegisterOrLocal::Local(scalar));
                 }
                 Ok(())
             }
             Op::Forget => {
-                self.forget(Kept::Column(code.d));
+                self.forget(RegisterOrLocal::Column(code.d));
                 Ok(())
             }
             Op::ForgetSets => {
-                self.forget(Kept::Set(code.d));
+                self.forget(RegisterOrLocal::Set(code.d));
                 Ok(())
             }
             Op::Undefine => {
-                self.undefine(Kept::Column(code.d), code);
+                self.undefine(RegisterOrLocal::Column(code.d), code);
                 Ok(())
             }
             Op::UndefineSet => {
-                self.undefine(Kept::Set(code.d), code);
+                self.undefine(RegisterOrLocal::Set(code.d), code);
                 Ok(())
             }
             Op::Follow => self.follow(code, shared),
@@ -316,9 +316,13 @@ impl Warp {
         let (mut target, other) = (self.columns[b], &self.columns[a]);
         blend(&mut target, other, &column::spread(truth));
         let doubtful = chosen & self.active;
-        let origins = if doubtful == 0 { Vec::new() } else { self.chosen(code, Kept::Column(code.a), Kept::Column(code.b), doubtful) };
+        let origins = if doubtful == 0 {
+            Vec::new()
+        } else {
+            self.chosen(code, RegisterOrLocal::Column(code.a), RegisterOrLocal::Column(code.b), doubtful)
+        };
         self.write(code.d, code.masked, |_, to| *to = target);
-        self.keep_origins(Kept::Column(code.d), doubtful, origins);
+        self.keep_origins(RegisterOrLocal::Column(code.d), doubtful, origins);
     }
 
     fn select_set(&mut self, code: &Code) {
@@ -327,23 +331,27 @@ impl Warp {
         let chosen = self.sets_undefined[a] & truth | self.sets_undefined[b] & !truth | doubt;
         let set = self.sets[a] & truth | self.sets[b] & !truth;
         let doubtful = chosen & self.active;
-        let origins = if doubtful == 0 { Vec::new() } else { self.chosen(code, Kept::Set(code.a), Kept::Set(code.b), doubtful) };
+        let origins = if doubtful == 0 {
+            Vec::new()
+        } else {
+            self.chosen(code, RegisterOrLocal::Set(code.a), RegisterOrLocal::Set(code.b), doubtful)
+        };
         self.write_set(code, set);
-        self.keep_origins(Kept::Set(code.d), doubtful, origins);
+        self.keep_origins(RegisterOrLocal::Set(code.d), doubtful, origins);
     }
 
     /// The origins of the undefined values that a selection selects.
     #[cold]
-    fn chosen(&self, code: &Code, a: Kept, b: Kept, lanes: Lanes) -> Vec<(usize, Origin)> {
+    fn chosen(&self, code: &Code, a: RegisterOrLocal, b: RegisterOrLocal, lanes: Lanes) -> Vec<(usize, Origin)> {
         let from = |lane: usize| match (self.sets_undefined[code.c as usize] >> lane & 1, self.sets[code.c as usize] >> lane & 1) {
-            (1, _) => Kept::Set(code.c),
+            (1, _) => RegisterOrLocal::Set(code.c),
             (_, 1) => a,
             _ => b,
         };
         column::lanes(lanes).map(|lane| (lane, self.origin(from(lane), lane, code.at))).collect()
     }
 
-    pub(super) fn keep_origins(&mut self, to: Kept, lanes: Lanes, origins: Vec<(usize, Origin)>) {
+    pub(super) fn keep_origins(&mut self, to: RegisterOrLocal, lanes: Lanes, origins: Vec<(usize, Origin)>) {
         if lanes != 0 {
             *self.undefined_mut(to) |= lanes;
             for (lane, origin) in origins {
@@ -366,7 +374,7 @@ impl Warp {
         }
         if doubt != 0 {
             let named = if code.d == NONE { code.a } else { code.d };
-            self.name_origins(Kept::Column(named), Kept::Column(code.a), doubt, code.at);
+            self.name_origins(RegisterOrLocal::Column(named), RegisterOrLocal::Column(code.a), doubt, code.at);
         }
     }
 
@@ -381,19 +389,19 @@ impl Warp {
         }
         if doubt != 0 {
             let named = if code.d == NONE { code.a } else { code.d };
-            self.name_origins(Kept::Set(named), Kept::Set(code.a), doubt, code.at);
+            self.name_origins(RegisterOrLocal::Set(named), RegisterOrLocal::Set(code.a), doubt, code.at);
         }
     }
 
     #[cold]
-    fn name_origins(&mut self, to: Kept, from: Kept, lanes: Lanes, at: u32) {
+    fn name_origins(&mut self, to: RegisterOrLocal, from: RegisterOrLocal, lanes: Lanes, at: u32) {
         for lane in column::lanes(lanes) {
             let origin = self.origin(from, lane, at);
             self.origins.insert((to, lane as u8), origin);
         }
     }
 
-    fn forget(&mut self, kept: Kept) {
+    fn forget(&mut self, kept: RegisterOrLocal) {
         let active = self.active;
         *self.undefined_mut(kept) |= active;
         if !self.origins.is_empty() {
@@ -403,7 +411,7 @@ impl Warp {
         }
     }
 
-    fn undefine(&mut self, kept: Kept, code: &Code) {
+    fn undefine(&mut self, kept: RegisterOrLocal, code: &Code) {
         let some =
             if code.a == NONE { self.active } else { self.active & self.sets[code.a as usize] & !self.sets_undefined[code.a as usize] };
         *self.undefined_mut(kept) |= some;

@@ -7,9 +7,9 @@
 use super::super::column;
 use super::super::program::{Code, Program};
 use super::codes::Done;
-use super::races::{SHARED_MEMORY, Touch};
+use super::races::{AccessKind, SHARED_MEMORY};
 use super::warp::Warp;
-use super::{Broken, Group, Shared};
+use super::{Failure, Group, Shared};
 use crate::concurrency::{Access, Agent, Class, Kind, Race};
 use crate::spirv::environment::InvocationId;
 use crate::spirv::report;
@@ -82,7 +82,7 @@ impl Warp {
         shared: &Shared<'_>,
         group: &mut Group,
         lane: usize,
-        touch: Touch,
+        touch: AccessKind,
         kind: Kind,
     ) -> Done {
         let at = self.address(code, lane);
@@ -114,7 +114,7 @@ impl Warp {
         group: &mut Group,
         lane: usize,
         (byte, width): (u32, u32),
-        touch: Touch,
+        touch: AccessKind,
         kind: Kind,
     ) -> Done {
         let memory = shared.buffers.memory_of(code.buffer);
@@ -146,14 +146,14 @@ impl Warp {
     }
 
     #[cold]
-    pub(super) fn races(&self, code: &Code, shared: &Shared<'_>, lane: usize, found: Option<Race>, object: &str) -> Broken {
+    pub(super) fn races(&self, code: &Code, shared: &Shared<'_>, lane: usize, found: Option<Race>, object: &str) -> Failure {
         let module = &shared.program.module;
         let what = match &found {
             Some(race) => report::data_race(module, race, object),
             None => format!("{} races with another invocation's access that conflicts with it", report::name(module, code.at)),
         };
         let mut broken = self.broken(shared, Ub::DataRace, what, code.at, 1 << lane);
-        if let (Broken::Undefined(met), Some(Race { first, .. })) = (&mut broken, found) {
+        if let (Failure::Undefined(met), Some(Race { first, .. })) = (&mut broken, found) {
             met.earlier = Some((first.instruction, shared.program.number(first.agent)));
         }
         broken

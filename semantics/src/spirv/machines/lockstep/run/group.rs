@@ -15,7 +15,7 @@ use super::super::column::{self, LANES, Lanes};
 use super::super::program::{Code, Group, Slots};
 use super::codes::Done;
 use super::warp::{Warp, kept};
-use super::{Broken, Group as Workgroup, Shared};
+use super::{Failure, Group as Workgroup, Shared};
 use crate::concurrency::{Agent, Scope, Semantics};
 use crate::number::Trust;
 use crate::spirv::grammar::Op as Core;
@@ -105,7 +105,7 @@ impl Warp {
                 // open, the relation reports nothing.
                 if !shared.program.subgroups {
                     let what = "an operand that is not the same in all of a quad, in the lockstep machine";
-                    return Err(Broken::Unsupported(what.into()));
+                    return Err(Failure::Unsupported(what.into()));
                 }
                 return broken(Ub::NonUniformOperand, report::non_uniform_operand(module, group.instruction, id));
             }
@@ -282,10 +282,10 @@ impl Warp {
 
     /// Passes a barrier of subgroups with the active lanes. If the lanes of a subgroup have taken
     /// different paths, a device need not have them together, and the run is unsupported.
-    pub(super) fn meet(&self, shared: &Shared<'_>, group: &mut Workgroup, scope: Scope, semantics: &Semantics) -> Result<(), Broken> {
+    pub(super) fn meet(&self, shared: &Shared<'_>, group: &mut Workgroup, scope: Scope, semantics: &Semantics) -> Result<(), Failure> {
         if self.active & self.parted != 0 {
             let what = "OpControlBarrier of the scope Subgroup after its invocations took several paths, in the lockstep machine";
-            return Err(Broken::Unsupported(what.into()));
+            return Err(Failure::Unsupported(what.into()));
         }
         if let Some(atomics) = &mut group.atomics {
             atomics.fenced = true;

@@ -14,9 +14,9 @@ use super::super::program::{Choice, Code, ImageAccess, Program, Slot, Slots};
 use super::codes::Done;
 use super::detect::Seen;
 use super::quads::{DIFFERENCES, whole};
-use super::races::{EACH, Touch, Who, touch_granule, zeros};
-use super::warp::{Kept, Warp};
-use super::{Broken, Group, Shared, codes};
+use super::races::{AccessKind, Accessor, EACH, touch_granule, zeros};
+use super::warp::{RegisterOrLocal, Warp};
+use super::{Failure, Group, Shared, codes};
 use crate::concurrency::{Class, Kind};
 use crate::image::{Image, Location, Lod, Precision, Robustness, SampledValue, Sampler, SamplerError, Sampling, Shape};
 use crate::number::Inexact;
@@ -44,7 +44,7 @@ pub(super) struct Written {
 }
 
 /// An image that a variable of the program names.
-pub(super) struct Held<'r> {
+pub(super) struct NamedImage<'r> {
     pub(super) named: Named<'r>,
     /// The current contents, if something may write it.
     pub(super) written: Option<Mutex<Written>>,
@@ -54,7 +54,7 @@ pub(super) struct Held<'r> {
 
 /// The images and samplers of a dispatch.
 pub(in super::super) struct Images<'r> {
-    held: Vec<Held<'r>>,
+    held: Vec<NamedImage<'r>>,
     samplers: Vec<Sampler>,
     /// By index of `Program::opaque`: the image and the sampler.
     of: Vec<Descriptor>,
@@ -83,7 +83,7 @@ impl<'r> Images<'r> {
         let held = |named: Named<'r>| {
             let texels = named.image.sides(0).unwrap_or_default().into_iter().map(|side| side as usize).product::<usize>();
             let written = named.written.then(|| Mutex::new(Written { image: named.image.clone(), origins: FxHashMap::default() }));
-            Held { named, written, shadow: if named.written { zeros(EACH * texels) } else { Vec::new() } }
+            NamedImage { named, written, shadow: if named.written { zeros(EACH * texels) } else { Vec::new() } }
         };
         Images {
             held: images.into_iter().map(held).collect(),
@@ -95,7 +95,7 @@ impl<'r> Images<'r> {
     }
 
     /// The image of an instruction, with its number.
-    pub(super) fn image(&self, access: &ImageAccess) -> Option<(usize, &Held<'r>)> {
+    pub(super) fn image(&self, access: &ImageAccess) -> Option<(usize, &NamedImage<'r>)> {
         let number = self.of.get(access.image as usize)?.image? as usize;
         Some((number, self.held.get(number)?))
     }
@@ -107,7 +107,7 @@ impl<'r> Images<'r> {
     /// The storage images at the end of the run.
     pub(super) fn observed(&self, program: &Program) -> Vec<ObservedImage> {
         let storage = self.held.iter().filter(|held| held.named.storage);
-        let one = |held: &Held<'r>| {
+        let one = |held: &NamedImage<'r>| {
             let made = |origins: Option<&FxHashMap<(u64, u8), Origin>>, image: &Image| {
                 observed(image, (held.named.set, held.named.binding), |at, component| {
                     let (_, undefined) = image.raw_of(0, at as usize)?;
@@ -126,7 +126,7 @@ impl<'r> Images<'r> {
     }
 }
 
-impl Held<'_> {
+impl NamedImage<'_> {
     fn lock(&self) -> Option<MutexGuard<'_, Written>> {
         self.written.as_ref().map(|written| written.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -164,14 +164,14 @@ impl Warp {
                 Core::ImageFetch | Core::ImageRead => {
                     let (at, level) = self.texel_place(access, held, lane);
                     if access.op == Core::ImageRead {
-                        self.touch_image(code, shared, group, lane, (number, held, at), Touch::Read)?;
+                        self.touch_image(code, shared, group, lane, (number, held, at), AccessKind::Read)?;
                     }
                     self.read(shared, held, (at, level), made)
                 }
                 Core::ImageWrite => {
                     let (at, _) = self.texel_place(access, held, lane);
                     if self.helpers >> lane & 1 == 0 {
-                        self.touch_image(code, shared, group, lane, (number, held, at), Touch::Write)?;
+                        self.touch_image(code, shared, group, lane, (number, held, at), AccessKind::Write)?;
                         self.store_texel(access, held, at, lane, code.at, made);
                     }
                     Components::new()
@@ -203,7 +203,7 @@ impl Warp {
         let undefined = |slots: &Slots| slots.iter().find(|slot| self.doubt(slot) >> lane & 1 == 1).copied();
         let found = access.choosing.iter().enumerate().find_map(|(k, (id, slots))| Some((k, *id, undefined(slots)?)));
         let Some((k, id, Slot::Word(column))) = found else { return Ok(()) };
-        let origin = self.origin(Kept::Column(column), lane, code.at);
+        let origin = self.origin(RegisterOrLocal::Column(column), lane, code.at);
         let operand = if k == 0 { "a coordinate" } else { "an image operand" };
         let what = report::operand_undefined(&shared.program.module, code.at, operand, id, origin);
         Err(self.broken(shared, Ub::AddressOnUndefined, what, code.at, any))
@@ -219,7 +219,7 @@ impl Warp {
     /// The origin of a slot's scalar in a lane, if it is undefined.
     pub(super) fn made_in(&self, slots: &Slots, at: usize, lane: usize, instruction: u32) -> Option<Origin> {
         let &Slot::Word(column) = slots.get(at)? else { return None };
-        (self.undefined[column as usize] >> lane & 1 == 1).then(|| self.origin(Kept::Column(column), lane, instruction))
+        (self.undefined[column as usize] >> lane & 1 == 1).then(|| self.origin(RegisterOrLocal::Column(column), lane, instruction))
     }
 
     /// A result with all components undefined.
@@ -228,7 +228,7 @@ impl Warp {
     }
 
     /// The texel and the level of a fetch, a read or a write.
-    pub(super) fn texel_place(&self, access: &ImageAccess, held: &Held<'_>, lane: usize) -> ([i64; 3], i64) {
+    pub(super) fn texel_place(&self, access: &ImageAccess, held: &NamedImage<'_>, lane: usize) -> ([i64; 3], i64) {
         let shape = held.named.image.shape();
         let coordinate = &access.choosing[0].1;
         let integers: SmallVec<[i64; 3]> =
@@ -253,7 +253,14 @@ impl Warp {
         [0, 1, 2].map(|axis| if axis < axes { word(self, slots, which * axes + axis, lane).map_or(0, |w| w as i32) } else { 0 })
     }
 
-    fn queried(&self, access: &ImageAccess, held: &Held<'_>, lane: usize, at: u32, made: impl Fn(Unspecified) -> Origin) -> Components {
+    fn queried(
+        &self,
+        access: &ImageAccess,
+        held: &NamedImage<'_>,
+        lane: usize,
+        at: u32,
+        made: impl Fn(Unspecified) -> Origin,
+    ) -> Components {
         if let Some(origin) = self.made_in(&access.value, 0, lane, at) {
             return self.all(access, origin);
         }
@@ -264,7 +271,13 @@ impl Warp {
         }
     }
 
-    fn read(&self, shared: &Shared<'_>, held: &Held<'_>, (at, level): ([i64; 3], i64), made: impl Fn(Unspecified) -> Origin) -> Components {
+    fn read(
+        &self,
+        shared: &Shared<'_>,
+        held: &NamedImage<'_>,
+        (at, level): ([i64; 3], i64),
+        made: impl Fn(Unspecified) -> Origin,
+    ) -> Components {
         let written = held.lock();
         let image = written.as_ref().map_or(held.named.image, |written| &written.image);
         let texel = image.fetch_by(&self.calculator.images, at, level, shared.images.robustness);
@@ -282,7 +295,7 @@ impl Warp {
     fn store_texel(
         &self,
         access: &ImageAccess,
-        held: &Held<'_>,
+        held: &NamedImage<'_>,
         at: [i64; 3],
         lane: usize,
         instruction: u32,
@@ -389,8 +402,8 @@ impl Warp {
         shared: &Shared<'_>,
         group: &mut Group,
         lane: usize,
-        (number, held, at): (usize, &Held<'_>, [i64; 3]),
-        touch: Touch,
+        (number, held, at): (usize, &NamedImage<'_>, [i64; 3]),
+        touch: AccessKind,
     ) -> Done {
         let image = held.named.image;
         let Some(index) = image.index_at(0, at).filter(|_| held.written.is_some()) else { return Ok(()) };
@@ -398,14 +411,14 @@ impl Warp {
         if group.detector.is_some() {
             let bytes = image.format().bytes() as u64;
             let object = (shared.buffers.count() + number) as u32;
-            let kind = if touch == Touch::Write { Kind::Store } else { Kind::Load };
+            let kind = if touch == AccessKind::Write { Kind::Store } else { Kind::Load };
             let seen = Seen { object, offset: index as u64 * bytes, bytes, class: Class::Image };
             found = self.observe(code, shared, group, lane, seen, kind);
         }
         let races = match shared.program.synchronises {
             true => found.is_some(),
             false => {
-                let who: Who = self.who(shared, group, lane, group.phases.images);
+                let who: Accessor = self.who(shared, group, lane, group.phases.images);
                 touch_granule(&held.shadow, index, who, touch, shared.in_order)
             }
         };
@@ -428,6 +441,6 @@ pub(super) fn is_implicit(op: Core) -> bool {
 
 /// The fault of an image or a sampler that is not bound, although the dispatch was not refused.
 #[cold]
-pub(super) fn nothing_bound(code: &Code, shared: &Shared<'_>) -> Broken {
-    Broken::Stuck(format!("{} has an image or a sampler that is not bound", report::name(&shared.program.module, code.at)))
+pub(super) fn nothing_bound(code: &Code, shared: &Shared<'_>) -> Failure {
+    Failure::Stuck(format!("{} has an image or a sampler that is not bound", report::name(&shared.program.module, code.at)))
 }

@@ -21,8 +21,8 @@ use super::super::program::{Code, End, Move, NONE, Op, Program, Site, Slot, Slot
 use super::codes::Done;
 use super::parts::{Access, SharedNotes};
 use super::quads::{DIFFERENCES, whole};
-use super::warp::{Kept, Place, Warp, kept};
-use super::{Broken, Shared};
+use super::warp::{Place, RegisterOrLocal, Warp, kept};
+use super::{Failure, Shared};
 use crate::number::sets::{CellId, Exploration, Open, Sets, Truth, Unsettled};
 use crate::number::{self, Arithmetic, Lane, Trust, Tuple, Why, integer};
 use crate::spirv::operation::{Operand, Scalar as Component, Shape, Signature};
@@ -50,18 +50,18 @@ struct Pending {
     /// The decisions so far, including the one at which this way begins.
     ways: Ways,
     /// The state of the lane at that point.
-    from: Held,
+    from: LaneState,
 }
 
 /// The state of a lane before a code of a block, or at the block's end.
 #[derive(Clone, Debug)]
-struct Held {
+struct LaneState {
     at: Place,
     /// In the order of [`Lasting::held_at`]: bits, or 0 or 1 for a Boolean.
     words: Vec<u32>,
     /// The undefined registers, each with the origin of its value if that is known.
-    undefined: Vec<(Kept, Option<Origin>)>,
-    notes: Vec<(Kept, Trust)>,
+    undefined: Vec<(RegisterOrLocal, Option<Origin>)>,
+    notes: Vec<(RegisterOrLocal, Trust)>,
 }
 
 /// How a run treats a lane with an open condition, and a lane that the relation has to run.
@@ -81,16 +81,16 @@ pub(super) enum Parting {
 #[derive(Clone, Debug)]
 struct Lasting {
     /// The registers that may be live at the end of a block.
-    blocks: Vec<Kept>,
+    blocks: Vec<RegisterOrLocal>,
     /// By block: the registers that only this block uses, and writes before it reads them.
-    own: Vec<Vec<Kept>>,
+    own: Vec<Vec<RegisterOrLocal>>,
     /// The number of codes of each block.
     codes: Vec<u32>,
 }
 
 impl Lasting {
     /// The registers that may be live from that place on.
-    fn held_at(&self, (block, code): Place) -> impl Iterator<Item = Kept> {
+    fn held_at(&self, (block, code): Place) -> impl Iterator<Item = RegisterOrLocal> {
         let is_within = code < self.codes[block as usize];
         let own = if is_within { &self.own[block as usize][..] } else { &[] };
         self.blocks.iter().chain(own).copied()
@@ -149,7 +149,7 @@ pub(in crate::spirv) struct Ledger {
     /// The length of the pool when this run began.
     before: usize,
     /// States of finished ways, whose memory the next ones use again.
-    spare: Vec<Held>,
+    spare: Vec<LaneState>,
     lasting: Lasting,
     /// The number of cells at which unreferenced ones are dropped next.
     full: usize,
@@ -219,10 +219,10 @@ impl Program {
                 writes.drain(..).for_each(|register| name(register, number, !code.masked));
             }
         }
-        let register = |kept: Kept| match kept {
-            Kept::Column(column) => Some((false, column)),
-            Kept::Set(set) => Some((true, set)),
-            Kept::Local(_) => None,
+        let register = |kept: RegisterOrLocal| match kept {
+            RegisterOrLocal::Column(column) => Some((false, column)),
+            RegisterOrLocal::Set(set) => Some((true, set)),
+            RegisterOrLocal::Local(_) => None,
         };
         written.extend(self.moves.iter().flat_map(|step| kept(step.to)).filter_map(register));
         // Operands of phis, conditions of branches and return addresses of calls.
@@ -246,7 +246,7 @@ impl Program {
         lasts.sort_unstable();
         lasts.dedup();
         lasts.retain(|register| !constants.contains(register));
-        let slot = |(is_set, register)| if is_set { Kept::Set(register) } else { Kept::Column(register) };
+        let slot = |(is_set, register)| if is_set { RegisterOrLocal::Set(register) } else { RegisterOrLocal::Column(register) };
         let mut own = vec![Vec::new(); self.blocks.len()];
         for (&register, &(block, _)) in &named {
             if !constants.contains(&register) && lasts.binary_search(&register).is_err() {
@@ -254,7 +254,7 @@ impl Program {
             }
         }
         Lasting {
-            blocks: lasts.into_iter().map(slot).chain((0..self.local).map(Kept::Local)).collect(),
+            blocks: lasts.into_iter().map(slot).chain((0..self.local).map(RegisterOrLocal::Local)).collect(),
             own,
             codes: self.blocks.iter().map(|block| block.end - block.first).collect(),
         }
@@ -331,37 +331,37 @@ impl Ledger {
         dropped
     }
 
-    fn at(&self, kept: Kept) -> usize {
+    fn at(&self, kept: RegisterOrLocal) -> usize {
         match kept {
-            Kept::Column(column) => column as usize,
-            Kept::Set(set) => self.first_set + set as usize,
-            Kept::Local(scalar) => self.first_local + scalar as usize,
+            RegisterOrLocal::Column(column) => column as usize,
+            RegisterOrLocal::Set(set) => self.first_set + set as usize,
+            RegisterOrLocal::Local(scalar) => self.first_local + scalar as usize,
         }
     }
 
-    pub(super) fn noted(&self, kept: Kept) -> Lanes {
+    pub(super) fn noted(&self, kept: RegisterOrLocal) -> Lanes {
         self.noted[self.at(kept)]
     }
 
-    pub(super) fn note(&mut self, kept: Kept, lane: usize, trust: Trust) {
+    pub(super) fn note(&mut self, kept: RegisterOrLocal, lane: usize, trust: Trust) {
         let at = self.at(kept);
         self.noted[at] |= 1 << lane;
         self.notes[at][lane] = trust;
     }
 
-    pub(super) fn forget(&mut self, kept: Kept, lanes: Lanes) {
+    pub(super) fn forget(&mut self, kept: RegisterOrLocal, lanes: Lanes) {
         let at = self.at(kept);
         self.noted[at] &= !lanes;
     }
 
     /// The note of a lane, if it has one.
-    pub(super) fn noted_trust(&self, kept: Kept, lane: usize) -> Option<Trust> {
+    pub(super) fn noted_trust(&self, kept: RegisterOrLocal, lane: usize) -> Option<Trust> {
         let at = self.at(kept);
         (self.noted[at] >> lane & 1 == 1).then(|| self.notes[at][lane])
     }
 
     /// Copies the notes of some lanes from one register to another.
-    fn move_notes(&mut self, to: Kept, from: Kept, lanes: Lanes) {
+    fn move_notes(&mut self, to: RegisterOrLocal, from: RegisterOrLocal, lanes: Lanes) {
         let (to, from) = (self.at(to), self.at(from));
         if to == from {
             return;
@@ -409,7 +409,7 @@ impl Ledger {
     }
 
     /// Adds the other way at the lane's last decision to the pool.
-    fn postpone(&mut self, lane: usize, from: Held) {
+    fn postpone(&mut self, lane: usize, from: LaneState) {
         let mut ways = self.ways[lane].clone();
         if let Some(last) = ways.last_mut() {
             *last = !*last;
@@ -465,7 +465,7 @@ impl Warp {
                 }
             };
             match &done {
-                Err(Broken::Undefined(met)) => {
+                Err(Failure::Undefined(met)) => {
                     if met.ub == Ub::DataRace {
                         // The race makes the whole run unknown, and is reported once.
                         ledger.memory.stopped = Some(Unsettled::Reached("a way that races with another".into()));
@@ -532,7 +532,7 @@ impl Warp {
     /// its next use may be another evaluation.
     fn ways(&mut self, ledger: &mut Ledger, condition: u32, code: Option<u32>) -> Lanes {
         let mut truth = self.sets[condition as usize];
-        let noted = ledger.noted(Kept::Set(condition)) & self.active;
+        let noted = ledger.noted(RegisterOrLocal::Set(condition)) & self.active;
         if noted != 0 && matches!(ledger.parting, Parting::Never | Parting::Decides) {
             return self.decided(ledger, condition, noted);
         }
@@ -578,8 +578,8 @@ impl Warp {
     }
 
     /// The state of a lane at that place.
-    fn hold(&self, ledger: &mut Ledger, lane: usize, at: Place) -> Held {
-        let nothing = || Held { at, words: Vec::new(), undefined: Vec::new(), notes: Vec::new() };
+    fn hold(&self, ledger: &mut Ledger, lane: usize, at: Place) -> LaneState {
+        let nothing = || LaneState { at, words: Vec::new(), undefined: Vec::new(), notes: Vec::new() };
         let mut held = ledger.spare.pop().unwrap_or_else(nothing);
         held.at = at;
         held.words.clear();
@@ -587,9 +587,9 @@ impl Warp {
         held.notes.clear();
         for kept in ledger.lasting.held_at(at) {
             held.words.push(match kept {
-                Kept::Column(column) => self.columns[column as usize][lane],
-                Kept::Set(set) => (self.sets[set as usize] >> lane & 1) as u32,
-                Kept::Local(scalar) => self.local[scalar as usize][lane],
+                RegisterOrLocal::Column(column) => self.columns[column as usize][lane],
+                RegisterOrLocal::Set(set) => (self.sets[set as usize] >> lane & 1) as u32,
+                RegisterOrLocal::Local(scalar) => self.local[scalar as usize][lane],
             });
             if self.is_undefined(kept, lane) {
                 held.undefined.push((kept, self.origins.get(&(kept, lane as u8)).copied()));
@@ -621,13 +621,13 @@ impl Warp {
         whose
     }
 
-    fn put_back(&mut self, ledger: &mut Ledger, lane: usize, held: &Held) {
+    fn put_back(&mut self, ledger: &mut Ledger, lane: usize, held: &LaneState) {
         let keep = |lanes: &mut Lanes, bit: u64| *lanes = *lanes & !(1 << lane) | bit << lane;
         for (kept, &word) in ledger.lasting.held_at(held.at).zip(&held.words) {
             match kept {
-                Kept::Column(column) => self.columns[column as usize][lane] = word,
-                Kept::Set(set) => keep(&mut self.sets[set as usize], word.into()),
-                Kept::Local(scalar) => self.local[scalar as usize][lane] = word,
+                RegisterOrLocal::Column(column) => self.columns[column as usize][lane] = word,
+                RegisterOrLocal::Set(set) => keep(&mut self.sets[set as usize], word.into()),
+                RegisterOrLocal::Local(scalar) => self.local[scalar as usize][lane] = word,
             }
             keep(self.undefined_mut(kept), 0);
         }
@@ -641,7 +641,7 @@ impl Warp {
     }
 
     fn judged_move(&mut self, ledger: &mut Ledger, number: u32, code: &Code, shared: &Shared<'_>, group: &mut super::Group) -> Done {
-        let kept = |is_set: bool, register: u32| if is_set { Kept::Set(register) } else { Kept::Column(register) };
+        let kept = |is_set: bool, register: u32| if is_set { RegisterOrLocal::Set(register) } else { RegisterOrLocal::Column(register) };
         let is_set = matches!(code.op, Op::CopySet | Op::SelectSet | Op::LoadLocalSet | Op::StoreLocalSet);
         match code.op {
             Op::Copy | Op::CopySet => {
@@ -671,17 +671,17 @@ impl Warp {
                 done
             }
             Op::ForgetLocal => {
-                (code.c..code.c + code.b).for_each(|scalar| ledger.forget(Kept::Local(scalar), self.active));
+                (code.c..code.c + code.b).for_each(|scalar| ledger.forget(RegisterOrLocal::Local(scalar), self.active));
                 self.execute(code, shared, group)
             }
             _ => {
-                let open = if code.a == NONE { 0 } else { ledger.noted(Kept::Column(code.a)) & self.active };
+                let open = if code.a == NONE { 0 } else { ledger.noted(RegisterOrLocal::Column(code.a)) & self.active };
                 self.leave(ledger, open);
                 let stores = matches!(code.op, Op::StoreLocal | Op::StoreLocalSet);
                 let register = kept(is_set, code.d);
                 let mut move_at = |scalar: usize, lanes: Lanes| match stores {
-                    true => ledger.move_notes(Kept::Local(scalar as u32), register, lanes),
-                    false => ledger.move_notes(register, Kept::Local(scalar as u32), lanes),
+                    true => ledger.move_notes(RegisterOrLocal::Local(scalar as u32), register, lanes),
+                    false => ledger.move_notes(register, RegisterOrLocal::Local(scalar as u32), lanes),
                 };
                 match self.same_address(code) {
                     Some(at) => move_at(at, self.active),
@@ -812,7 +812,7 @@ impl Warp {
                     match converted(&ledger.sets, signed, 32, float) {
                         Some(bits) => {
                             self.put(Slot::Word(to), lane, bits);
-                            ledger.forget(Kept::Column(to), 1 << lane);
+                            ledger.forget(RegisterOrLocal::Column(to), 1 << lane);
                         }
                         None => lost |= 1 << lane,
                     }
@@ -862,7 +862,7 @@ impl Warp {
     }
 
     /// Whether a lane is defined and refers to no cell.
-    fn has_no_cell(&self, ledger: &Ledger, kept: Kept, lane: usize) -> bool {
+    fn has_no_cell(&self, ledger: &Ledger, kept: RegisterOrLocal, lane: usize) -> bool {
         !self.is_undefined(kept, lane) && ledger.noted_trust(kept, lane).is_none_or(|trust| trust.cell.is_none())
     }
 
@@ -900,7 +900,7 @@ impl Warp {
 
     /// Compares two registers in the lanes in which that is simple. Returns the other lanes.
     fn compared_plainly(&mut self, ledger: &mut Ledger, op: number::Op, [x, y]: [u32; 2], to: u32) -> Lanes {
-        let at = ledger.at(Kept::Set(to));
+        let at = ledger.at(RegisterOrLocal::Set(to));
         let Ledger { sets, noted, notes, .. } = ledger;
         let (mut truth, mut open, mut others) = (0, 0, 0);
         for lane in column::lanes(self.active) {
@@ -965,7 +965,7 @@ impl Warp {
     pub(super) fn float_in(&self, ledger: &Ledger, slot: Slot, lane: usize) -> Lane {
         let Slot::Word(column) = slot else { return Lane::exact(0.0) };
         let float = f32::from_bits(self.columns[column as usize][lane]);
-        match ledger.noted_trust(Kept::Column(column), lane) {
+        match ledger.noted_trust(RegisterOrLocal::Column(column), lane) {
             Some(trust) => Lane { bits: float.to_bits(), trust },
             None => Lane::exact(float),
         }
@@ -976,7 +976,7 @@ impl Warp {
         match slot {
             Slot::Truth(set) => {
                 let holds = self.sets[set as usize] >> lane & 1 == 1;
-                Lane { trust: ledger.noted_trust(Kept::Set(set), lane).unwrap_or(Trust::CERTAIN), ..Lane::truth(holds) }
+                Lane { trust: ledger.noted_trust(RegisterOrLocal::Set(set), lane).unwrap_or(Trust::CERTAIN), ..Lane::truth(holds) }
             }
             _ => self.float_in(ledger, slot, lane),
         }
@@ -989,13 +989,13 @@ impl Warp {
             Slot::Word(column) => {
                 self.columns[column as usize][lane] = result.bits;
                 self.undefined[column as usize] &= !(1 << lane);
-                ledger.note(Kept::Column(column), lane, result.trust);
+                ledger.note(RegisterOrLocal::Column(column), lane, result.trust);
             }
             Slot::Truth(set) => {
                 self.put(slot, lane, result.bits.into());
                 match result.trust.is_decided(ledger.sets.profile()) {
-                    true => ledger.forget(Kept::Set(set), 1 << lane),
-                    false => ledger.note(Kept::Set(set), lane, result.trust),
+                    true => ledger.forget(RegisterOrLocal::Set(set), 1 << lane),
+                    false => ledger.note(RegisterOrLocal::Set(set), lane, result.trust),
                 }
             }
             Slot::Wide(..) => {}
@@ -1126,7 +1126,7 @@ impl Warp {
     }
 
     /// Notes the trust of an input, if its bits do not imply it.
-    pub(super) fn note_input(&mut self, kept: Kept, lane: usize, of: Component, scalar: &Scalar) {
+    pub(super) fn note_input(&mut self, kept: RegisterOrLocal, lane: usize, of: Component, scalar: &Scalar) {
         let Some(ledger) = &mut self.ledger else { return };
         let plain = [Trust::CERTAIN, Scalar::exact(of, scalar.bits).trust].contains(&scalar.trust);
         match plain || scalar.undefined.is_some() {

@@ -8,11 +8,11 @@ use smallvec::SmallVec;
 
 use super::super::column::{self, Lanes};
 use super::super::program::{Choice, Code, ImageAccess, Slot, Slots};
-use super::image::{FIRST, Held, is_implicit, nothing_bound};
+use super::image::{FIRST, NamedImage, is_implicit, nothing_bound};
 use super::judge::{Ledger, Parting};
 use super::quads::{DIFFERENCES, whole};
-use super::warp::{Kept, Warp};
-use super::{Broken, Shared};
+use super::warp::{RegisterOrLocal, Warp};
+use super::{Failure, Shared};
 use crate::image::{Allowed, Format, Location, Lod, Numeric, Precision, Sampled, SamplerError, Sampling};
 use crate::number::sets::Set;
 use crate::number::{Arithmetic, Inexact, Interval, Op, Trust, Tuple, Why};
@@ -40,7 +40,7 @@ impl Warp {
     ///
     /// # Errors
     /// Undefined behaviour, as [`Warp::image`].
-    pub(super) fn judged_image(&mut self, ledger: &mut Ledger, code: &Code, shared: &Shared<'_>) -> Result<Lanes, Broken> {
+    pub(super) fn judged_image(&mut self, ledger: &mut Ledger, code: &Code, shared: &Shared<'_>) -> Result<Lanes, Failure> {
         let access = &shared.program.images[code.c as usize];
         self.chooses(code, access, shared)?;
         let Some((_, held)) = shared.images.image(access) else { return Err(nothing_bound(code, shared)) };
@@ -72,7 +72,7 @@ impl Warp {
     /// Whether an operand of integers is decided in a lane.
     fn is_certain(&self, ledger: &Ledger, slots: &Slots, lane: usize) -> bool {
         slots.iter().all(|&slot| match slot {
-            Slot::Word(column) => ledger.noted_trust(Kept::Column(column), lane).is_none(),
+            Slot::Word(column) => ledger.noted_trust(RegisterOrLocal::Column(column), lane).is_none(),
             _ => false,
         })
     }
@@ -81,7 +81,7 @@ impl Warp {
         &self,
         ledger: &mut Ledger,
         access: &ImageAccess,
-        held: &Held<'_>,
+        held: &NamedImage<'_>,
         lane: usize,
         instruction: u32,
         shared: &Shared<'_>,
@@ -127,7 +127,7 @@ impl Warp {
         &self,
         ledger: &mut Ledger,
         access: &ImageAccess,
-        held: &Held<'_>,
+        held: &NamedImage<'_>,
         lane: usize,
         instruction: u32,
         shared: &Shared<'_>,

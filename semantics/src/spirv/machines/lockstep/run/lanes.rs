@@ -6,7 +6,7 @@ use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Site, Slot};
 use super::codes::Done;
 use super::warp::{Warp, kept};
-use super::{Broken, Shared};
+use super::{Failure, Shared};
 use crate::number::{Computed, Op, Trust, Wide, float, integer};
 use crate::spirv::operation::{Bits, Operand, Scalar as Component, Shape, Signature, Site as Where, component, pair, pure};
 use crate::spirv::report;
@@ -235,7 +235,7 @@ impl Warp {
     }
 
     #[cold]
-    fn faulty(&self, ub: Ub, site: &Site, lane: usize, shared: &Shared<'_>) -> Broken {
+    fn faulty(&self, ub: Ub, site: &Site, lane: usize, shared: &Shared<'_>) -> Failure {
         let module = &shared.program.module;
         // For each operand: its components in all sites of the instruction.
         let ids = module.instructions().get(site.instruction as usize).map_or(&[][..], |i| report::computed_from(module, i));

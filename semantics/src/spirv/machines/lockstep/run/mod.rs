@@ -42,9 +42,9 @@ use warp::{Path, Stop, Warp};
 
 /// Why a workgroup did not end.
 #[derive(Clone, Debug)]
-pub(in crate::spirv) enum Broken {
+pub(in crate::spirv) enum Failure {
     /// Undefined behaviour.
-    Undefined(Box<Met>),
+    Undefined(Box<FoundUb>),
     /// The fuel was used up.
     OutOfFuel,
     /// The time was used up.
@@ -58,7 +58,7 @@ pub(in crate::spirv) enum Broken {
 /// Undefined behaviour at an instruction, in an invocation. The step is known only if the run
 /// counts steps.
 #[derive(Clone, Debug)]
-pub(in crate::spirv) struct Met {
+pub(in crate::spirv) struct FoundUb {
     pub(super) ub: Ub,
     pub(super) what: String,
     pub(super) instruction: u32,
@@ -70,11 +70,11 @@ pub(in crate::spirv) struct Met {
     pub(super) calls: Vec<u32>,
 }
 
-impl Met {
+impl FoundUb {
     /// The kind of undefined behaviour, its description, and its site. `global` returns the
     /// GlobalInvocationId of an invocation.
     pub(in crate::spirv) fn placed(self, module: &Module, global: impl Fn(u32) -> [u32; 3]) -> (Ub, String, Box<Site>) {
-        let Met { ub, what, instruction, invocation, step, earlier, calls } = self;
+        let FoundUb { ub, what, instruction, invocation, step, earlier, calls } = self;
         let place = |instruction, by| report::site(module, instruction, by, global(by));
         let earlier = earlier.map(|(instruction, by)| Box::new(place(instruction, by)));
         let calls = report::calls(module, calls);
@@ -128,7 +128,7 @@ pub struct Watch {
 
 /// The state that each workgroup passes to the next.
 #[derive(Default)]
-struct Handed {
+struct DetectorState {
     detector: Option<Detector>,
     atomics: Option<Atomics>,
 }
@@ -278,7 +278,7 @@ impl Program {
                     if shared.broken.load(Ordering::Relaxed) {
                         return;
                     }
-                    if self.workgroup(&shared, number, &mut warps, &mut Handed::default()).is_err() {
+                    if self.workgroup(&shared, number, &mut warps, &mut DetectorState::default()).is_err() {
                         shared.broken.store(true, Ordering::Relaxed);
                     }
                 }
@@ -306,15 +306,15 @@ impl Program {
             (true, Err(limit)) if self.synchronises => return (Outcome::Limit(limit), Watched::default()),
             (true, Err(_)) => None,
         };
-        let mut handed = Handed { detector, atomics: watch.atomics.then(Atomics::default) };
+        let mut handed = DetectorState { detector, atomics: watch.atomics.then(Atomics::default) };
         let broken = permuted(groups, watch.order).find_map(|number| {
             let broken = self.workgroup(&shared, number, &mut warps, &mut handed).err()?;
             Some(match broken {
-                Broken::OutOfFuel => Outcome::OutOfFuel,
-                Broken::Late(limit) => Outcome::Limit(limit),
-                Broken::Unsupported(what) => Outcome::Unsupported(what),
-                Broken::Stuck(why) => Outcome::Stuck(Stuck { why, at: format!("workgroup {number}") }),
-                Broken::Undefined(met) => Outcome::Undefined(self.undefined(dispatch, *met)),
+                Failure::OutOfFuel => Outcome::OutOfFuel,
+                Failure::Late(limit) => Outcome::Limit(limit),
+                Failure::Unsupported(what) => Outcome::Unsupported(what),
+                Failure::Stuck(why) => Outcome::Stuck(Stuck { why, at: format!("workgroup {number}") }),
+                Failure::Undefined(met) => Outcome::Undefined(self.undefined(dispatch, *met)),
             })
         });
         let came_to = |number: usize| warps.iter().any(|warp| warp.came_to[number]);
@@ -414,15 +414,15 @@ impl Program {
         }
     }
 
-    fn workgroup(&self, shared: &Shared<'_>, number: u32, warps: &mut Vec<Warp>, handed: &mut Handed) -> Result<(), Broken> {
+    fn workgroup(&self, shared: &Shared<'_>, number: u32, warps: &mut Vec<Warp>, handed: &mut DetectorState) -> Result<(), Failure> {
         let mut group = self.group(shared, number, handed);
         self.run_group(shared, &mut group, warps)?;
-        *handed = Handed { detector: group.detector, atomics: group.atomics };
+        *handed = DetectorState { detector: group.detector, atomics: group.atomics };
         Ok(())
     }
 
     /// The initial state of a workgroup.
-    fn group(&self, shared: &Shared<'_>, number: u32, handed: &mut Handed) -> Group {
+    fn group(&self, shared: &Shared<'_>, number: u32, handed: &mut DetectorState) -> Group {
         let mut group = Group {
             number,
             id: shared.dispatch.workgroup_id(number),
@@ -441,7 +441,7 @@ impl Program {
         group
     }
 
-    fn run_group(&self, shared: &Shared<'_>, group: &mut Group, warps: &mut Vec<Warp>) -> Result<(), Broken> {
+    fn run_group(&self, shared: &Shared<'_>, group: &mut Group, warps: &mut Vec<Warp>) -> Result<(), Failure> {
         let (invocations, number) = (self.invocations() as u32, group.number);
         let width = self.width(shared.dispatch, shared.order) as u32;
         let count = invocations.div_ceil(width);
@@ -471,7 +471,7 @@ impl Program {
             };
             let End::Barrier { orders_shared, orders_buffers, orders_images, scope, semantics, .. } = self.blocks[block as usize].ends
             else {
-                return Err(Broken::Stuck("lanes wait where there is no barrier".into()));
+                return Err(Failure::Stuck("lanes wait where there is no barrier".into()));
             };
             warps.iter_mut().for_each(|warp| warp.release(self));
             shared.met.fetch_add(1, Ordering::Relaxed);
@@ -489,7 +489,7 @@ impl Program {
 
     /// The fault if some of a workgroup's invocations wait at a barrier that others never reach.
     #[cold]
-    fn diverged(&self, shared: &Shared<'_>, workgroup: u32, warps: &[Warp]) -> Broken {
+    fn diverged(&self, shared: &Shared<'_>, workgroup: u32, warps: &[Warp]) -> Failure {
         let each = self.invocations() as u32;
         let mut paths: Vec<&Path> = Vec::new();
         let mut waits = vec![Wait::Ended; each as usize];
@@ -509,7 +509,7 @@ impl Program {
         let (Arrival::Divergent { waiting, other }, Some(&Wait::Barrier((instruction, _)))) =
             (arrival(&waits), waits.iter().find(|wait| **wait != Wait::Ended))
         else {
-            return Broken::Stuck("all invocations wait at one barrier, and none goes on".into());
+            return Failure::Stuck("all invocations wait at one barrier, and none goes on".into());
         };
         let global = |local: usize| self.global(shared.dispatch, workgroup * each + local as u32);
         let what = report::divergent_barrier(&self.module, instruction, global(waiting), global(other), &waits[other]);
@@ -518,7 +518,7 @@ impl Program {
         let step = warp.and_then(|warp| warp.step_of_arrival(waiting % width));
         let calls = warp.map_or(Vec::new(), |warp| warp.calls(self, instruction, waiting % width));
         let invocation = workgroup * each + waiting as u32;
-        Broken::Undefined(Box::new(Met { ub: Ub::DivergentBarrier, what, instruction, invocation, step, earlier: None, calls }))
+        Failure::Undefined(Box::new(FoundUb { ub: Ub::DivergentBarrier, what, instruction, invocation, step, earlier: None, calls }))
     }
 
     /// The GlobalInvocationId of an invocation.
@@ -530,7 +530,7 @@ impl Program {
     }
 
     /// The report of undefined behaviour, with its site.
-    fn undefined(&self, dispatch: &Dispatch<'_>, met: Met) -> Undefined {
+    fn undefined(&self, dispatch: &Dispatch<'_>, met: FoundUb) -> Undefined {
         let (ub, what, site) = met.placed(&self.module, |invocation| self.global(dispatch, invocation));
         Undefined { ub, what, at: site.to_string(), site: Some(site) }
     }

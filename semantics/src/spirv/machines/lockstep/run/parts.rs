@@ -13,14 +13,14 @@ use super::super::column::{self, LANES, Lanes};
 use super::super::program::{Code, NONE, Op, Program};
 use super::codes::Done;
 use super::judge::{Ledger, Parting};
-use super::races::{Phases, Touch, Who};
-use super::warp::{Kept as At, Stop, Warp};
-use super::{Broken, Group, Handed, Shared};
+use super::races::{AccessKind, Accessor, Phases};
+use super::warp::{RegisterOrLocal as At, Stop, Warp};
+use super::{DetectorState, Failure, Group, Shared};
 use crate::number::sets::{CellId, Exploration, Set, Sets, Unsettled};
 use crate::number::{Lane, Trust, Why};
 use crate::spirv::environment::{Dispatch, Robustness};
 use crate::spirv::grammar::Op as Core;
-use crate::spirv::shared::Kept;
+use crate::spirv::shared::Note;
 use crate::spirv::types::Type;
 use crate::spirv::value::Scalar;
 
@@ -52,7 +52,7 @@ type Word = (u32, u32);
 pub(super) struct SharedNotes {
     /// The sets that the dispatch starts with.
     given: FxHashMap<Word, Set>,
-    buffers: FxHashMap<Word, Kept>,
+    buffers: FxHashMap<Word, Note>,
     words: FxHashMap<u32, Trust>,
     /// The written words: their bits before, and the writing invocation of the workgroup.
     written: FxHashMap<Word, (u32, u32)>,
@@ -75,13 +75,13 @@ impl SharedNotes {
     }
 
     /// The note of a word of a buffer.
-    fn of(&mut self, sets: &mut Sets, word: Word, bits: u32) -> Result<Option<Kept>, Unsettled> {
+    fn of(&mut self, sets: &mut Sets, word: Word, bits: u32) -> Result<Option<Note>, Unsettled> {
         if let Some(&kept) = self.buffers.get(&word) {
             return Ok(Some(kept));
         }
         match self.given.get(&word) {
             Some(&set) if !self.written.contains_key(&word) => {
-                let kept = Kept::given(sets.any_of(f32::from_bits(bits), set, Why::Approximate)?.trust);
+                let kept = Note::given(sets.any_of(f32::from_bits(bits), set, Why::Approximate)?.trust);
                 self.buffers.insert(word, kept);
                 Ok(Some(kept))
             }
@@ -168,7 +168,7 @@ impl Warp {
                     // The bits of a float without a note imply its trust.
                     let trust = noted.or_else(|| types.floats.then(|| Trust::of_exact(f32::from_bits(bits)))).unwrap_or(Trust::CERTAIN);
                     let scalar = Scalar { bits: bits.into(), trust, undefined: None };
-                    let kept = Kept::of(&scalar, 4, ledger.sets.profile()).filter(|_| !self.is_undefined(register, lane));
+                    let kept = Note::of(&scalar, 4, ledger.sets.profile()).filter(|_| !self.is_undefined(register, lane));
                     lost |= Lanes::from(kept.is_some() && noted.is_none() && types.others) << lane;
                     match kept {
                         Some(kept) => drop(ledger.memory.buffers.insert(word(self, lane), kept)),
@@ -308,8 +308,8 @@ impl Piecewise<'_> {
     pub(in crate::spirv) fn conflicts(&self, (workgroup, local): Part, buffer: u32, byte: u64, writes: bool) -> bool {
         let each = self.shared.program.invocations() as u32;
         let invocation = workgroup * each + local.unwrap_or(0);
-        let who = Who { invocation, workgroup, invocations_each: each, phase: self.phases.buffers };
-        let touch = if writes { Touch::Write } else { Touch::Read };
+        let who = Accessor { invocation, workgroup, invocations_each: each, phase: self.phases.buffers };
+        let touch = if writes { AccessKind::Write } else { AccessKind::Read };
         self.shared.shadow.touch(buffer as usize, byte as u32 / 4 * 4, 4, who, touch, true)
     }
 
@@ -338,7 +338,7 @@ impl Piecewise<'_> {
         let run = self.lanes(workgroup, first, count, !0, Parting::Never);
         let all = self.warps[0].all;
         let left = match run {
-            Err(Broken::Late(limit)) => return Err(Unsettled::Reached(limit.to_string())),
+            Err(Failure::Late(limit)) => return Err(Unsettled::Reached(limit.to_string())),
             Err(_) => all,
             Ok(()) => (self.ledger(0).left | self.ledger(0).unsettled) & all,
         };
@@ -350,10 +350,10 @@ impl Piecewise<'_> {
     }
 
     /// Runs some invocations of a workgroup, from the given one on.
-    fn lanes(&mut self, workgroup: u32, first: u32, count: u32, of: Lanes, parting: Parting) -> Result<(), Broken> {
+    fn lanes(&mut self, workgroup: u32, first: u32, count: u32, of: Lanes, parting: Parting) -> Result<(), Failure> {
         let Piecewise { shared, warps, .. } = self;
         let (program, warp) = (shared.program, &mut warps[0]);
-        let mut group = program.group(shared, workgroup, &mut Handed::default());
+        let mut group = program.group(shared, workgroup, &mut DetectorState::default());
         warp.begin(program, shared, &group, first, count);
         if let Some(ledger) = &mut warp.ledger {
             ledger.begin(parting);
@@ -361,7 +361,7 @@ impl Piecewise<'_> {
         warp.drop_lanes(!of);
         match warp.run(shared, &mut group)? {
             Stop::Ended => Ok(()),
-            Stop::Waits => Err(Broken::Stuck("an invocation by itself waits for others".into())),
+            Stop::Waits => Err(Failure::Stuck("an invocation by itself waits for others".into())),
         }
     }
 
@@ -387,14 +387,14 @@ impl Piecewise<'_> {
         std::mem::swap(&mut self.ledger(0).sets, sets);
         match (run, stopped) {
             (_, Some(why)) => Err(why),
-            (Err(Broken::Late(limit)), _) => Err(Unsettled::Reached(limit.to_string())),
+            (Err(Failure::Late(limit)), _) => Err(Unsettled::Reached(limit.to_string())),
             (Ok(()), None) if !is_left => Ok(Some(written.into_iter().map(|(_, written)| written).collect())),
             _ => Ok(None),
         }
     }
 
     /// Runs all invocations of a workgroup.
-    fn together(&mut self, workgroup: u32) -> Result<(), Broken> {
+    fn together(&mut self, workgroup: u32) -> Result<(), Failure> {
         let program = self.shared.program;
         let many = self.warps.len() > 1;
         for warp in &mut self.warps {
@@ -403,7 +403,7 @@ impl Piecewise<'_> {
                 ledger.keep_all(many);
             }
         }
-        let mut group = program.group(&self.shared, workgroup, &mut Handed::default());
+        let mut group = program.group(&self.shared, workgroup, &mut DetectorState::default());
         group.phases = self.phases;
         let ended = program.run_group(&self.shared, &mut group, &mut self.warps);
         self.phases.buffers = group.phases.buffers + 1;

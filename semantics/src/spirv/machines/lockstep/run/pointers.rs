@@ -1,10 +1,10 @@
 //! Pointers that are chosen at run time: SPIR-V §3.3.8.
 
 use super::super::column::{self, LANES, Lanes};
-use super::super::program::{Chosen, Code, Pair};
+use super::super::program::{Code, DynamicPointer, Pair};
 use super::Shared;
 use super::codes::Done;
-use super::warp::{Kept, Warp};
+use super::warp::{RegisterOrLocal, Warp};
 use crate::spirv::report::{self, Nothing};
 use crate::spirv::value::Origin;
 use crate::undefined::Ub;
@@ -17,17 +17,17 @@ fn is_of_one_object(pair: &Pair, shared: &Shared<'_>, a: [u32; 4], b: [u32; 4]) 
 
 impl Warp {
     /// The lanes in which the pointer is undefined.
-    fn undefined_of(&self, pointer: &Chosen) -> Lanes {
+    fn undefined_of(&self, pointer: &DynamicPointer) -> Lanes {
         pointer.iter().fold(0, |lanes, &column| lanes | self.undefined[column as usize])
     }
 
     /// The origin of a lane's undefined pointer.
-    fn origin_of(&self, pointer: &Chosen, lane: usize, at: u32) -> Origin {
+    fn origin_of(&self, pointer: &DynamicPointer, lane: usize, at: u32) -> Origin {
         let column = pointer.iter().find(|&&column| self.undefined[column as usize] >> lane & 1 == 1).unwrap_or(&pointer[0]);
-        self.origin(Kept::Column(*column), lane, at)
+        self.origin(RegisterOrLocal::Column(*column), lane, at)
     }
 
-    fn of_lane(&self, pointer: &Chosen, lane: usize) -> [u32; 4] {
+    fn of_lane(&self, pointer: &DynamicPointer, lane: usize) -> [u32; 4] {
         pointer.map(|column| self.columns[column as usize][lane])
     }
 
@@ -60,7 +60,7 @@ impl Warp {
         let mut moved = [0; LANES];
         for lane in column::lanes(self.active) {
             if self.undefined[b] >> lane & 1 == 1 {
-                let origin = self.origin(Kept::Column(code.b), lane, code.at);
+                let origin = self.origin(RegisterOrLocal::Column(code.b), lane, code.at);
                 let what = report::index_undefined(module, code.at, advance.id, origin);
                 return Err(self.broken(shared, Ub::AddressOnUndefined, what, code.at, 1 << lane));
             }
@@ -98,7 +98,7 @@ impl Warp {
             .filter(|&lane| self.is_same(pair, lane, shared) != pair.negates)
             .fold(0u64, |set, lane| set | 1 << lane);
         self.write_set(code, set);
-        self.keep_origins(Kept::Set(code.d), doubt, origins);
+        self.keep_origins(RegisterOrLocal::Set(code.d), doubt, origins);
     }
 
     /// d := the number of elements from the second pointer to the first. Both must point

@@ -7,8 +7,8 @@
 use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Cell, Code, FragmentProgram, InterfaceVariable, Program};
 use super::judge::{Ledger, Parting, Tag};
-use super::warp::{Kept, Stop, Warp};
-use super::{Broken, Detector, Group, Outcome, Shared, Topology, races};
+use super::warp::{RegisterOrLocal, Stop, Warp};
+use super::{Detector, Failure, Group, Outcome, Shared, Topology, races};
 use crate::number::Trust;
 use crate::number::sets::{Exploration, Set, Sets, Span};
 use crate::spirv::environment::{Dispatch, Observation};
@@ -54,13 +54,13 @@ impl Warp {
             for lane in column::lanes(self.active & !parted) {
                 let read = [differences[lane % 4]].into_iter().chain(other.iter().copied()).flatten().map(|of| lane / 4 * 4 + of);
                 let first = read.into_iter().find(|from| doubtful >> from & 1 == 1);
-                origins.extend(first.map(|from| (lane, self.origin(Kept::Column(code.a), from, code.at))));
+                origins.extend(first.map(|from| (lane, self.origin(RegisterOrLocal::Column(code.a), from, code.at))));
             }
         }
         let subtract = [subtract::<0>, subtract::<1>, subtract::<2>, subtract::<3>][code.c as usize % 4];
         self.write(code.d, code.masked, |_, to| subtract(to, &values));
         let lanes = origins.iter().fold(0, |set, (lane, _)| set | 1 << lane);
-        self.keep_origins(Kept::Column(code.d), lanes, origins);
+        self.keep_origins(RegisterOrLocal::Column(code.d), lanes, origins);
     }
 
     fn made(&self, kind: Unspecified, instruction: u32, lane: usize) -> Origin {
@@ -110,11 +110,11 @@ impl Warp {
     }
 }
 
-pub(super) fn kept_in(cell: Cell) -> Kept {
+pub(super) fn kept_in(cell: Cell) -> RegisterOrLocal {
     match cell {
-        Cell::Word(column) => Kept::Column(column),
-        Cell::Truth(set) => Kept::Set(set),
-        Cell::Local(word) => Kept::Local(word),
+        Cell::Word(column) => RegisterOrLocal::Column(column),
+        Cell::Truth(set) => RegisterOrLocal::Set(set),
+        Cell::Local(word) => RegisterOrLocal::Local(word),
     }
 }
 
@@ -261,7 +261,7 @@ impl Quads<'_> {
     /// # Errors
     /// How the draw ends here. For undefined behaviour it says where; the draw decides
     /// what to report.
-    pub(in crate::spirv) fn run(&mut self, quads: u32, fuel: u64) -> Result<(), Broken> {
+    pub(in crate::spirv) fn run(&mut self, quads: u32, fuel: u64) -> Result<(), Failure> {
         let ended = self.run_lanes(4 * quads, fuel);
         if let Some(detector) = &mut self.group.detector {
             (self.group.number..self.group.number + quads).for_each(|quad| detector.retire(quad));
@@ -273,18 +273,18 @@ impl Quads<'_> {
     ///
     /// # Errors
     /// As [`Quads::run`].
-    pub(in crate::spirv) fn run_lanes(&mut self, lanes: u32, fuel: u64) -> Result<(), Broken> {
+    pub(in crate::spirv) fn run_lanes(&mut self, lanes: u32, fuel: u64) -> Result<(), Failure> {
         self.shared.fuel = fuel;
         self.warp.narrow(self.shared.program, lanes);
         self.run_waiting()
     }
 
     /// Runs the lanes that wait in blocks.
-    fn run_waiting(&mut self) -> Result<(), Broken> {
+    fn run_waiting(&mut self) -> Result<(), Failure> {
         let ended = self.warp.run(&self.shared, &mut self.group);
         match ended {
             Ok(Stop::Ended) => Ok(()),
-            Ok(Stop::Waits) => Err(Broken::Stuck("lanes wait in a fragment stage".into())),
+            Ok(Stop::Waits) => Err(Failure::Stuck("lanes wait in a fragment stage".into())),
             Err(broken) => Err(broken),
         }
     }
@@ -336,7 +336,7 @@ impl Quads<'_> {
     ///
     /// # Errors
     /// As [`Quads::run`].
-    pub(in crate::spirv) fn run_ways(&mut self, fuel: u64) -> Result<(), Broken> {
+    pub(in crate::spirv) fn run_ways(&mut self, fuel: u64) -> Result<(), Failure> {
         self.shared.fuel = fuel;
         self.run_waiting()
     }

@@ -29,7 +29,7 @@ pub(super) const SHARED_MEMORY: u32 = u32::MAX;
 
 /// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Touch {
+pub(in super::super) enum AccessKind {
     Read,
     Write,
     /// An atomic that writes.
@@ -40,7 +40,7 @@ pub(in super::super) enum Touch {
 
 /// The agent of an access: the numbers of its invocation and workgroup, and its phase.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Who {
+pub(in super::super) struct Accessor {
     pub(super) invocation: u32,
     pub(super) workgroup: u32,
     pub(super) invocations_each: u32,
@@ -56,7 +56,7 @@ const SEVERAL: u32 = u32::MAX;
 /// one workgroup, the place of the invocation holds the workgroup with the top bit set. A record
 /// of no access is 0.
 #[inline]
-fn record(who: Who) -> u64 {
+fn record(who: Accessor) -> u64 {
     u64::from(who.invocation + 1) << 32 | u64::from(who.phase)
 }
 
@@ -65,7 +65,7 @@ const OF_ALL: u64 = (SEVERAL as u64) << 32;
 
 /// Whether the recorded access is ordered before this one, or is of the same invocation.
 #[inline]
-fn ordered(kept: u64, who: Who) -> bool {
+fn ordered(kept: u64, who: Accessor) -> bool {
     if kept == NOBODY {
         return true;
     }
@@ -82,7 +82,7 @@ fn ordered(kept: u64, who: Who) -> bool {
 
 /// The record after an access that does not conflict with the recorded ones.
 #[inline]
-fn joined(kept: u64, who: Who) -> u64 {
+fn joined(kept: u64, who: Accessor) -> u64 {
     let own = record(who);
     if kept == NOBODY || kept >> 32 == own >> 32 {
         return own;
@@ -113,10 +113,10 @@ pub(super) const EACH: usize = 4;
 
 /// Records an access. Returns whether it races with an earlier one.
 #[inline]
-fn touch(records: &mut impl Records, at: usize, who: Who, touch: Touch) -> bool {
+fn touch(records: &mut impl Records, at: usize, who: Accessor, touch: AccessKind) -> bool {
     let write = records.get(WRITE, at);
     match touch {
-        Touch::Read => {
+        AccessKind::Read => {
             let races = !ordered(write, who) || !ordered(records.get(ATOMIC, at), who);
             let read = records.get(READ, at);
             let next = joined(read, who);
@@ -125,15 +125,15 @@ fn touch(records: &mut impl Records, at: usize, who: Who, touch: Touch) -> bool 
             }
             races
         }
-        Touch::Write => {
+        AccessKind::Write => {
             let races = !ordered(write, who) || [READ, ATOMIC, ATOMIC_READ].iter().any(|&kind| !ordered(records.get(kind, at), who));
             records.set(WRITE, at, record(who));
             races
         }
         // An atomic that only reads conflicts neither with plain reads nor with other atomics.
-        Touch::Atomic | Touch::AtomicRead => {
-            let races = !ordered(write, who) || touch == Touch::Atomic && !ordered(records.get(READ, at), who);
-            let kind = if touch == Touch::Atomic { ATOMIC } else { ATOMIC_READ };
+        AccessKind::Atomic | AccessKind::AtomicRead => {
+            let races = !ordered(write, who) || touch == AccessKind::Atomic && !ordered(records.get(READ, at), who);
+            let kind = if touch == AccessKind::Atomic { ATOMIC } else { ATOMIC_READ };
             let kept = records.get(kind, at);
             records.set(kind, at, joined(kept, who));
             races
@@ -187,7 +187,7 @@ impl Shadow {
     /// Records an access to bytes of a memory. Returns whether it races. `alone` says that no other
     /// thread records accesses at the same time.
     #[inline]
-    pub(super) fn touch(&self, memory: usize, byte: u32, bytes: u32, who: Who, kind: Touch, alone: bool) -> bool {
+    pub(super) fn touch(&self, memory: usize, byte: u32, bytes: u32, who: Accessor, kind: AccessKind, alone: bool) -> bool {
         let records = &self.memories[memory];
         if records.is_empty() {
             return false;
@@ -199,14 +199,14 @@ impl Shadow {
 
 /// Records an access to one granule, as [`Shadow::touch`] does.
 #[inline]
-pub(super) fn touch_granule(records: &[AtomicU64], at: usize, who: Who, kind: Touch, alone: bool) -> bool {
+pub(super) fn touch_granule(records: &[AtomicU64], at: usize, who: Accessor, kind: AccessKind, alone: bool) -> bool {
     if alone {
         return touch(&mut Words(records), at, who, kind);
     }
     // Each access is recorded before it is checked. So if two race, at least one sees the other.
     const S: Ordering = Ordering::SeqCst;
     match kind {
-        Touch::Write => {
+        AccessKind::Write => {
             let before = records[EACH * at + WRITE].swap(record(who), S);
             !ordered(before, who) || !ordered(records[EACH * at + READ].load(S), who)
         }
@@ -255,7 +255,7 @@ impl GroupShadow {
 
     /// Records an access to a scalar. Returns whether it races.
     #[inline]
-    pub(super) fn touch(&mut self, scalar: usize, who: Who, kind: Touch) -> bool {
+    pub(super) fn touch(&mut self, scalar: usize, who: Accessor, kind: AccessKind) -> bool {
         touch(self, scalar, who, kind)
     }
 }
@@ -264,12 +264,12 @@ impl GroupShadow {
 mod tests {
     use super::*;
 
-    fn who(invocation: u32, phase: u32) -> Who {
-        Who { invocation, workgroup: invocation / 4, invocations_each: 4, phase }
+    fn who(invocation: u32, phase: u32) -> Accessor {
+        Accessor { invocation, workgroup: invocation / 4, invocations_each: 4, phase }
     }
 
     /// Whether the last of these accesses races.
-    fn last_races(accesses: &[(u32, u32, Touch)]) -> bool {
+    fn last_races(accesses: &[(u32, u32, AccessKind)]) -> bool {
         let mut shadow = GroupShadow::new(1);
         let mut races = false;
         for &(invocation, phase, kind) in accesses {
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn conflicts_race_unless_a_barrier_of_the_workgroup_lies_between() {
-        use Touch::{Atomic, AtomicRead, Read, Write};
+        use AccessKind::{Atomic, AtomicRead, Read, Write};
         assert!(last_races(&[(0, 0, Write), (1, 0, Read)]));
         assert!(last_races(&[(0, 0, Read), (1, 0, Write)]));
         assert!(last_races(&[(0, 0, Write), (1, 0, Write)]));

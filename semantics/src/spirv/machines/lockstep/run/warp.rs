@@ -10,8 +10,8 @@ use smallvec::SmallVec;
 use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Code, Edge, End, Input, Mask, Move, NONE, Op, Program, Slot};
 use super::judge::Ledger;
-use super::races::Who;
-use super::{Broken, Group, Met, Shared};
+use super::races::Accessor;
+use super::{Failure, FoundUb, Group, Shared};
 use crate::outcome::TimeLimit;
 use crate::spirv::operation::Calculator;
 use crate::spirv::report;
@@ -45,7 +45,7 @@ pub(super) type Place = (u32, u32);
 
 /// A register or scalar of local memory, as the key of an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Kept {
+pub(super) enum RegisterOrLocal {
     Column(u32),
     Set(u32),
     Local(u32),
@@ -60,7 +60,7 @@ pub(in super::super) struct Warp {
     pub(super) local_undefined: Vec<Lanes>,
     /// The origins of undefined scalars. One without an origin is uninitialised, and its first load
     /// makes it.
-    pub(super) origins: FxHashMap<(Kept, u8), Origin>,
+    pub(super) origins: FxHashMap<(RegisterOrLocal, u8), Origin>,
     /// The active lanes, as a set and as a column.
     pub(super) active: Lanes,
     pub(super) spread: Column,
@@ -189,11 +189,11 @@ impl Warp {
     }
 
     /// Runs until every lane has returned or waits at a barrier.
-    pub(super) fn run(&mut self, shared: &Shared<'_>, group: &mut Group) -> Result<Stop, Broken> {
+    pub(super) fn run(&mut self, shared: &Shared<'_>, group: &mut Group) -> Result<Stop, Failure> {
         let executed = shared.executed.load(std::sync::atomic::Ordering::Relaxed);
         let begun = self.steps;
         if let Some(limit) = TimeLimit::passed(shared.dispatch.limits.time) {
-            return Err(Broken::Late(limit));
+            return Err(Failure::Late(limit));
         }
         let turned = shared.turned.load(std::sync::atomic::Ordering::Relaxed);
         self.turns = 0;
@@ -205,7 +205,7 @@ impl Warp {
         stop
     }
 
-    fn run_to(&mut self, shared: &Shared<'_>, group: &mut Group, fuel: u64, turns: u64) -> Result<Stop, Broken> {
+    fn run_to(&mut self, shared: &Shared<'_>, group: &mut Group, fuel: u64, turns: u64) -> Result<Stop, Failure> {
         let (program, time) = (shared.program, shared.dispatch.limits.time);
         while let Some(((mut block, mut code), active)) = self.next() {
             self.activate(active);
@@ -224,10 +224,10 @@ impl Warp {
                 self.steps += count * u64::from(self.active.count_ones());
                 self.turns += count;
                 if self.steps > fuel || self.turns > turns {
-                    return Err(Broken::OutOfFuel);
+                    return Err(Failure::OutOfFuel);
                 }
                 if let Some(limit) = TimeLimit::passed_between(time, self.turns - count, self.turns) {
-                    return Err(Broken::Late(limit));
+                    return Err(Failure::Late(limit));
                 }
                 let mut ways = None;
                 if self.ledger.is_none() {
@@ -252,7 +252,7 @@ impl Warp {
                     End::Conditional { condition, taken, otherwise } => {
                         let doubtful = self.sets_undefined[*condition as usize] & self.active;
                         if doubtful != 0 {
-                            return Err(self.undefined_control(shared, at.at, Kept::Set(*condition), doubtful));
+                            return Err(self.undefined_control(shared, at.at, RegisterOrLocal::Set(*condition), doubtful));
                         }
                         let truth = ways.unwrap_or(self.sets[*condition as usize]);
                         let (yes, no) = (self.active & truth, self.active & !truth);
@@ -320,14 +320,14 @@ impl Warp {
     /// buffer. An earlier lane of another buffer may do so at the same instruction, and counts
     /// instead.
     #[cold]
-    fn first_of(&mut self, broken: Broken, rest: &[Code], shared: &Shared<'_>, group: &mut Group) -> Broken {
+    fn first_of(&mut self, broken: Failure, rest: &[Code], shared: &Shared<'_>, group: &mut Group) -> Failure {
         let mut first = broken;
         if self.narrowed.is_empty() {
             return first;
         }
         for (last, code) in rest.iter().zip(&rest[1..]) {
             let goes_on = !self.narrowed.is_empty() || code.op == Op::Narrow && code.at == last.at;
-            let (Broken::Undefined(met), true) = (&first, goes_on) else { break };
+            let (Failure::Undefined(met), true) = (&first, goes_on) else { break };
             let before = (1 << (met.invocation - self.number)) - 1;
             self.narrowed.iter_mut().for_each(|lanes| *lanes &= before);
             self.activate(self.active & before);
@@ -437,7 +437,7 @@ impl Warp {
         self.wait(edge.target, lanes);
     }
 
-    fn switch(&mut self, shared: &Shared<'_>, at: u32, selector: Slot, cases: &[(u64, Edge)], default: &Edge) -> Result<(), Broken> {
+    fn switch(&mut self, shared: &Shared<'_>, at: u32, selector: Slot, cases: &[(u64, Edge)], default: &Edge) -> Result<(), Failure> {
         for kept in kept(selector) {
             let doubtful = *self.undefined_mut(kept) & self.active;
             if doubtful != 0 {
@@ -465,19 +465,19 @@ impl Warp {
         }
     }
 
-    pub(super) fn undefined_mut(&mut self, kept: Kept) -> &mut Lanes {
+    pub(super) fn undefined_mut(&mut self, kept: RegisterOrLocal) -> &mut Lanes {
         match kept {
-            Kept::Column(column) => &mut self.undefined[column as usize],
-            Kept::Set(set) => &mut self.sets_undefined[set as usize],
-            Kept::Local(scalar) => &mut self.local_undefined[scalar as usize],
+            RegisterOrLocal::Column(column) => &mut self.undefined[column as usize],
+            RegisterOrLocal::Set(set) => &mut self.sets_undefined[set as usize],
+            RegisterOrLocal::Local(scalar) => &mut self.local_undefined[scalar as usize],
         }
     }
 
-    pub(super) fn is_undefined(&self, kept: Kept, lane: usize) -> bool {
+    pub(super) fn is_undefined(&self, kept: RegisterOrLocal, lane: usize) -> bool {
         let lanes = match kept {
-            Kept::Column(column) => self.undefined[column as usize],
-            Kept::Set(set) => self.sets_undefined[set as usize],
-            Kept::Local(word) => self.local_undefined[word as usize],
+            RegisterOrLocal::Column(column) => self.undefined[column as usize],
+            RegisterOrLocal::Set(set) => self.sets_undefined[set as usize],
+            RegisterOrLocal::Local(word) => self.local_undefined[word as usize],
         };
         lanes >> lane & 1 == 1
     }
@@ -572,7 +572,7 @@ impl Warp {
         let doubt = self.undefined[f] & self.active;
         self.undefined[t] = self.undefined[t] & !self.active | doubt;
         if doubt != 0 {
-            self.copy_origins(Kept::Column(to), Kept::Column(from), doubt);
+            self.copy_origins(RegisterOrLocal::Column(to), RegisterOrLocal::Column(from), doubt);
         }
     }
 
@@ -583,12 +583,12 @@ impl Warp {
         let doubt = self.sets_undefined[f] & self.active;
         self.sets_undefined[t] = self.sets_undefined[t] & !self.active | doubt;
         if doubt != 0 {
-            self.copy_origins(Kept::Set(to), Kept::Set(from), doubt);
+            self.copy_origins(RegisterOrLocal::Set(to), RegisterOrLocal::Set(from), doubt);
         }
     }
 
     #[cold]
-    pub(super) fn copy_origins(&mut self, to: Kept, from: Kept, lanes: Lanes) {
+    pub(super) fn copy_origins(&mut self, to: RegisterOrLocal, from: RegisterOrLocal, lanes: Lanes) {
         for lane in column::lanes(lanes) {
             match self.origins.get(&(from, lane as u8)).copied() {
                 Some(origin) => drop(self.origins.insert((to, lane as u8), origin)),
@@ -599,26 +599,26 @@ impl Warp {
 
     /// The origin of an undefined value. If it has none, memory was never written, and this load is
     /// the origin.
-    pub(super) fn origin(&self, kept: Kept, lane: usize, at: u32) -> Origin {
+    pub(super) fn origin(&self, kept: RegisterOrLocal, lane: usize, at: u32) -> Origin {
         let uninitialised = Origin { kind: Unspecified::Uninitialised, instruction: at, invocation: self.number + lane as u32 };
         self.origins.get(&(kept, lane as u8)).copied().unwrap_or(uninitialised)
     }
 
-    pub(super) fn who(&self, shared: &Shared<'_>, group: &Group, lane: usize, phase: u32) -> Who {
+    pub(super) fn who(&self, shared: &Shared<'_>, group: &Group, lane: usize, phase: u32) -> Accessor {
         let invocations_each = shared.program.invocations() as u32;
-        Who { invocation: self.number + lane as u32, workgroup: group.number, invocations_each, phase }
+        Accessor { invocation: self.number + lane as u32, workgroup: group.number, invocations_each, phase }
     }
 
     /// Undefined behaviour at an instruction of the current block, in the first of the lanes.
     #[cold]
-    pub(super) fn broken(&self, shared: &Shared<'_>, ub: Ub, what: String, instruction: u32, lanes: Lanes) -> Broken {
+    pub(super) fn broken(&self, shared: &Shared<'_>, ub: Ub, what: String, instruction: u32, lanes: Lanes) -> Failure {
         let lane = lanes.trailing_zeros();
         // The rules from the instruction to the end of the block are counted already. None of them
         // is for an OpPhi.
         let left = shared.program.blocks.get(self.block as usize).map_or(0, |block| u64::from(block.at + 1 - instruction.min(block.at)));
         let step = self.rules.as_ref().map(|rules| rules[lane as usize].saturating_sub(left));
         let calls = self.calls(shared.program, instruction, lane as usize);
-        Broken::Undefined(Box::new(Met { ub, what, instruction, invocation: self.number + lane, step, earlier: None, calls }))
+        Failure::Undefined(Box::new(FoundUb { ub, what, instruction, invocation: self.number + lane, step, earlier: None, calls }))
     }
 
     /// The calls around an instruction in a lane, innermost first.
@@ -652,7 +652,7 @@ impl Warp {
     }
 
     #[cold]
-    fn undefined_control(&self, shared: &Shared<'_>, at: u32, kept: Kept, lanes: Lanes) -> Broken {
+    fn undefined_control(&self, shared: &Shared<'_>, at: u32, kept: RegisterOrLocal, lanes: Lanes) -> Failure {
         let origin = self.origin(kept, lanes.trailing_zeros() as usize, at);
         let what = report::branch_on_undefined(&shared.program.module, at, origin);
         self.broken(shared, Ub::BranchOnUndefined, what, at, lanes)
@@ -660,11 +660,11 @@ impl Warp {
 }
 
 /// The register or local scalar that holds a slot.
-pub(super) fn kept(slot: Slot) -> impl Iterator<Item = Kept> {
+pub(super) fn kept(slot: Slot) -> impl Iterator<Item = RegisterOrLocal> {
     let (first, second) = match slot {
-        Slot::Word(column) => (Kept::Column(column), None),
-        Slot::Wide(low, high) => (Kept::Column(low), Some(Kept::Column(high))),
-        Slot::Truth(set) => (Kept::Set(set), None),
+        Slot::Word(column) => (RegisterOrLocal::Column(column), None),
+        Slot::Wide(low, high) => (RegisterOrLocal::Column(low), Some(RegisterOrLocal::Column(high))),
+        Slot::Truth(set) => (RegisterOrLocal::Set(set), None),
     };
     std::iter::once(first).chain(second)
 }

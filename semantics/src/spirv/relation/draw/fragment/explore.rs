@@ -9,7 +9,7 @@
 use super::super::outputs;
 use super::super::targets::Written;
 use super::interface::Source;
-use super::operations::{Left, Role, Samples, of_samples};
+use super::operations::{FragmentOutputs, Role, Samples, of_samples};
 use super::{Begun, Fragments};
 use crate::concurrency::{Agent, Begin, Topology};
 use crate::number::sets::{Exploration, Set, Sets, Unsettled, follow};
@@ -231,7 +231,7 @@ impl<'m> Fragments<'m, '_> {
         for (_, ((left, seen), samples)) in lanes.filter(|(lane, ((left, _), _))| is_settled(*lane) && left.role != Role::Helper) {
             if !seen.stays {
                 // All ways discard it.
-                *left = Left::nothing();
+                *left = FragmentOutputs::nothing();
             }
             if seen.gone {
                 continue;

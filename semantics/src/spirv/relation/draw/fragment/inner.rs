@@ -30,7 +30,7 @@ pub(super) struct InnerQuad {
 
 /// The source of one scalar of an input.
 #[derive(Clone, Copy, Debug)]
-enum Told {
+enum InputSource {
     /// A component of FragCoord.
     Coordinate(usize),
     Front,
@@ -42,13 +42,13 @@ enum Told {
     Unread,
 }
 
-impl Told {
-    fn of(source: Source) -> Option<Told> {
+impl InputSource {
+    fn of(source: Source) -> Option<InputSource> {
         match source {
-            Source::Coordinate(component) => Some(Told::Coordinate(component)),
-            Source::Front => Some(Told::Front),
-            Source::Helper => Some(Told::NoHelper),
-            Source::Vertices(place, how, _) => Some(Told::Vertices(place, how)),
+            Source::Coordinate(component) => Some(InputSource::Coordinate(component)),
+            Source::Front => Some(InputSource::Front),
+            Source::Helper => Some(InputSource::NoHelper),
+            Source::Vertices(place, how, _) => Some(InputSource::Vertices(place, how)),
             _ => None,
         }
     }
@@ -56,7 +56,7 @@ impl Told {
 
 /// The inputs of a stage, with the sources of their scalars.
 #[derive(Clone, Debug)]
-pub(super) struct Inputs<'m>(Vec<(&'m Variable, Vec<Told>)>);
+pub(super) struct Inputs<'m>(Vec<(&'m Variable, Vec<InputSource>)>);
 
 impl<'m> Inputs<'m> {
     /// The inputs of a stage, where `reads` says which scalars it reads. `None` if quads cannot be
@@ -64,8 +64,8 @@ impl<'m> Inputs<'m> {
     pub(super) fn told(interface: &Interface<'m>, draw: &Draw<'_>, reads: impl Fn(&Variable, usize) -> bool) -> Option<Inputs<'m>> {
         let is_plain = interface.mask.is_none() && draw.depth.is_none() && draw.state.blend.is_none() && draw.state.samples == 1;
         let inputs = interface.inputs.iter().map(|(variable, sources)| {
-            let told = |(index, &source)| if reads(variable, index) { Told::of(source) } else { Some(Told::Unread) };
-            Some((*variable, sources.iter().enumerate().map(told).collect::<Option<Vec<Told>>>()?))
+            let told = |(index, &source)| if reads(variable, index) { InputSource::of(source) } else { Some(InputSource::Unread) };
+            Some((*variable, sources.iter().enumerate().map(told).collect::<Option<Vec<InputSource>>>()?))
         });
         is_plain.then(|| inputs.collect::<Option<_>>())?.map(Inputs)
     }
@@ -126,10 +126,10 @@ impl<'m> Fragments<'m, '_> {
             for (index, &told) in of.iter().enumerate() {
                 let same = match told {
                     // The centres of the pixels.
-                    Told::Coordinate(axis @ 0..2) => Some(places.map(|place| (place[axis] as f32 + 0.5).to_bits())),
-                    Told::NoHelper => Some([0; 4]),
-                    Told::Unread => continue,
-                    Told::Front if current.front_certain => Some([current.triangle.front.into(); 4]),
+                    InputSource::Coordinate(axis @ 0..2) => Some(places.map(|place| (place[axis] as f32 + 0.5).to_bits())),
+                    InputSource::NoHelper => Some([0; 4]),
+                    InputSource::Unread => continue,
+                    InputSource::Front if current.front_certain => Some([current.triangle.front.into(); 4]),
                     _ => None,
                 };
                 if let Some(bits) = same {
@@ -138,7 +138,7 @@ impl<'m> Fragments<'m, '_> {
                 }
                 for lane in 0..4 {
                     let (scalar, allowed) = match told {
-                        Told::Vertices(place, how) => {
+                        InputSource::Vertices(place, how) => {
                             let corners = current.rows.map(|row| self.vertices.left(row)[4 + place]);
                             let origin = unwritten(variable, 4 * number + lane as u32);
                             let inexact = match how {
@@ -148,7 +148,7 @@ impl<'m> Fragments<'m, '_> {
                             let scalar = self.interpolated(&corners, how, inexact.unwrap_or(Inexact::exact(0.0)), origin);
                             (scalar, inexact.and_then(|inexact| self.bound_of(&corners, inexact)))
                         }
-                        Told::Coordinate(component) => {
+                        InputSource::Coordinate(component) => {
                             let coordinate = fragments[lane].coordinate[component];
                             (scalar_of(coordinate), Some(coordinate.allowed))
                         }
@@ -170,7 +170,7 @@ impl<'m> Fragments<'m, '_> {
     /// Gives all lanes the inputs that the stage does not read.
     pub(in crate::spirv::relation::draw) fn give_unread(&self, quads: &mut Quads<'_>) {
         for (variable, of) in self.inner_inputs.iter().flat_map(|Inputs(inputs)| inputs) {
-            let unread = of.iter().enumerate().filter(|(_, told)| matches!(told, Told::Unread));
+            let unread = of.iter().enumerate().filter(|(_, told)| matches!(told, InputSource::Unread));
             unread.for_each(|(index, _)| quads.give_unread(variable.id, index));
         }
     }
@@ -201,12 +201,12 @@ impl<'m> Fragments<'m, '_> {
             for (index, &told) in of.iter().enumerate() {
                 let bits = match told {
                     // The centres of the pixels.
-                    Told::Coordinate(axis @ 0..2) => Ok(places.map(|place| (place[axis] as f32 + 0.5).to_bits())),
-                    Told::Coordinate(component) => Ok(inner.coordinate(component).map(f32::to_bits)),
-                    Told::Front => Ok([current.triangle.front.into(); 4]),
-                    Told::NoHelper => Ok([0; 4]),
-                    Told::Vertices(place, how) => self.of_vertices(current, &inner, place, how),
-                    Told::Unread => continue,
+                    InputSource::Coordinate(axis @ 0..2) => Ok(places.map(|place| (place[axis] as f32 + 0.5).to_bits())),
+                    InputSource::Coordinate(component) => Ok(inner.coordinate(component).map(f32::to_bits)),
+                    InputSource::Front => Ok([current.triangle.front.into(); 4]),
+                    InputSource::NoHelper => Ok([0; 4]),
+                    InputSource::Vertices(place, how) => self.of_vertices(current, &inner, place, how),
+                    InputSource::Unread => continue,
                 };
                 give(variable, index, bits);
             }

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::targets::Written;
 use super::explore::{Explorer, Quad, Seen};
-use super::operations::{Left, Role};
+use super::operations::{FragmentOutputs, Role};
 use super::{Ended, Fragments, Related, Running};
 use crate::concurrency::{Begin, Schedule};
 use crate::number::{Expected, Profile, Why};
@@ -17,7 +17,7 @@ use crate::outcome::{Outcome, Stuck};
 use crate::spirv::environment::Observation;
 use crate::spirv::grid::Grid;
 use crate::spirv::grid::work::Finished;
-use crate::spirv::lockstep::{Broken, Quads, Tag, WAYS};
+use crate::spirv::lockstep::{Failure, Quads, Tag, WAYS};
 use crate::spirv::module::Variable;
 use crate::spirv::step::Sink;
 use crate::spirv::value::{Origin, Scalar, Scalars};
@@ -44,7 +44,7 @@ pub(in crate::spirv::relation::draw) enum Stopped {
 
 /// A quad with lanes that take several ways.
 struct Parted {
-    left: [Left; 4],
+    left: [FragmentOutputs; 4],
     seen: [Seen; 4],
     /// The number of ways of each lane.
     ways: [u32; 4],
@@ -98,7 +98,7 @@ impl Ended for Lane<'_, '_> {
         self.quads.is_helper(self.lane)
     }
 
-    fn wanders(&self, _: Profile) -> bool {
+    fn control_in_doubt(&self, _: Profile) -> bool {
         self.quads.is_parted(self.lane)
     }
 
@@ -126,8 +126,8 @@ impl Ended for Alone<'_, '_> {
         Related(self.0, self.1).is_helper()
     }
 
-    fn wanders(&self, profile: Profile) -> bool {
-        Related(self.0, self.1).wanders(profile)
+    fn control_in_doubt(&self, profile: Profile) -> bool {
+        Related(self.0, self.1).control_in_doubt(profile)
     }
 
     fn output(&self, variable: &Variable) -> Scalars {
@@ -203,7 +203,7 @@ impl<'m> Fragments<'m, '_> {
         if count == 0 {
             return Ok(0);
         }
-        by.quads.run(count, by.fuel).map_err(|_: Broken| Stopped::Again)?;
+        by.quads.run(count, by.fuel).map_err(|_: Failure| Stopped::Again)?;
         self.write_all_inside(first, &by.quads);
         let (now, plain) = (by.quads.parted_now(), by.quads.ended_plainly());
         for number in first..first + count {
@@ -249,7 +249,7 @@ impl<'m> Fragments<'m, '_> {
     /// Runs up to 64 waiting ways, side by side.
     fn judge_ways(&mut self, by: &mut Judged<'_, '_, 'm>, parted: &mut FxHashMap<u32, Parted>) -> Result<(), Stopped> {
         let some = by.quads.take_ways();
-        by.quads.run_ways(by.fuel).map_err(|_: Broken| Stopped::Again)?;
+        by.quads.run_ways(by.fuel).map_err(|_: Failure| Stopped::Again)?;
         for (number, lane) in by.quads.parted_now() {
             let Some(quad) = parted.get_mut(&number) else { continue };
             quad.ways[usize::from(lane)] += 1;
@@ -343,7 +343,7 @@ impl<'m> Fragments<'m, '_> {
     }
 
     /// Runs a quad by the relation: with definite values, and over sets where these are open.
-    fn quad_by_relation(&mut self, by: &mut Judged<'_, '_, 'm>, number: u32) -> Result<[Left; 4], Stopped> {
+    fn quad_by_relation(&mut self, by: &mut Judged<'_, '_, 'm>, number: u32) -> Result<[FragmentOutputs; 4], Stopped> {
         let Judged { explorer, schedule, sink, .. } = by;
         let Ok(topology) = explorer.topology() else { return Err(Stopped::Again) };
         let begun = self.running.get(&number).and_then(|running| running.begun.as_ref()).ok_or(Stopped::Again)?;
@@ -383,7 +383,7 @@ fn expected(written: &Written, profile: Profile) -> Result<Expected, Option<Unsp
 /// The difference between a lane on the machine and by the relation, if the machine is not only
 /// more precise. If the machine lost a way, it may leave open what the relation decides, and
 /// whether there is a fragment.
-fn differs(machine: &Left, relation: &Left, profile: Profile, lost: bool) -> Option<String> {
+fn differs(machine: &FragmentOutputs, relation: &FragmentOutputs, profile: Profile, lost: bool) -> Option<String> {
     let told = relation.stays && !lost;
     if machine.role != relation.role && told {
         return Some(format!("the machine has {:?}, the relation {:?}", machine.role, relation.role));
@@ -424,10 +424,10 @@ mod tests {
     use super::*;
     use crate::spirv::operation::Scalar as Component;
 
-    fn left(value: f32, doubt: Option<Why>) -> Left {
+    fn left(value: f32, doubt: Option<Why>) -> FragmentOutputs {
         let exact = Scalar::exact(Component::F32, value.to_bits().into());
         let scalar = Scalar { trust: doubt.map_or(exact.trust, |why| exact.trust.in_doubt(why)), ..exact };
-        let mut left = Left::nothing();
+        let mut left = FragmentOutputs::nothing();
         left.written = vec![[Written::Scalar(scalar); 4]];
         left
     }
@@ -435,7 +435,7 @@ mod tests {
     /// Where a way was lost, an open component is no difference. Anything else is one as before.
     #[test]
     fn only_what_is_not_followed_may_be_open_by_the_machine_alone() {
-        let says = |machine: &Left, lost| differs(machine, &left(1.0, None), Profile::Strict, lost).is_some();
+        let says = |machine: &FragmentOutputs, lost| differs(machine, &left(1.0, None), Profile::Strict, lost).is_some();
         let not_followed = left(1.0, Some(Why::Unfollowed));
         assert!(!says(&not_followed, true));
         assert!(says(&not_followed, false), "no way was lost");

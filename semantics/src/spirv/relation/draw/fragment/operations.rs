@@ -38,7 +38,7 @@ impl Role {
     }
 
     /// The role after a test that may come out differently on devices.
-    fn after(self, passed: raster::Passed) -> Role {
+    fn after(self, passed: raster::TestResult) -> Role {
         match (self, passed.passed, passed.certain) {
             (Role::Helper, ..) | (_, false, true) => Role::Helper,
             (_, true, true) => self,
@@ -54,7 +54,7 @@ impl Role {
         match (mask.undefined, self) {
             (Some(origin), Role::Fragment(Presence::Sure | Presence::Here)) => Role::Fragment(Presence::Open(origin)),
             (Some(_), _) => self,
-            (None, _) => self.after(raster::Passed { passed: in_mask, certain: mask.trust.doubt.is_none() }),
+            (None, _) => self.after(raster::TestResult { passed: in_mask, certain: mask.trust.doubt.is_none() }),
         }
     }
 }
@@ -85,7 +85,7 @@ pub(super) fn plane(draw: &Draw<'_>, [x, y]: [u32; 2], sample: u32) -> [u32; 2] 
 
 /// The outputs of an invocation.
 #[derive(Clone, Debug)]
-pub(super) struct Left {
+pub(super) struct FragmentOutputs {
     pub(super) role: Role,
     pub(super) samples: Samples,
     /// The components, by target.
@@ -95,7 +95,7 @@ pub(super) struct Left {
     pub(super) stays: bool,
 }
 
-impl Left {
+impl FragmentOutputs {
     /// Marks open components as open because a way was not followed.
     pub(super) fn stays_unfollowed(&mut self, profile: Profile) {
         for written in self.written.iter_mut().flatten() {
@@ -115,30 +115,30 @@ pub(in crate::spirv::relation::draw) trait Ended {
     /// Whether it is a helper invocation.
     fn is_helper(&self) -> bool;
     /// Whether a device of that profile may take another way.
-    fn wanders(&self, profile: Profile) -> bool;
+    fn control_in_doubt(&self, profile: Profile) -> bool;
     /// The scalars of an output variable.
     fn output(&self, variable: &Variable) -> Scalars;
 }
 
-impl Left {
+impl FragmentOutputs {
     /// The outputs of an invocation without a fragment: none.
-    pub(super) fn nothing() -> Left {
-        Left { role: Role::Helper, samples: Samples::new(), written: Vec::new(), depths: SmallVec::new(), stays: false }
+    pub(super) fn nothing() -> FragmentOutputs {
+        FragmentOutputs { role: Role::Helper, samples: Samples::new(), written: Vec::new(), depths: SmallVec::new(), stays: false }
     }
 }
 
 impl Fragments<'_, '_> {
     /// The outputs of an invocation that has ended.
-    pub(super) fn leaves(&self, quad: &Running, lane: usize, ended: &impl Ended) -> Left {
+    pub(super) fn leaves(&self, quad: &Running, lane: usize, ended: &impl Ended) -> FragmentOutputs {
         let Interface { effects, profile, .. } = self.interface;
         let mut role = quad.roles[lane];
         let mut samples = quad.samples[lane].clone();
-        let wandering = ended.wanders(profile);
+        let wandering = ended.control_in_doubt(profile);
         let demoted = ended.is_helper() && role != Role::Fragment(Presence::Elsewhere);
         let gone = ended.is_discarded() || demoted;
         let mut stays = !wandering || !effects.discards;
         if role == Role::Helper || gone && !wandering {
-            return Left::nothing();
+            return FragmentOutputs::nothing();
         }
         for sample in samples.iter_mut().filter(|sample| **sample != Role::Helper) {
             if gone {
@@ -173,7 +173,7 @@ impl Fragments<'_, '_> {
             }
             role = of_samples(&samples);
             if role == Role::Helper {
-                return Left::nothing();
+                return FragmentOutputs::nothing();
             }
         }
         let unknown_of = |sample: usize| unknown.or((left_out.get(sample) == Some(&true)).then_some(Why::Coverage));
@@ -193,7 +193,7 @@ impl Fragments<'_, '_> {
         };
         let replacing = self.interface.depth.and_then(|variable| scalar(variable, 0));
         let depths = quad.depths[lane].iter().enumerate().map(|(sample, &interpolated)| depth(sample, interpolated, replacing)).collect();
-        Left { role, samples, written, depths, stays }
+        FragmentOutputs { role, samples, written, depths, stays }
     }
 
     /// The depth that a stage writes. If the depth mode or the range forbids it, a device may have
@@ -293,14 +293,14 @@ pub(super) fn test(
     let after = role.after(stencil.test(rules, pixel, faces));
     let passed = match after {
         Role::Fragment(presence) => depth_test(buffer, target, pixel, presence, depth),
-        Role::Helper => raster::Passed { passed: false, certain: true },
+        Role::Helper => raster::TestResult { passed: false, certain: true },
     };
     let is_present = matches!(presence, Presence::Sure | Presence::Here);
     stencil.update(rules, pixel, faces, passed, (is_present, presence == Presence::Sure));
     after.after(passed)
 }
 
-fn depth_test(buffer: &mut DepthBuffer, target: &DepthTarget, pixel: [u32; 2], presence: Presence, depth: Inexact) -> raster::Passed {
+fn depth_test(buffer: &mut DepthBuffer, target: &DepthTarget, pixel: [u32; 2], presence: Presence, depth: Inexact) -> raster::TestResult {
     match presence {
         Presence::Elsewhere | Presence::Open(_) => buffer.test_absent(pixel, depth, target.compare, target.writes),
         _ => buffer.test(pixel, depth, target.compare, target.writes, presence == Presence::Sure),

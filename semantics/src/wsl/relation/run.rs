@@ -1,13 +1,13 @@
 //! How the relation runs a call, a dispatch or a draw, and how such a run ends.
 
-use super::choice::Strategy;
-use super::error::Error;
 use super::execution::{Planted, Shared, Thread};
 use super::group::{Divergence, Schedule};
-use super::memory::Memory;
 use crate::number::Profile;
 use crate::outcome::{Outcome, TimeLimit};
 use crate::text::Span;
+use crate::wsl::choice::Strategy;
+use crate::wsl::error::Error;
+use crate::wsl::memory::Memory;
 
 /// Receives what all threads share, the memory and a thread, after each step of that thread.
 pub type Watch = fn(&Shared, &Memory, &Thread);
