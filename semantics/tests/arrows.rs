@@ -37,7 +37,7 @@ const ENGINES: &[(&str, &str)] = &[
     ("spirv::machine", ""),
     ("spirv::step", ""),
     ("wsl::execution", "wsl::group"),
-    ("wsl::group", "wsl::execution"),
+    ("wsl::group", "wsl::execution wsl::run"),
     ("wsl::machine", ""),
     ("wsl::run", "wsl::execution wsl::group"),
 ];

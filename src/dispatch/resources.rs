@@ -620,7 +620,7 @@ mod tests {
             ("Float 32", "2D 0 0 0 1 Unknown", "sampler", ResourceKind::Sampler),
             ("Float 32", "3D 0 0 0 1 Unknown", "image", ResourceKind::SampledImage(Shape::D3, Texels::Float)),
             ("Float 32", "2D 0 1 0 1 Unknown", "both", ResourceKind::CombinedImageSampler(Shape::D2Array, Texels::Float)),
-            ("Float 32", "Cube 0 1 0 1 Unknown", "image", ResourceKind::Opaque),
+            ("Float 32", "Cube 0 1 0 1 Unknown", "image", ResourceKind::SampledImage(Shape::CubeArray, Texels::Float)),
             ("Float 32", "2D 0 0 1 1 Unknown", "image", ResourceKind::Opaque),
         ];
         for (component, image, of, behind) in cases {

@@ -192,6 +192,31 @@ fn positions_that_are_not_known_leave_all_in_doubt() {
     assert!(matches!(draw.run(&Settings::default()), Ending::Other(Outcome::Unsupported(_))));
 }
 
+/// Every fragment stores to the same word, on ways that a quotient by zero chooses.
+const RACY: &str = "fragment float4 f(float2 p : attribute(0), device uint[] b : register(u0)) : SV_Target 0 {
+    uint zero = 0; if (1u / zero > 4u) { b[0] = 1; } else { b[0] = uint(p.x * 8); } return float4(); }";
+
+#[test]
+fn a_draw_may_end_once_it_races_and_needs_an_order() {
+    let program = program(RACY);
+    let fragment = entry_of(&program, Stage::Fragment, None).expect("there is one");
+    let mut resources = resources(&program, None, fragment).expect("a buffer");
+    for resource in &mut resources {
+        if let ResourceContents::Buffer(buffer) = &mut resource.held {
+            buffer.words = vec![0];
+        }
+    }
+    let vertices = Vertices::Screen(vec![(0, StageInSource::Place)]);
+    let specialization = Specialization::default();
+    let draw = Draw { program: &program, text: RACY, vertices, fragment, size: [2, 2], depth: None, resources, specialization };
+    let ended = |until_race| of(draw.run(&Settings { until_race, ..Settings::default() }));
+    let (all, first) = (ended(false), ended(true));
+    assert!(all.ways > 1 && all.complete && !all.races.is_empty(), "{all:?}");
+    assert_eq!((first.ways, first.races.first()), (1, all.races.first()));
+    let every_order = draw.run(&Settings { schedule: None, ..Settings::default() });
+    assert!(matches!(every_order, Ending::Other(Outcome::Unsupported(_))), "{every_order:?}");
+}
+
 #[test]
 fn what_is_too_much_is_refused() {
     let endless = "fragment float4 f(float2 p : attribute(0)) : SV_Target 0 { for (; true; ) { p.x = ddx(p.x); } return float4(); }";
