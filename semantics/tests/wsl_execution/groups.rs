@@ -2,10 +2,14 @@
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::wsl::call::prepare;
+use smallstep_semantics::wsl::execution::{Shared, Thread};
 use smallstep_semantics::wsl::group::{Dispatch, Ending, Resource, Schedule, Shown};
+use smallstep_semantics::wsl::memory::Memory;
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::validate::validate;
 use smallstep_semantics::wsl::{At, Settings};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 #[track_caller]
 fn run(text: &str, groups: [u32; 3], words: &[&[u32]], settings: &Settings) -> Ending {
@@ -47,6 +51,27 @@ const SUM: &str = "
         }
         if (lane == 0) out[group.x] = part[0];
     }";
+
+/// How many steps of threads [`count`] has seen.
+static WATCHED: AtomicU64 = AtomicU64::new(0);
+
+fn count(_: &Shared, _: &Memory, _: &Thread) {
+    WATCHED.fetch_add(1, Ordering::Relaxed);
+}
+
+#[test]
+fn every_step_of_a_dispatch_and_of_a_call_is_watched() {
+    let settings = Settings { watch: Some(count), ..Settings::default() };
+    let text = "[numthreads(3, 1, 1)] compute void main(uint i : SV_GroupIndex, device uint[] a : register(u0)) { a[i] = i + 1; }";
+    let Ending::Shown(shown) = run(text, [2, 1, 1], &[&[0; 3]], &settings) else { panic!("it ends") };
+    assert!(shown.steps > 6 && !shown.races.is_empty(), "{shown:?}");
+    // Both groups store to the same words, so the dispatch is run once more with these in mind.
+    assert_eq!(WATCHED.swap(0, Ordering::Relaxed), 2 * shown.steps);
+    let call = prepare("int f(int n) { int sum = 0; for (int i = 0; i < n; i++) sum += i; return sum; }", "f(4)").expect("valid");
+    let outcome = call.evaluate(&settings, &mut |_, _| {});
+    let steps = outcome.observed().expect("it ends").steps;
+    assert_eq!((WATCHED.load(Ordering::Relaxed), steps > 20), (steps, true));
+}
 
 #[test]
 fn a_reduction_sums_under_every_schedule() {
