@@ -270,7 +270,8 @@ fn begins_as(bytes: &[u8]) -> Option<Language> {
     if bytes.starts_with(b"#!amber") {
         return Some(Language::Amber);
     }
-    // `;` begins a comment in λV and in assembly. `//` and `/*` begin a comment in WGSL and in WSL.
+    // `;` begins a comment in λV and in assembly. `//` and `/*` begin a comment in WGSL and
+    // in WSL.
     let rest = past(bytes, &[b";"]);
     let first = word(rest);
     if is_opcode(first) || first.starts_with(b"%") && word(rest[first.len()..].trim_ascii_start()) == b"=" {

@@ -1,5 +1,5 @@
-//! The meaning of the languages: λV (report 000), SPIR-V (the part that λV's translation needs, and
-//! more), and WSL (seed 004).
+//! The meaning of the languages: λV (report 000), SPIR-V (the part that λV's translation needs,
+//! and more), and WSL (seed 004).
 //!
 //! There is no GPU code, no compiler and no unsafe code in this crate. So the interpreters cannot
 //! depend on the compilers that they judge.

@@ -1,5 +1,5 @@
-//! The supported image formats (Vulkan §Formats): plain formats, whose components have 8, 16, 32 or
-//! 64 bits each and are adjacent in memory, packed formats, and depths with stencils.
+//! The supported image formats (Vulkan §Formats): plain formats, whose components have 8, 16, 32
+//! or 64 bits each and are adjacent in memory, packed formats, and depths with stencils.
 //!
 //! A texel of a packed format is one number, with the first component in the highest bits. A depth
 //! with a stencil has the depth first, then the stencil, then unused bits. It has 4 bytes, or 8 for
@@ -394,8 +394,8 @@ impl Format {
     /// the value is clamped and scaled. If the result is no integer, a device stores the nearest
     /// (here with ties to even), or the other neighbour within [`CONVERSION`]. A NaN may become
     /// anything. Vulkan bounds sRGB only loosely, so its result is the whole range. A 16-bit float
-    /// may be rounded either way (Vulkan §16-Bit Floating-Point Numbers). 32- and 64-bit floats are
-    /// stored as they are.
+    /// may be rounded either way (Vulkan §16-Bit Floating-Point Numbers). 32- and 64-bit floats
+    /// are stored as they are.
     pub fn written(self, channel: Channel, value: f64) -> Written {
         let exactly = |bits: u64| Written { low: bits, high: bits, nearest: bits };
         let Some(Field { bits: width, numeric, .. }) = self.field(channel) else { return exactly(0) };

@@ -30,7 +30,7 @@ pub enum BufferKind {
 }
 
 impl BufferKind {
-    /// All kinds.
+    /// All kinds. The worker of a device is sent their positions in this list.
     pub const ALL: [BufferKind; 3] = [BufferKind::Uniform, BufferKind::ReadOnly, BufferKind::ReadWrite];
 
     /// "uniform", "read-only storage" or "storage".
@@ -69,7 +69,7 @@ pub enum ImageKind {
 }
 
 impl ImageKind {
-    /// All kinds.
+    /// All kinds. The worker of a device is sent their positions in this list.
     pub const ALL: [ImageKind; 2] = [ImageKind::Sampled, ImageKind::Storage];
 
     /// "sampled" or "storage".

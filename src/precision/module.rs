@@ -50,7 +50,7 @@ impl Batch {
 /// The source of the operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// The buffer.
+    /// The words of the bound buffer.
     Given,
     /// The invocation's number, added to the buffer's only word.
     Range,

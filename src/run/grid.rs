@@ -16,8 +16,8 @@ use std::path::Path;
 use std::str::FromStr;
 
 /// A resource argument `NAME=…`, by the resource's name or register in the program, such as
-/// `data=u32:1,2`, `u0=…` or `u0,space1=…`. The kind of the resource (array reference, texture or
-/// sampler) determines how the text after `=` is read.
+/// `data=u32:1,2`, `u0=…` or `u0,space1=…`. The kind of the resource (array reference, texture
+/// or sampler) determines how the text after `=` is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
     /// The name or register.

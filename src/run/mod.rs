@@ -133,8 +133,8 @@ impl std::fmt::Display for NotRun {
 
 impl std::error::Error for NotRun {}
 
-/// Draws a program on a device. A λV program is translated under the profile of the device's route,
-/// with its constants in the module.
+/// Draws a program on a device. A λV program is translated under the profile of the device's
+/// route, with its constants in the module.
 pub fn draw(source: &Source, device: &mut Device, grid: &Grid) -> Result<Picture, NotRun> {
     let translated;
     let loaded = match source {

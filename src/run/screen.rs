@@ -251,7 +251,7 @@ impl Screen {
         Picture { origin: (0, 0), width, height, outputs: self.outputs.clone(), images: Vec::new(), endings: Vec::new(), steps }
     }
 
-    /// The definite texels as a picture. A pixel has no value if a meaningful component
+    /// The definite texels as a picture. A pixel has no value if one of its meaningful components
     /// is undefined.
     fn picture(&self, targets: Vec<DefiniteTarget>, steps: u64) -> Picture {
         let mut picture = self.empty(steps);

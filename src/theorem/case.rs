@@ -540,8 +540,8 @@ impl Case {
         }
     }
 
-    /// Compares the λV machine with the relation on one output: the value, the number of steps, and
-    /// each rule. The error says what differs.
+    /// Compares the λV machine with the relation on one output: the value, the number of steps,
+    /// and each rule. The error says what differs.
     fn hold_machine(&self, e: TermId, value: &Value, spot: &Spot<'_>, rules: &mut Vec<Rule>) -> Result<(), String> {
         let fuel = spot.settings.fuel;
         let mut fired = Vec::new();

@@ -1,12 +1,11 @@
 //! The journal of a campaign. The first line identifies the campaign. Each other line has the
 //! results of finished programs.
 //!
-//! A line names its programs by ranges of indices:
-//! `{"ranges": [[0, 480], [1000, 1420]], "tally": …}`. The end of a range is exclusive. A line is
-//! written as a whole, every few seconds, so an interruption costs no more than that. Journals of
-//! older versions have `{"chunk": 3, "tally": …}` instead, for the programs of a whole chunk. If an
-//! interruption left a part of a last line, opening the journal cuts it off. The campaign then
-//! resumes with the programs that no line names.
+//! A line names its programs by ranges of indices: `{"ranges": [[0, 480], [1000, 1420]], "tally":
+//! …}`. The end of a range is exclusive. A line is written as a whole, every few seconds, so an
+//! interruption costs no more than that. Journals of older versions have `{"chunk": 3, "tally":
+//! …}` instead, for the programs of a whole chunk. If an interruption left a part of a last line,
+//! opening the journal cuts it off. The campaign then resumes with the programs that no line names.
 //!
 //! Only one process at a time can open a journal: the file is locked while it is open. A file that
 //! is no journal is never written to.

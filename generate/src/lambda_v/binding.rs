@@ -133,8 +133,8 @@ impl Generator {
         LetHead { list, outside }
     }
 
-    /// A let with names for the pixel: `(let ((p (frag-coord))) …)`, or names for its x and y. The
-    /// flag says whether it binds x and y.
+    /// A let with names for the pixel: `(let ((p (frag-coord))) …)`, or names for its x and y.
+    /// The flag says whether it binds x and y.
     pub(super) fn open_coordinate(&mut self) -> (LetHead, bool) {
         let (x, y) = (self.known().components[0], self.known().components[1]);
         let apart = self.scope.has(x) && self.scope.has(y) && self.random.percent(35);

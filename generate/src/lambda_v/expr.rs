@@ -242,7 +242,8 @@ impl Generator {
         self.made_with(ty, part, middle, size * 2 / 3)
     }
 
-    /// `(let ((id e)) …)`, where e has the instance that this program prefers and the body uses id.
+    /// `(let ((id e)) …)`, where e has the instance that this program prefers and the body
+    /// uses id.
     pub(super) fn showcase(&mut self, ty: Ground, size: u32) -> Made {
         let focus = self.focus;
         if !self.scope.means_itself(Name::LET) || focus.emit == Emit::FragCoord || !self.fits_here(focus, u32::MAX) {
@@ -341,8 +342,8 @@ impl Generator {
         Made { id: self.builtin_call(builtin, &ids), range }
     }
 
-    /// `(builtin items…)`. Now and then another name for the builtin is used, or another expression
-    /// with its value.
+    /// `(builtin items…)`. Now and then another name for the builtin is used, or another
+    /// expression with its value.
     fn builtin_call(&mut self, builtin: Builtin, items: &[Id]) -> Id {
         self.work += 1;
         let aliases = self.scope.visible(|kind| matches!(kind, Kind::Builtin(b) if *b == builtin));

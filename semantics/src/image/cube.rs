@@ -119,7 +119,8 @@ pub(super) fn derivatives(rules: &Rules, direction: [Inexact; 3], of: [Inexact; 
     let (value, change) = (direction.map(|x| x.value), of.map(|x| x.value));
     let on = |face: usize| {
         let ([s, t, r], [ds, dt, dr]) = ((rules.on_face)(face, value), (rules.on_face)(face, change));
-        // ½·(|rc|·∂sc - sc·∂|rc|)/rc². Its error is that of the products, which cancellation keeps.
+        // ½·(|rc|·∂sc - sc·∂|rc|)/rc². Its error is that of the products, which
+        // cancellation keeps.
         [(s, ds), (t, dt)].map(|(c, dc)| {
             let error = 0.5 * ((r * dc).abs() + (c * dr).abs()) / (r * r) / f64::from(1 << 20);
             (0.5 * (r * dc - c * dr) / (r * r), error)

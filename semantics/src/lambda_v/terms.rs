@@ -1,5 +1,5 @@
-//! Terms: λV expressions with resolved names, shared in an arena. Typing, reduction and translation
-//! use the one substitution of this module.
+//! Terms: λV expressions with resolved names, shared in an arena. Typing, reduction and
+//! translation use the one substitution of this module.
 //!
 //! A variable is written as a distance (the number of binder lists between) and a position in its
 //! list. So renaming never matters, equal terms have equal indices, and substitution cannot capture

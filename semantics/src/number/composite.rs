@@ -245,8 +245,8 @@ impl Wide {
     }
 
     /// The results of [`value`] in each execution, by the same formulas. `None` for operations
-    /// that are not listed here. For a vector of zeros, Normalize gives NaN, where its result
-    /// is undefined.
+    /// that are not listed here. For a vector of zeros, Normalize gives NaN, although
+    /// GLSL.std.450 leaves that result undefined.
     pub(crate) fn value(op: Op, args: &[(&[Wide], usize)]) -> Option<SmallVec<[Wide; 4]>> {
         let (x, y) = (args.first()?.0, args.get(1).map_or(&[][..], |y| y.0));
         let length = |x: &mut dyn Iterator<Item = Wide>| sum_of_products(x.map(|x| (x, x))).map(f32::sqrt);

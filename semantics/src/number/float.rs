@@ -159,8 +159,8 @@ pub fn modf<R: Real>(x: R) -> [R; 2] {
     if x.is_nan() { [x.canonical(); 2] } else { [fraction.copysign(x), whole] }
 }
 
-/// Frexp: a significand in ±[0.5, 1) and the exponent of 2, or a zero and 0. `None` for an infinity
-/// or NaN.
+/// Frexp: a significand in ±[0.5, 1) and the exponent of 2, or a zero and 0. `None` for an
+/// infinity or NaN.
 pub fn frexp<R: Real>(x: R) -> Option<(R, i32)> {
     if !x.is_finite() {
         return None;

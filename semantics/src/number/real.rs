@@ -3,8 +3,8 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// A float of one format. `+ - · /` and `sqrt` are correctly rounded. Results that need no rounding
-/// are exact.
+/// A float of one format. `+ - · /` and `sqrt` are correctly rounded. Results that need no
+/// rounding are exact.
 pub trait Real:
     Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {

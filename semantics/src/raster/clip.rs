@@ -3,8 +3,8 @@
 //!
 //! The near and far planes clip the triangle unless depths are clamped. In x and y, the view volume
 //! is enforced per pixel. Planes far outside, the guard band, keep coordinates small. The two
-//! planes |x| ≤ g·w together remove everything behind the eye. The crossing of an edge and a plane
-//! is computed from the edge's ends in a fixed order, whichever way the triangle turns. So
+//! planes |x| ≤ g·w together remove everything behind the eye. The crossing of an edge and a
+//! plane is computed from the edge's ends in a fixed order, whichever way the triangle turns. So
 //! triangles with a common edge get the same vertex there.
 
 use smallvec::SmallVec;

@@ -2,10 +2,10 @@
 //! attributes and depth), FragCoord, FrontFacing.
 //!
 //! Let λ_i be the barycentric coordinates on the screen. Then e_i = λ_i/w_i is linear on the
-//! screen. An attribute with perspective is Σ e_i·f_i / Σ e_i. An attribute that is linear on the
-//! screen is Σ e_i·w_i·f_i / Σ e_i·w_i. Depth is Σ e_i·z_i / Σ e_i·w_i, and 1/w is Σ e_i / Σ
-//! e_i·w_i. This also holds behind the eye, with e_i = det(p, v_j, v_k) for the vertices (X, Y, W)
-//! on the projective screen, up to a common factor.
+//! screen. An attribute with perspective is Σ e_i·f_i / Σ e_i. An attribute that is linear on
+//! the screen is Σ e_i·w_i·f_i / Σ e_i·w_i. Depth is Σ e_i·z_i / Σ e_i·w_i, and 1/w is Σ
+//! e_i / Σ e_i·w_i. This also holds behind the eye, with e_i = det(p, v_j, v_k) for the vertices
+//! (X, Y, W) on the projective screen, up to a common factor.
 
 use super::bias::Slope;
 use super::state::MAX_SIDE;
@@ -500,8 +500,8 @@ impl Fragment {
         self.precision * (terms + slopes)
     }
 
-    /// Σ e·n / Σ e·d. The definite value comes from a rule. The allowed interval is the hull over
-    /// the corners, with the error of arithmetic.
+    /// Σ e·n / Σ e·d. The definite value comes from a rule. The allowed interval is the hull
+    /// over the corners, with the error of arithmetic.
     fn quotient(&self, n: [f64; 3], d: [f64; 3], value: impl Fn([f64; 3], [f64; 3]) -> f64) -> Inexact {
         let value = value(self.e, n);
         let Some(corners) = self.corners else { return Inexact { value, allowed: Interval::ANY } };

@@ -31,10 +31,10 @@
 //! Such a point is inside of both boundaries or of neither.
 //!
 //! **Interpolation.** In a device's triangle the pixel centre p has barycentric coordinates. The
-//! same coordinates in our triangle name a point p'. If they are not negative, p' is at most ε away
-//! from p. An attribute is a quotient of two functions that are linear on the screen. Over a square
-//! around p it has its extremes at the corners. The error of a device's arithmetic is added, for
-//! which Vulkan gives no number ([`Precision::interpolation_bits`]).
+//! same coordinates in our triangle name a point p'. If they are not negative, p' is at most ε
+//! away from p. An attribute is a quotient of two functions that are linear on the screen. Over a
+//! square around p it has its extremes at the corners. The error of a device's arithmetic is added,
+//! for which Vulkan gives no number ([`Precision::interpolation_bits`]).
 //!
 //! **Bounds.** A vertex stage may compute a position with floats that a profile leaves open. Then a
 //! triangle stands for all triangles with vertices within bounds. All of the above holds for every

@@ -25,7 +25,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// All kinds.
+    /// The two kinds of operations that need uniform control flow.
     pub const ALL: [Need; 2] = [Need::Barrier, Need::Derivative];
 
     /// The name in messages.

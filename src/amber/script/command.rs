@@ -44,7 +44,7 @@ pub enum Action {
     },
     /// Writes some scalars of a buffer, as VkScript can between two runs.
     Write {
-        /// The buffer.
+        /// The buffer that is written.
         buffer: BufferId,
         /// The scalars with their values.
         lanes: Vec<Lane>,
@@ -97,7 +97,7 @@ pub enum RunKind {
 /// An expectation about a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expect {
-    /// The buffer.
+    /// The buffer whose contents are compared.
     pub buffer: BufferId,
     /// The comparison.
     pub check: Check,

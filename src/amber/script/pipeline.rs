@@ -279,7 +279,7 @@ pub enum Resource {
 /// A range of bytes of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferRange {
-    /// The buffer.
+    /// The buffer that contains the range.
     pub buffer: BufferId,
     /// The offset of the first byte.
     pub offset: u64,

@@ -1,9 +1,9 @@
 //! λV → SPIR-V, report §6 corrected.
 //!
-//! `rules` is translate(I) = O, `module` is the module around it (§6.11), and `emit` has the ids of
-//! its header. The translator records a witness: for each result id, the subexpression whose value
-//! it is, and the rule. With the witness, the claim that the induction of §7 needs is checked
-//! subterm by subterm (LV-27).
+//! `rules` is translate(I) = O, `module` is the module around it (§6.11), and `emit` has the ids
+//! of its header. The translator records a witness: for each result id, the subexpression whose
+//! value it is, and the rule. With the witness, the claim that the induction of §7 needs is
+//! checked subterm by subterm (LV-27).
 
 pub mod emit;
 pub mod listing;

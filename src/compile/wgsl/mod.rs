@@ -1,8 +1,8 @@
 //! SPIR-V → WGSL with the same behaviour (seed 002).
 //!
-//! Words → checks ([`Module::load_with`]) → values over a tree of structured control flow → text. A
-//! construct that WGSL cannot express is refused, with the instruction and the reason. Nothing is
-//! approximated, except where notes say so ([`Converted::notes`]).
+//! Words → checks ([`Module::load_with`]) → values over a tree of structured control flow →
+//! text. A construct that WGSL cannot express is refused, with the instruction and the reason.
+//! Nothing is approximated, except where notes say so ([`Converted::notes`]).
 //!
 //! | module | content | seed 002 |
 //! |---|---|---|

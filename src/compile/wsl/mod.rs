@@ -1,11 +1,11 @@
 //! WSL to SPIR-V. An entry point of a typed program becomes a module for Vulkan. The two entry
 //! points of a draw become two modules whose interfaces fit.
 //!
-//! The mapping follows seed 003, rule by rule (`codegen/…` of the registry, [`rules`]). Where WSL's
-//! meaning differs from that of the seed's language, WSL's meaning wins. No emitted instruction has
-//! an undefined result or undefined behaviour: divisors, shift amounts, indices, conversions and
-//! arguments of functions are guarded. Each value that WSL leaves unspecified becomes one of the
-//! allowed values, computed once.
+//! The mapping follows seed 003, rule by rule (`codegen/…` of the registry, [`rules`]). Where
+//! WSL's meaning differs from that of the seed's language, WSL's meaning wins. No emitted
+//! instruction has an undefined result or undefined behaviour: divisors, shift amounts, indices,
+//! conversions and arguments of functions are guarded. Each value that WSL leaves unspecified
+//! becomes one of the allowed values, computed once.
 //!
 //! Pointers and array references never become values of the module. The compiler knows each of them
 //! as an object and a path, whose indices are ids (`place`). A function with pointer parameters is

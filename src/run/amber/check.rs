@@ -36,7 +36,7 @@ pub struct Difference {
 /// The place at which two sides differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The buffer.
+    /// The name of the buffer in the script.
     pub buffer: String,
     /// The offset of the first byte that differs. `None` if it is no single byte.
     pub offset: Option<u64>,

@@ -1,9 +1,9 @@
 //! Whether a path of goals can go on for ever. This is the difference between "no finite
 //! derivation" and "limit exceeded".
 //!
-//! Self-application (report §5: sumup) does not repeat the very same goal, since an argument grows:
-//! (- 10 1), (- (- 10 1) 1), and so on. But the typing of a goal depends on such an argument only
-//! through its type. So goals are compared after every closed subterm with a type of values is
+//! Self-application (report §5: sumup) does not repeat the very same goal, since an argument
+//! grows: (- 10 1), (- (- 10 1) 1), and so on. But the typing of a goal depends on such an argument
+//! only through its type. So goals are compared after every closed subterm with a type of values is
 //! replaced by that type. Suppose that an outer and an inner goal of one path are then equal. A
 //! derivation of the outer goal would contain one of the inner goal with as many nodes (those
 //! inside the replaced arguments not counted). So it would have no end.

@@ -6,11 +6,11 @@ use super::{Enclosure, Exact};
 use crate::number::scalar;
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// If |x| ≤ 2^-28, then |f(x) - x| < |x|³ for the odd functions. That is under half the spacing of
-/// floats at x, so f(x) is between x and a neighbour of x.
+/// If |x| ≤ 2^-28, then |f(x) - x| < |x|³ for the odd functions. That is under half the spacing
+/// of floats at x, so f(x) is between x and a neighbour of x.
 const TINY: f64 = 1.0 / (1u64 << 28) as f64;
-/// If |x| ≤ 2^-55, then exp(x) and 2^x are between 1 and a neighbour of 1, whose distance is 2^-53
-/// or 2^-52.
+/// If |x| ≤ 2^-55, then exp(x) and 2^x are between 1 and a neighbour of 1, whose distance is
+/// 2^-53 or 2^-52.
 const TINIEST: f64 = 1.0 / (1u64 << 55) as f64;
 
 /// The numbers strictly between 0 and the least positive float.

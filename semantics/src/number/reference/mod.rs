@@ -6,14 +6,15 @@
 //! float in any direction.
 //!
 //! - **The functions** are those of the reals that SPIR-V (§3.3.13) and GLSL.std.450 name, without
-//!   a rounding anywhere: FMod is x - y·floor(x/y), FRem x - y·trunc(x/y), Fract x - floor(x), FMix
-//!   x·(1 - a) + y·a, SmoothStep t²·(3 - 2t), Radians and Degrees x·π/180 and x·180/π with π
-//!   itself, Fma a·b + c. Round takes a half to the even integer. The rule says that it may go the
-//!   other way.
-//! - **Infinities.** An infinite operand stands for the limit if there is one (exp(-∞) is 0, x/∞ is
-//!   0). If there is none, the answer is [`Exact::Undefined`] (sin ∞, ∞ - ∞, 0·∞). A pole gives the
-//!   infinity that IEEE 754 gives: log 0 is -∞, 1/-0 is -∞, 1/√0 is +∞. A NaN operand gives
-//!   `Undefined`, except for NMin, NMax and NClamp, whose meaning covers NaN.
+//!   a rounding anywhere: FMod is x - y·floor(x/y), FRem x - y·trunc(x/y), Fract x - floor(x),
+//!   FMix x·(1 - a) + y·a, SmoothStep t²·(3 - 2t), Radians and Degrees x·π/180 and x·180/π
+//!   with π itself, Fma a·b + c. Round takes a half to the even integer. The rule says that it
+//!   may go the other way.
+//! - **Infinities.** An infinite operand stands for the limit if there is one (exp(-∞) is 0,
+//!   x/∞ is 0). If there is none, the answer is [`Exact::Undefined`] (sin ∞, ∞ - ∞,
+//!   0·∞). A pole gives the infinity that IEEE 754 gives: log 0 is -∞, 1/-0 is -∞, 1/√0
+//!   is +∞. A NaN operand gives `Undefined`, except for NMin, NMax and NClamp, whose meaning
+//!   covers NaN.
 //! - **Outside of the domain** the answer is `Undefined`: whatever GLSL.std.450 calls undefined.
 //!   This includes pow of a negative base, or of zero to a power that is not positive, atan2(0, 0),
 //!   FClamp with exchanged bounds, and SmoothStep with edge0 ≥ edge1.
@@ -66,9 +67,9 @@ use function::Function;
 /// Bounds of the infinitely precise result, which lies in the closed interval between the two ends.
 ///
 /// The ends are equal exactly if the result is known to be that one 64-bit float. If they are
-/// neighbours, the result is strictly between them. They are never NaN, and `low ≤ high`. An end is
-/// infinite either because the result is (both ends are that infinity), or because a finite result
-/// lies beyond `f64::MAX`.
+/// neighbours, the result is strictly between them. They are never NaN, and `low ≤ high`. An end
+/// is infinite either because the result is (both ends are that infinity), or because a finite
+/// result lies beyond `f64::MAX`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Enclosure {
     /// Not above the result.

@@ -8,22 +8,23 @@
 //!
 //! - *A value by itself* is an input, a texel, or a function of leaves whose last operation is no
 //!   sum. It has no term that could be moved. Its difference from another such value is rounded
-//!   once. This keeps the sign unless the difference is subnormal. So the sets decide. A factor
-//!   may be moved: x/y > c becomes x > c·y. Its one rounding (2^-23) changes nothing outside of
-//!   x/y ± 2.5 ULP, which is at least 2.5·2^-24 of it. If c·y - x is subnormal, it may be lost. In
-//!   the same way √x > c becomes x > c·c. No rewriting applies the inverse of another function to
+//!   once. This keeps the sign unless the difference is subnormal. So the sets decide. A factor may
+//!   be moved: x/y > c becomes x > c·y. Its one rounding (2^-23) changes nothing outside of x/y ±
+//!   2.5 ULP, which is at least 2.5·2^-24 of it. If c·y - x is subnormal, it may be lost. In the
+//!   same way √x > c becomes x > c·c. No rewriting applies the inverse of another function to
 //!   both sides.
 //! - *A quotient P/Q of polynomials*: P - c·Q is compared with 0, or c with the monomials of P,
 //!   each divided by Q. Relative to |Q|, both are within the error of the polynomial P/|Q| -
 //!   c·Q/|Q|, where each monomial of P passes four more operations (see `passing`).
 //! - *A formula that ends in a sum* (FMod, Sinh, Fract, …): its terms as a polynomial.
-//! - *A length* L: L² is compared with c². This loses at most γ·(L² + c²), which is no more than
-//!   γ·(L + c) of L - c.
-//! - *A choice* (FMin, FAbs, …): an implementation may draw the chosen operand into the comparison.
-//!   The fraction of the choice bounds the fractions of all operands that may be chosen.
+//! - *A length* L: L² is compared with c². This loses at most γ·(L² + c²), which is no more
+//!   than γ·(L + c) of L - c.
+//! - *A choice* (FMin, FAbs, …): an implementation may draw the chosen operand into the
+//!   comparison. The fraction of the choice bounds the fractions of all operands that may
+//!   be chosen.
 //! - *A function of polynomials* has the fraction of the same function of leaves, with the sums of
-//!   the monomials' magnitudes in place of the leaves' magnitudes: √P > c is P > c·c, whose error
-//!   is that of P.
+//!   the monomials' magnitudes in place of the leaves' magnitudes: √P > c is P > c·c, whose
+//!   error is that of P.
 
 use super::rewriting::{LOST, Polynomial, TOO_HIGH, greatest};
 use super::rules::{self, Truth};

@@ -16,8 +16,8 @@
 //! - Fract and FMod are polynomials if the whole number in them is certain. Otherwise they may be
 //!   anything: their formulas use an operand twice, and the two uses may be evaluated differently.
 //! - It is assumed that no implementation splits a root, an exponential, a circular or another
-//!   function. √P·√Q may become √(P·Q), but not the other way round. So a function is applied to
-//!   some evaluation of its operands, with room for what is merged with them
+//!   function. √P·√Q may become √(P·Q), but not the other way round. So a function is
+//!   applied to some evaluation of its operands, with room for what is merged with them
 //!   ([`Polynomial::loosened`]). Its rule gives a set for all of these evaluations. `moving` has
 //!   the terms that a comparison may move.
 

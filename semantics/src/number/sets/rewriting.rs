@@ -27,29 +27,29 @@
 //!   some ones. A 1 that is no summand is multiplied without an error. A 1 that is a summand has an
 //!   addition of its own on the monomial's way, so there are at most N - 1 of these.
 //!
-//! That is R = 2·(N - 1) + (d - 1) operations in all. The product of R factors 1 + δ is within γ =
-//! R·u/(1 - R·u) of 1. So the result is within γ·M of the exact one, where M is the sum of the
-//! magnitudes of all monomials. A result that inherits its accuracy (INH) is as far from the exact
-//! result as some evaluation. That evaluation is such a change of its monomials too.
+//! That is R = 2·(N - 1) + (d - 1) operations in all. The product of R factors 1 + δ is within γ
+//! = R·u/(1 - R·u) of 1. So the result is within γ·M of the exact one, where M is the sum of
+//! the magnitudes of all monomials. A result that inherits its accuracy (INH) is as far from the
+//! exact result as some evaluation. That evaluation is such a change of its monomials too.
 //!
 //! # Products of sums
-//! Let P·Q be a product of two sums. Let p and q bound the errors of the evaluations of P and of Q,
-//! each by itself. Suppose that P is evaluated once, as P + δ with |δ| ≤ p, and multiplied into the
-//! terms of Q. Then each term passes at most 2·R operations, where R is that of Q. So the whole is
-//! within |P + δ|·2·q of (P + δ)·Q. The same holds with P and Q exchanged. So each factor counts as
-//! a leaf that is known only within 2·p or 2·q. The magnitude of this leaf is that of the factor's
-//! value, not of its monomials ([`Polynomial::factor_of`]). The second half of 2·p is room for what
-//! is merged with a factor, as e is in P·Q + P·e = P·(Q + e).
+//! Let P·Q be a product of two sums. Let p and q bound the errors of the evaluations of P and of
+//! Q, each by itself. Suppose that P is evaluated once, as P + δ with |δ| ≤ p, and multiplied
+//! into the terms of Q. Then each term passes at most 2·R operations, where R is that of Q. So the
+//! whole is within |P + δ|·2·q of (P + δ)·Q. The same holds with P and Q exchanged. So each
+//! factor counts as a leaf that is known only within 2·p or 2·q. The magnitude of this leaf is
+//! that of the factor's value, not of its monomials ([`Polynomial::factor_of`]). The second half of
+//! 2·p is room for what is merged with a factor, as e is in P·Q + P·e = P·(Q + e).
 //!
 //! # Subnormal results
 //! An operation whose result is subnormal may lose it, at once or where the result is used. The
 //! loss is less than 2^-126. On its way it is multiplied by a product Q of other factors. Let p be
 //! any monomial of the lost result. For each monomial q of Q, p·q is a monomial of the whole. For
 //! each monomial of the whole, take the product of its leaves' magnitudes, each taken as 1 if
-//! smaller. Let H be the sum of these products. The share of the monomials p·q in H is no less than
-//! Q. Each monomial passes at most R operations. So all operations together lose at most
-//! R·H·2^-126. Later roundings multiply this by at most (1 + γ) ≤ 4/3. What is lost of Q itself
-//! adds a little. 2·R·H·2^-126 is more than all of this.
+//! smaller. Let H be the sum of these products. The share of the monomials p·q in H is no less
+//! than Q. Each monomial passes at most R operations. So all operations together lose at most
+//! R·H·2^-126. Later roundings multiply this by at most (1 + γ) ≤ 4/3. What is lost of Q
+//! itself adds a little. 2·R·H·2^-126 is more than all of this.
 //!
 //! # Overflow
 //! By the same argument no intermediate result has a magnitude above H·(1 + γ) plus the loss. If

@@ -1,5 +1,5 @@
-//! The operands of image instructions (SPIR-V §3.2.14 and §3.3.10), and the samplers that fit them.
-//! The relation and the lockstep machine share them.
+//! The operands of image instructions (SPIR-V §3.2.14 and §3.3.10), and the samplers that fit
+//! them. The relation and the lockstep machine share them.
 
 use rspirv::spirv::ImageOperands;
 

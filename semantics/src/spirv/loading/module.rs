@@ -666,8 +666,8 @@ impl Module {
         Some((self.string(file)?, line, column))
     }
 
-    /// The text of a source file, if the module contains it. It comes from OpSource (SPIR-V §3.3.3)
-    /// or from DebugSource of NonSemantic.Shader.DebugInfo.100.
+    /// The text of a source file, if the module contains it. It comes from OpSource (SPIR-V
+    /// §3.3.3) or from DebugSource of NonSemantic.Shader.DebugInfo.100.
     pub fn source_text(&self, file: &str) -> Option<String> {
         let mut text: Option<String> = None;
         for i in &self.instructions {

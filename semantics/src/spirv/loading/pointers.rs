@@ -1,5 +1,5 @@
-//! The variables that a pointer may point into, if pointers are chosen at run time (SPIR-V §2.16.1,
-//! variable pointers): by OpSelect, OpPhi, calls, and variables that hold pointers.
+//! The variables that a pointer may point into, if pointers are chosen at run time (SPIR-V
+//! §2.16.1, variable pointers): by OpSelect, OpPhi, calls, and variables that hold pointers.
 
 use rspirv::spirv::StorageClass;
 use rustc_hash::FxHashMap;

@@ -543,8 +543,8 @@ pub fn kind_name(kind: OperandKind) -> &'static str {
     }
 }
 
-/// The Aligned operands of memory operands (SPIR-V §3.2.27), 1 if absent. For a copy: first that of
-/// the target, then that of the source, which are the same if there is one mask.
+/// The Aligned operands of memory operands (SPIR-V §3.2.27), 1 if absent. For a copy: first that
+/// of the target, then that of the source, which are the same if there is one mask.
 pub(in crate::spirv) fn alignments(operands: &[u32]) -> [u32; 2] {
     let mut masks: SmallVec<[u32; 2]> = SmallVec::new();
     let mut rest = operands;

@@ -174,7 +174,7 @@ pub enum Malformed {
 }
 
 impl Malformed {
-    /// All kinds.
+    /// Every way in which words are malformed.
     pub const ALL: &'static [Malformed] = &[
         Malformed::ByteLength,
         Malformed::Header,

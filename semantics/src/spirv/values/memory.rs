@@ -242,8 +242,8 @@ impl<'m> Memory<'m> {
         Rc::make_mut(&mut self.held).insert(variable, pointer);
     }
 
-    /// Starts the lifetime of a variable of the invocation's own. It holds its initializer, or
-    /// is undefined.
+    /// Starts the lifetime of a variable that the invocation owns. The variable holds its
+    /// initializer. Without one it is undefined.
     pub fn activate(&mut self, module: &Module, variable: &Variable) {
         if module.pointer_type(variable.type_).is_some() {
             match variable.initializer {

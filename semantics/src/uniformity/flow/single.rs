@@ -91,7 +91,7 @@ impl Planted {
 pub struct Finding {
     /// The kind of operation.
     pub need: Need,
-    /// Its place.
+    /// The source text of the operation.
     pub span: Span,
     /// The path from the control flow of the operation to a value that differs.
     pub path: Vec<Hop>,

@@ -37,7 +37,7 @@ pub struct TypeExprId(pub u32);
 pub struct Ident {
     /// The name.
     pub name: Symbol,
-    /// Its place.
+    /// The bytes of the text that spell it.
     pub span: Span,
 }
 
@@ -297,7 +297,7 @@ impl Qualifier {
 pub struct Semantic {
     /// The semantic.
     pub kind: SemanticKind,
-    /// Its place.
+    /// The bytes of the text that spell it.
     pub span: Span,
 }
 

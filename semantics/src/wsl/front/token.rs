@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 /// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// Its kind.
+    /// The class of the token, and which keyword or operator it is.
     pub kind: TokenKind,
-    /// Its place.
+    /// The bytes of the text that spell it.
     pub span: Span,
 }
 

@@ -39,7 +39,7 @@ pub enum GridEnding {
     Stopped {
         /// The thread, counted through all groups.
         thread: u32,
-        /// Its ending.
+        /// Why the thread stopped.
         ending: Ending,
     },
 }

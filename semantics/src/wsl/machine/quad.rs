@@ -52,7 +52,7 @@ pub enum Ended {
     Stopped {
         /// Its number.
         thread: u32,
-        /// Its ending.
+        /// Why the thread stopped.
         ending: Ending,
     },
 }

@@ -27,7 +27,7 @@ pub enum Traced {
     Stopped {
         /// The thread.
         thread: u32,
-        /// Its ending.
+        /// Why the thread stopped.
         ending: Ending,
     },
 }

@@ -67,7 +67,7 @@ pub enum TextureKind {
 }
 
 impl TextureKind {
-    /// All kinds.
+    /// The texture types of the standard library, in the order of their bits in a set of kinds.
     pub const ALL: [TextureKind; 16] = [
         TextureKind::Texture1D,
         TextureKind::RWTexture1D,

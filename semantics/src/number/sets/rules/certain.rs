@@ -21,13 +21,14 @@
 //!   [0.5, 2], elsewhere 3 ULP). Half of it is used for Atanh, whose product with 0.5 is exact.
 //! - *Sqrt*: the inverse root r may also be a unit less. This moves the quotient by y·u(r)/r =
 //!   y²·u(r), away from zero. The quotient's error follows.
-//! - *Tan*: the sine may be 2^-11 - 2^-23 too large, since floats below 2 are 2^-23 apart, and the
-//!   cosine no greater than its exact value. The quotient may be rounded up. So (2^-11 -
-//!   2^-22)/|cos x| is safe, and 1/|cos x| = √(1 + y²). The cosine is bounded away from zero where
+//! - *Tan*: the sine may be 2^-11 - 2^-23 too large, since floats below 2 are 2^-23 apart, and
+//!   the cosine no greater than its exact value. The quotient may be rounded up. So (2^-11 -
+//!   2^-22)/|cos x| is safe, and 1/|cos x| = √(1 + y²). The cosine is bounded away from
+//!   zero where
 //!   |cos x| > 2^-11, which |y| ≤ 512 implies.
-//! - *Sinh and Cosh*: let a = exp|x|, b = 1/a and n = 3 + 2|x|. Then a may be n·u(a) - g off, and b
-//!   may be n·u(b) - g off, each to the side where the errors add up. Half of the sum is safe, less
-//!   what the one rounding of the sum may take back.
+//! - *Sinh and Cosh*: let a = exp|x|, b = 1/a and n = 3 + 2|x|. Then a may be n·u(a) - g off, and
+//!   b may be n·u(b) - g off, each to the side where the errors add up. Half of the sum is safe,
+//!   less what the one rounding of the sum may take back.
 //! - *Tanh*: sinh x may be nearer to zero by its own safe distance less g, and cosh x correctly
 //!   rounded. Where that distance is a small part of sinh x, the quotient may be nearer still by
 //!   2.5 ULP less one.
@@ -35,10 +36,10 @@
 //!   logarithm by at least that error, divided by the sum.
 //! - *Radians and Degrees*: f is one product of floats.
 //!
-//! Units are taken at y·(1 ± 2^-14), on the side that is safe. No value in the argument is further
-//! from y, or from a or b, where the rule says so. (For Sinh, Tanh and Asinh near zero errors may
-//! be greater. They say how they do without.) A factor of a millionth makes up for the errors of
-//! 64-bit arithmetic.
+//! Units are taken at y·(1 ± 2^-14), on the side that is safe. No value in the argument is
+//! further from y, or from a or b, where the rule says so. (For Sinh, Tanh and Asinh near zero
+//! errors may be greater. They say how they do without.) A factor of a millionth makes up for the
+//! errors of 64-bit arithmetic.
 //!
 //! The correctly rounded result is nearest to y of all floats, and f is one of them. So it is
 //! allowed wherever n ULP or a formula is the rule. Fract is itself correctly rounded, as the

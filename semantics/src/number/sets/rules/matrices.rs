@@ -17,14 +17,14 @@
 //!
 //! # MatrixInverse
 //! Component [c][r] is C/D, where C is ± the determinant without column r and row c, and D = det M.
-//! - The evaluated divisor is D·(1 + ρ') with |ρ'| ≤ ρ, where ρ is the error of D relative to the
-//!   least |D|. If ρ > 1/4, the matrix is poorly conditioned. GLSL.std.450 says that the result is
-//!   then undefined.
+//! - The evaluated divisor is D·(1 + ρ') with |ρ'| ≤ ρ, where ρ is the error of D relative
+//!   to the least |D|. If ρ > 1/4, the matrix is poorly conditioned. GLSL.std.450 says that the
+//!   result is then undefined.
 //! - A quotient is within 2.5 ULP, which is at most 2.5·u of it. A product with a reciprocal of
 //!   that accuracy is within 3.5·u and what their product adds. An implementation may divide C,
 //!   each monomial of C, or a factor of a monomial. So each monomial passes at most 4 operations
-//!   more than the R' of C. The evaluation multiplies it by (1 + δ)/(1 + ρ'), |δ| ≤ γ' = (R' +
-//!   4)·u/(1 - (R' + 4)·u).
+//!   more than the R' of C. The evaluation multiplies it by (1 + δ)/(1 + ρ'), where |δ| ≤ γ'
+//!   and γ' = (R' + 4)·u/(1 - (R' + 4)·u).
 //! - So the result is within P'/|D|·((1 + γ')/(1 - ρ) - 1) + lost of C/D, where P' is the sum of
 //!   the magnitudes of C's monomials. All are taken at the components' greatest magnitudes and the
 //!   least |D|.

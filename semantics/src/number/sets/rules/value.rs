@@ -225,7 +225,8 @@ impl Rules {
     }
 }
 
-/// The greatest distance of x·y from the product of the exact values: |x'|·|y' - y| + |y|·|x' - x|.
+/// The greatest distance of x·y from the product of the exact values:
+/// |x'|·|y' - y| + |y|·|x' - x|.
 pub(super) fn product_apart(x: Value, y: Value) -> f64 {
     up(up(x.device.magnitude() * y.apart) + up(y.exact.magnitude() * x.apart))
 }

@@ -198,8 +198,8 @@ impl Rules {
         Some(n.iter().map(component).collect())
     }
 
-    /// Component c of Reflect (I, N): INH(I - 2·dot(N, I)·N). The dot product has any order. It may
-    /// be multiplied out, or subtracted twice.
+    /// Component c of Reflect (I, N): INH(I - 2·dot(N, I)·N). The dot product has any order. It
+    /// may be multiplied out, or subtracted twice.
     pub(super) fn reflect(&self, i: &[Component], n: &[Component], c: usize) -> Option<Set> {
         let minus_two = Value::constant(-2.0);
         let dot = self.dot_of_components(n, i)?;
@@ -254,7 +254,8 @@ impl Rules {
     }
 }
 
-/// xi/√(x0·x0 + x1·x1 + …): it rises with xi, and is nearer to zero the greater the others are.
+/// xi/√(x0·x0 + x1·x1 + …): it rises with xi, and is nearer to zero the greater the
+/// others are.
 fn normalized(x: &[Value], i: usize) -> Option<Bounds> {
     let others = x.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, x)| x.exact.squared()).reduce(Bounds::plus);
     let others = others.unwrap_or(Bounds::point(0.0));

@@ -1,5 +1,5 @@
-//! Variable pointers (SPIR-V §2.16.1, §3.3.8): where pointers may be chosen at run time, and their
-//! permitted uses.
+//! Variable pointers (SPIR-V §2.16.1, §3.3.8): where pointers may be chosen at run time, and
+//! their permitted uses.
 
 use rspirv::spirv::{Capability, StorageClass};
 

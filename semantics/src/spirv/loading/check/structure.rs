@@ -204,8 +204,8 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Checks how the cases of each OpSwitch fall through (SPIR-V §2.11.1). A case falls through to
-    /// at most one other case, the next.
+    /// Checks how the cases of each OpSwitch fall through (SPIR-V §2.11.1). A case falls through
+    /// to at most one other case, the next.
     fn cases(&mut self, structure: &Structure) -> Checked {
         let n = self.blocks().len();
         // By first block of a case: the case that falls through to it, and the case that it falls

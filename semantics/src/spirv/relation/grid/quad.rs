@@ -1,5 +1,5 @@
-//! The collective steps of a quad (SPIR-V §3.3.16; Vulkan, Quad scope), and the dynamic instance of
-//! an instruction that each invocation is at.
+//! The collective steps of a quad (SPIR-V §3.3.16; Vulkan, Quad scope), and the dynamic instance
+//! of an instruction that each invocation is at.
 //!
 //! Names of dynamic instances ([`Config::instance`]) are ordered by the structure of functions.
 //! From a dynamic instance, control goes only to greater ones. So if invocations wait at several

@@ -1,5 +1,5 @@
-//! The collective steps of a subgroup: group instructions (SPIR-V §3.3.24), and OpControlBarrier of
-//! the scope Subgroup.
+//! The collective steps of a subgroup: group instructions (SPIR-V §3.3.24), and OpControlBarrier
+//! of the scope Subgroup.
 //!
 //! If none of the subgroup can step, invocations wait at one or more dynamic instances. As in a
 //! quad, no other invocation can reach the least of them. The invocations that wait there are its

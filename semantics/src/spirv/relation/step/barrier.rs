@@ -1,5 +1,5 @@
-//! SPIR-V §3.3.20, Barrier Instructions, from the view of one invocation: it arrives. A rule of the
-//! grid lets all invocations leave together.
+//! SPIR-V §3.3.20, Barrier Instructions, from the view of one invocation: it arrives. A rule of
+//! the grid lets all invocations leave together.
 
 use super::{Action, Arrived, Config, Env, Next, Row, atomic, row};
 use crate::concurrency::Scope;

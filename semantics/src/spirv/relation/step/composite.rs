@@ -88,12 +88,12 @@ pub fn vector_shuffle<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars?))))
 }
 
-/// The component that a dynamic index chooses, and the index. Or the origin, if the result
-/// is undefined.
+/// The component that a dynamic index chooses, and the index. If the result is undefined, its
+/// origin.
 type ChosenComponent = Result<(usize, Scalar), Origin>;
 
-/// The components of the vector, and the one that the index chooses, or the origin if the result
-/// is undefined.
+/// The components of the vector, and the component that the index chooses. If the result is
+/// undefined, its origin.
 fn dynamic(env: &Env<'_>, config: &Config<'_>, vector: u32, index: u32) -> Option<(Scalars, ChosenComponent)> {
     let (vector, index) = (config.scalars(vector)?, config.scalar(index)?);
     let (kind, invocation) = (Unspecified::VectorIndex, env.invocation);

@@ -1,6 +1,6 @@
-//! SPIR-V §3.3.24, Non-Uniform Instructions, from the view of one invocation. It waits, and goes on
-//! with the operands of the invocations that execute the instruction with it, the *tangle*. A rule
-//! of the grid ([`crate::spirv::grid`]) decides which invocations these are.
+//! SPIR-V §3.3.24, Non-Uniform Instructions, from the view of one invocation. It waits, and goes
+//! on with the operands of the invocations that execute the instruction with it, the *tangle*. A
+//! rule of the grid ([`crate::spirv::grid`]) decides which invocations these are.
 //!
 //! A device may add or multiply floats in any order, starting from the identity. If the order
 //! matters, the definite value is that of ascending invocations, and it is in doubt. A run over

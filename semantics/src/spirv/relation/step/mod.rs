@@ -93,8 +93,8 @@ pub struct Env<'e> {
     pub invocation: u32,
     /// Its workgroup.
     pub workgroup: u32,
-    /// Whether values are judged lanes, as in λV's theorem. A result outside of a function's domain
-    /// is then in doubt, not undefined.
+    /// Whether values are judged lanes, as in λV's theorem. A result outside of a function's
+    /// domain is then in doubt, not undefined.
     pub judged: bool,
     /// The run over sets, if this is one. Some rules bound a result by facts that only they know
     /// (filtered texels, derivatives, both results of Modf). They give the result its cells.

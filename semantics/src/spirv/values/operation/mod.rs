@@ -119,9 +119,9 @@ impl Operation {
     }
 }
 
-/// SPIR-V §3.3.11 Conversion, §3.3.13 Arithmetic, §3.3.14 Bit, §3.3.15 Relational and Logical, and
-/// OpTranspose of §3.3.12 Composite. Products of integer vectors belong to §3.3.13 from 1.6 on, and
-/// to SPV_KHR_integer_dot_product before.
+/// SPIR-V §3.3.11 Conversion, §3.3.13 Arithmetic, §3.3.14 Bit, §3.3.15 Relational and Logical,
+/// and OpTranspose of §3.3.12 Composite. Products of integer vectors belong to §3.3.13 from 1.6
+/// on, and to SPV_KHR_integer_dot_product before.
 const CORE: &[(Core, Signature)] = {
     use Class::{Bool, Float, Float32, Int, Unsigned};
     use Signature::*;

@@ -242,8 +242,8 @@ pub enum Signature {
     /// Scalars or vectors of numbers with equal total numbers of bits. One number of components is
     /// a multiple of the other.
     Bitcast,
-    /// Base, shift → an integer type with the base's number and width of components. The shift has
-    /// as many integers of any width.
+    /// Base, shift → an integer type with the base's number and width of components. The shift
+    /// has as many integers of any width.
     Shift,
     /// Base and insert of the result's type, then offset and count, which are integer scalars.
     BitFieldInsert,

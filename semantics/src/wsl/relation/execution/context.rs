@@ -93,8 +93,8 @@ impl<'p> Cx<'_, 'p> {
         }
     }
 
-    /// ρ ⊢ e → e', where e is reduced to an abstract left-value. `None` if e is a left-value or a
-    /// value already (ERRATA WSL-D3, WSL-D4).
+    /// ρ ⊢ e → e', where e is reduced to an abstract left-value. `None` if e is a left-value
+    /// or a value already (ERRATA WSL-D3, WSL-D4).
     pub fn left(&mut self, e: &Expr) -> Option<Next> {
         match e.form {
             Form::Value(_) | Form::Left(_) if self.asked.is_none() => None,
@@ -420,8 +420,8 @@ impl<'p> Cx<'_, 'p> {
         }
     }
 
-    /// The block `{ρ: s…}` of the statements that rules made, in reverse order, and of the source's
-    /// statements `rest` after them.
+    /// The block `{ρ: s…}` of the statements that rules made, in reverse order, and of the
+    /// source's statements `rest` after them.
     pub(super) fn block(&self, env: Env, mut made: Vec<Stmt>, mut rest: Range<u32>) -> Block {
         let first = made.pop().or_else(|| rest.next().map(|at| self.open_stmt(self.program().blocks[at as usize])));
         Block { env: Some(env), first, rest, made }

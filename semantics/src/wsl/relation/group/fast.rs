@@ -14,7 +14,7 @@ use crate::wsl::texture::Opaque;
 /// The results of a dispatch on the fast engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fast {
-    /// Its ending.
+    /// How the threads ended.
     pub ended: GridEnding,
     /// The final words of each buffer and of each writable texture.
     pub buffers: Vec<Vec<u32>>,

@@ -1,11 +1,11 @@
 //! Typing: seed 004 "Typing of functions", "Typing statements", "Typing expressions".
 //!
-//! Each rule of both judgements has a function: "Γ ⊢ s : B" in `statement`, `switch` and `block`,
-//! "Γ ⊢ e : τ, d" in `literal`, `expression`, `access` and `call`. Whether a function may discard
-//! depends on the functions that it calls. So `d`, and the `Discard` that comes from it, are added
-//! last (`calls`), callees first. No other premise looks at them. An integer literal has no type of
-//! its own. Where a type is expected, the literal takes it (WSL-C10). Elsewhere it takes the first
-//! of int, uint and float that can represent it.
+//! Each rule of both judgements has a function: "Γ ⊢ s : B" in `statement`, `switch` and
+//! `block`, "Γ ⊢ e : τ, d" in `literal`, `expression`, `access` and `call`. Whether a function
+//! may discard depends on the functions that it calls. So `d`, and the `Discard` that comes from
+//! it, are added last (`calls`), callees first. No other premise looks at them. An integer literal
+//! has no type of its own. Where a type is expected, the literal takes it (WSL-C10). Elsewhere it
+//! takes the first of int, uint and float that can represent it.
 
 pub mod access;
 pub mod behaviour;

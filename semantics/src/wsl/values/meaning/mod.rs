@@ -60,8 +60,8 @@ use smallvec::SmallVec;
 /// An operation on scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Op {
-    /// Its meaning. Library functions that consist of other operations (`Dot`, `Normalize`, …) are
-    /// no operations.
+    /// Its meaning. Library functions that consist of other operations (`Dot`, `Normalize`, …)
+    /// are no operations.
     pub meaning: Meaning,
     /// The type of its operands. For a conversion, the type that it converts from.
     pub of: Scalar,

@@ -187,9 +187,9 @@ enum Level<'a, W> {
     Zero,
 }
 
-/// The words of the four components that a `Sample…` returns, with or without a comparison. `None`
-/// if an argument is missing. The texture and the sampler are not among `arguments` any more.
-/// `quad` holds the locations of the quad's threads, if they are needed ([`needs_quad`]).
+/// The words of the four components that a `Sample…` returns, with or without a comparison.
+/// `None` if an argument is missing. The texture and the sampler are not among `arguments` any
+/// more. `quad` holds the locations of the quad's threads, if they are needed ([`needs_quad`]).
 pub fn filtered<L: Unspecified>(
     lanes: &mut L,
     (texture, sampler): (&Texture, Sampler),

@@ -1,6 +1,6 @@
-//! Group instructions (SPIR-V §3.3.24). A dispatch executes them in subgroups, and a fragment stage
-//! in quads. A draw determines the quad of an invocation, but not the other invocations of its
-//! subgroup. In the definite answer there are no others.
+//! Group instructions (SPIR-V §3.3.24). A dispatch executes them in subgroups, and a fragment
+//! stage in quads. A draw determines the quad of an invocation, but not the other invocations of
+//! its subgroup. In the definite answer there are no others.
 //!
 //! As with derivatives, all lanes of a subgroup that reach a dynamic instance are active there at
 //! once. The machine does not track whether a device must have them together. A device must, if the
