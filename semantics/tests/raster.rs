@@ -1,5 +1,5 @@
 //! Rasterisation: coverage by hand and of meshes, interpolation against exact fractions, devices
-//! made up within the precision, planted bugs; blending and the stencil test.
+//! made up within the precision, planted bugs; blending, the stencil test, and the order of tests.
 
 #[path = "raster/attachments.rs"]
 mod attachments;
@@ -11,6 +11,8 @@ mod devices;
 mod fragments;
 #[path = "raster/lines.rs"]
 mod lines;
+#[path = "raster/order.rs"]
+mod order;
 #[path = "raster/planted.rs"]
 mod planted;
 #[path = "images/random.rs"]

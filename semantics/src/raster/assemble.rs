@@ -1,5 +1,7 @@
 //! Primitive assembly: Vulkan, Primitive Topologies. The first vertex of a primitive is provoking.
 
+use super::Rules;
+
 /// How vertices form triangles, points or lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Topology {
@@ -50,5 +52,54 @@ impl Topology {
             Topology::Lines => [2 * i, 2 * i + 1, 2 * i + 1],
             Topology::LineStrip => [i, i + 1, i + 1],
         }
+    }
+}
+
+/// The primitives of a draw, instance by instance.
+#[derive(Clone, Debug)]
+pub struct Primitives {
+    topology: Topology,
+    /// The vertices of an instance.
+    vertices: usize,
+    /// The primitives of an instance.
+    each: u64,
+    /// The primitives of all instances.
+    all: u64,
+    next: u64,
+}
+
+impl Primitives {
+    /// The primitives of so many instances of so many vertices.
+    pub fn new(topology: Topology, vertices: u32, instances: u32) -> Primitives {
+        let vertices = vertices as usize;
+        let each = topology.triangles(vertices) as u64;
+        Primitives { topology, vertices, each, all: each * u64::from(instances), next: 0 }
+    }
+
+    /// How vertices form primitives.
+    pub fn topology(&self) -> Topology {
+        self.topology
+    }
+
+    /// The number of primitives of all instances.
+    pub fn count(&self) -> u64 {
+        self.all
+    }
+
+    /// The number of the next primitive, counted over all instances.
+    pub fn number(&self) -> u64 {
+        self.next
+    }
+
+    /// The vertices of the next primitive, the provoking one first, counted over all instances.
+    /// `None` after the last primitive.
+    pub fn next(&mut self, rules: &Rules) -> Option<[usize; 3]> {
+        if self.next >= self.all {
+            return None;
+        }
+        let (instance, number) = (self.next / self.each, self.next % self.each);
+        self.next += 1;
+        let first = instance as usize * self.vertices;
+        Some((rules.assemble)(self.topology, number as usize).map(|corner| first + corner))
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `assemble` | vertices to triangles: lists, strips, fans |
+//! | `assemble` | vertices to primitives: lists, strips, fans; the primitives of a draw in order |
 //! | `state` | viewport, area, culling, precision |
 //! | `clip` | clipping a triangle against planes of clip space |
 //! | `triangle` | projection, snapping to sub-pixels, facing, coverage, quads; squares of points |
@@ -16,7 +16,15 @@
 //! | `depth` | the depth test and the depth bounds test |
 //! | `bias` | the depth bias |
 //! | `stencil` | the stencil test |
+//! | `depth_stencil` | these tests in their order, with the attachments |
+//! | `presence` | which devices have a fragment |
+//! | `order` | the order in which fragments reach the attachments |
 //! | `blend` | blending with the contents of colour attachments |
+//!
+//! **Draws.** A draw of a language shades its vertices, sets up each of the [`Primitives`], and
+//! shades the quads of each primitive ([`Triangle::walk`]). Fragments reach the attachments in
+//! rasterization order ([`InOrder`]). On the way they are tested ([`DepthStencil`]). Only the
+//! values are the language's own: inputs, outputs, and colour attachments.
 //!
 //! **Coverage.** Vertices are projected in 64-bit floats and snapped to the sub-pixel grid. From
 //! there on, coverage is computed exactly, in integers. A point on an edge belongs to the triangle
@@ -41,16 +49,19 @@
 //! one of them ([`Setup::within`]). ε grows by the distance that vertices may move, and inputs are
 //! computed on intervals.
 //!
-//! Absent on purpose: wide lines, polygon modes other than fill, conservative rasterisation,
-//! shading of each sample, user clip distances, restarting strips.
+//! Absent on purpose: wide lines, polygon modes other than fill, conservative rasterisation, user
+//! clip distances, restarting strips.
 
 mod assemble;
 mod bias;
 mod blend;
 mod clip;
 mod depth;
+mod depth_stencil;
 mod fragment;
 mod line;
+mod order;
+mod presence;
 mod sample;
 mod state;
 mod stencil;
@@ -58,10 +69,13 @@ mod triangle;
 mod walk;
 mod within;
 
-pub use assemble::Topology;
+pub use assemble::{Primitives, Topology};
 pub use blend::{Blend, Equation, Factor, Operation};
 pub use depth::{Depth, DepthBuffer, TestResult};
+pub use depth_stencil::{DepthStencil, Plane, Planes, Tested};
 pub use fragment::{Fragment, Inner, Interpolation};
+pub use order::{InOrder, Next};
+pub use presence::Presence;
 pub use state::{Area, Cull, DepthBias, FrontFace, MAX_SIDE, Precision, State, StateError, Viewport};
 pub use stencil::{StencilBuffer, StencilFace, StencilOp};
 pub use triangle::{Doubt, Lane, Quad, Setup, Triangle};

@@ -219,6 +219,30 @@ fn depths_are_tested_and_stored_in_order() {
     assert_eq!(scene.observed().targets[0].component(7, 7, 0), Some(Component::Undecided(Why::Coverage)));
 }
 
+/// A triangle that is drawn again has the same depths, though these are not known to the bit. One
+/// with another position, or with a depth that the stage writes, has other depths.
+#[test]
+fn a_triangle_that_is_drawn_again_passes_where_it_passed() {
+    let slanted = [at(-1.0, -1.0, 0.1, 1.0), at(30.0, -1.0, 0.37, 1.0), at(-1.0, 30.0, 0.8, 1.0)];
+    let shown = |again: [[f32; 4]; 3], compare| {
+        let mut scene = with_depth(compare, true);
+        scene.attributes[0] = floats(0, Rate::Vertex, &[slanted, again].concat());
+        scene.observed().targets[0].component(2, 3, 0).expect("a pixel")
+    };
+    let exactly = |x: f32| Component::Exactly(x.to_bits().into());
+    assert_eq!(shown(slanted, Compare::LessOrEqual), exactly(0.25));
+    assert_eq!(shown(slanted, Compare::Less), exactly(0.5));
+    let other = [slanted[0], slanted[1], at(-1.0, 30.0, 0.8, 1.000_000_1)];
+    assert_eq!(shown(other, Compare::LessOrEqual), Component::Undecided(Why::Coverage));
+    let mut scene = with_depth(Compare::LessOrEqual, true);
+    let declarations = "%z = OpVariable %pout_float Output";
+    let body = format!("{COORDINATES} %cz = OpCompositeExtract %float %c 2 OpStore %z %cz %x = OpLoad %v4 %in OpStore %out %x");
+    let text = fragment_text("%z", "OpDecorate %z BuiltIn FragDepth OpDecorate %in Flat", declarations, &body);
+    scene.fragment = load(&text.replace("OriginUpperLeft", "OriginUpperLeft OpExecutionMode %main DepthReplacing"));
+    scene.attributes[0] = floats(0, Rate::Vertex, &[slanted, slanted].concat());
+    assert_eq!(scene.observed().targets[0].component(2, 3, 0), Some(Component::Undecided(Why::Coverage)));
+}
+
 #[test]
 fn a_stage_may_replace_the_depth() {
     let modes = |depth: &str, modes: &str| {

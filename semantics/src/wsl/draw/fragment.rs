@@ -2,14 +2,14 @@
 //! drawn in order, quad by quad. Each quad has four threads.
 
 use super::interface::{From, Interface};
-use super::target::{Attachments, Plane, Presence, ThreadOutput};
+use super::target::{Attachments, Presence, ThreadOutput};
 use super::threads::{Common, Engine, Start, Starts, limit};
 use super::vertex::{Row, arguments};
 use super::{Draw, Ending, MAX_PIXELS, MAX_THREADS, Vertices};
+use crate::number::Interval;
 use crate::number::sets::Set;
-use crate::number::{Inexact, Interval};
 use crate::outcome::Outcome;
-use crate::raster::{self, Interpolation, Lane, Setup, Topology, Triangle};
+use crate::raster::{self, InOrder, Interpolation, Lane, Next, Plane, Planes, Primitives, Setup, Tested, Topology, Triangle};
 use crate::rule::Rule;
 use crate::wsl::environment::Semantic;
 use crate::wsl::execution::{InDraw, Shared};
@@ -18,7 +18,6 @@ use crate::wsl::memory::Words;
 use crate::wsl::open::{OpenTerms, Possible, Word};
 use crate::wsl::syntax::{BuiltinSemantic, Qualifier};
 use crate::wsl::types::Scalar;
-use rustc_hash::FxHashMap;
 
 /// A front-facing triangle over the whole screen. For each vertex: its position, and its place on
 /// the screen, from 0 to 1 from the top left.
@@ -122,19 +121,11 @@ fn placed(clip: fn([f32; 4]) -> [f32; 4], position: [Possible; 4]) -> [Interval;
 
 /// A quad whose threads run, with the data for merging their results.
 struct Running {
-    threads: Starts,
     /// The upper left pixel.
     at: [u32; 2],
     presences: [Option<Presence>; 4],
-    depths: [Inexact; 4],
-    plane: Option<Plane>,
-}
-
-/// The next item for the attachments.
-enum Queued {
-    Quad(Box<Running>),
-    /// A triangle of which nothing is known.
-    Unknown,
+    /// By lane: what the depth test compares.
+    tested: [Tested; 4],
 }
 
 /// The fragment stage of a draw.
@@ -144,6 +135,17 @@ pub(super) struct Fragments<'e, 'p, E> {
     pub(super) shared: &'e Shared<'p>,
     pub(super) interface: &'e Interface<'p>,
     pub(super) rows: &'e [Row],
+}
+
+/// The quads of a draw that have started.
+#[derive(Default)]
+struct Started {
+    /// The number of quads so far.
+    count: u32,
+    /// The threads that have not run.
+    starts: Vec<Starts>,
+    /// The quads that are not merged.
+    order: InOrder<Running, Vec<Option<Words>>>,
 }
 
 impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
@@ -163,16 +165,15 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
         let rules = self.engine.common().rules;
         let (count, instances) = match &draw.vertices {
             Vertices::Screen(_) => (3, 1),
-            Vertices::Shaded { count, instances, .. } => (*count as usize, *instances as usize),
+            Vertices::Shaded { count, instances, .. } => (*count, *instances),
         };
         let stores = draw.stores();
         let in_order = settings.schedule == Some(Schedule::InOrder);
-        let (mut queue, mut number, first) = (Vec::new(), 0u32, self.first());
-        let mut planes: FxHashMap<[[u64; 4]; 3], Plane> = FxHashMap::default();
-        for triangle in 0..Topology::List.triangles(count) * instances {
+        let (mut started, first) = (Started::default(), self.first());
+        let (mut primitives, mut planes) = (Primitives::new(Topology::List, count, instances), Planes::default());
+        while let Some(corners) = primitives.next(&rules.raster) {
             self.engine.common().spend(1, first)?;
-            let (instance, i) = (triangle / (count / 3), triangle % (count / 3));
-            let corners = (rules.raster.assemble)(Topology::List, i).map(|corner| &self.rows[instance * count + corner]);
+            let corners = corners.map(|corner| &self.rows[corner]);
             let Common { opens, fired, moved, .. } = self.engine.common();
             let places = corners.map(|row| placed(rules.clip, row.position.map(|word| opens.possible(word))));
             fired.insert(Rule::WslDClip);
@@ -191,29 +192,28 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
                         return Err(Ending::Other(Outcome::Unsupported(what.into())));
                     }
                     self.engine.common().spend(u64::from(draw.size[0]) * u64::from(draw.size[1]), first)?;
-                    queue.push(Queued::Unknown);
+                    started.order.unknown();
                 }
                 Ok(Setup::Visible(triangle)) => {
                     let definite = places.iter().flatten().all(|place| place.low == place.high);
-                    let count = planes.len() as Plane;
-                    let plane = definite.then(|| *planes.entry(places.map(|place| place.map(|c| c.low.to_bits()))).or_insert(count));
+                    let plane = definite.then(|| planes.of(places.map(|place| place.map(|c| c.low))));
                     let mut walk = triangle.walk();
                     while let Some(quad) = walk.next(&triangle) {
                         self.engine.common().spend(1, first)?;
                         let Some(quad) = quad else { continue };
-                        let Some(running) = self.begin((&triangle, plane), &quad, corners, number) else { continue };
-                        number += 1;
-                        queue.push(Queued::Quad(Box::new(running)));
+                        if !self.begin((&triangle, plane), &quad, corners, &mut started) {
+                            continue;
+                        }
                         if in_order {
-                            self.run(&mut queue, &mut attachments)?;
-                        } else if u64::from(number) * 4 > MAX_THREADS {
+                            self.run(&mut started, &mut attachments)?;
+                        } else if u64::from(started.count) * 4 > MAX_THREADS {
                             return Err(limit("threads that run side by side", MAX_THREADS));
                         }
                     }
                 }
             }
         }
-        self.run(&mut queue, &mut attachments)?;
+        self.run(&mut started, &mut attachments)?;
         Ok(attachments)
     }
 
@@ -222,18 +222,18 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
         self.rows.len() as u32
     }
 
-    /// Prepares the threads of a quad. `None` if no device has a fragment of it.
+    /// Prepares the threads of a quad. Returns false if no device has a fragment of it.
     fn begin(
         &mut self,
         (triangle, plane): (&Triangle, Option<Plane>),
         quad: &raster::Quad,
         corners: [&Row; 3],
-        number: u32,
-    ) -> Option<Running> {
-        let (draw, rules, first) = (self.draw, self.engine.common().rules, self.first());
+        started: &mut Started,
+    ) -> bool {
+        let (draw, rules, first, number) = (self.draw, self.engine.common().rules, self.first(), started.count);
         let presences = quad.lanes.map(rules.helper);
         if presences.iter().all(Option::is_none) {
-            return None;
+            return false;
         }
         let pixel = |lane: usize| [i64::from(quad.x) + lane as i64 % 2, i64::from(quad.y) + lane as i64 / 2];
         let fragments = [0, 1, 2, 3].map(|lane| triangle.fragment(pixel(lane)[0], pixel(lane)[1]));
@@ -269,25 +269,27 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
             }
             threads.push(Start { number: thread, values, stage: InDraw { lane, helper, doubtful, exchange: None } });
         }
-        let depths = fragments.map(|fragment| fragment.coordinate[2]);
-        Some(Running { threads: Starts { number: first.wrapping_add(number), threads }, at: [quad.x, quad.y], presences, depths, plane })
+        let (front, front_certain) = (triangle.front, triangle.front_certain);
+        let tested = fragments.map(|fragment| Tested { depth: fragment.coordinate[2], plane, front, front_certain });
+        started.starts.push(Starts { number: first.wrapping_add(number), threads });
+        started.order.start(number, Running { at: [quad.x, quad.y], presences, tested });
+        started.count += 1;
+        true
     }
 
-    /// Runs the queued quads. Their results reach the attachments in the order of the queue.
-    fn run(&mut self, queue: &mut Vec<Queued>, attachments: &mut Attachments) -> Result<(), Ending> {
-        let mut starts = Vec::new();
-        for queued in queue.iter_mut() {
-            if let Queued::Quad(quad) = queued {
-                starts.push(Starts { number: quad.threads.number, threads: std::mem::take(&mut quad.threads.threads) });
-            }
+    /// Runs the quads that have started. Their results reach the attachments in order.
+    fn run(&mut self, started: &mut Started, attachments: &mut Attachments) -> Result<(), Ending> {
+        let starts = std::mem::take(&mut started.starts);
+        let first = started.count - starts.len() as u32;
+        for (number, words) in (first..).zip(self.engine.run(self.shared, self.draw.fragment, starts)?) {
+            started.order.end(number, words);
         }
-        let mut left = self.engine.run(self.shared, self.draw.fragment, starts)?.into_iter();
-        for queued in queue.drain(..) {
-            let Queued::Quad(quad) = queued else {
+        while let Some(next) = started.order.pop() {
+            let Next::Quad(quad, outputs) = next else {
                 attachments.doubt_all();
                 continue;
             };
-            for (lane, words) in left.next().unwrap_or_default().into_iter().enumerate() {
+            for (lane, words) in outputs.into_iter().enumerate() {
                 let Some(presence) = quad.presences[lane] else { continue };
                 self.merge(attachments, &quad, lane, words, presence);
             }
@@ -306,18 +308,18 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
         }
         let words = words.unwrap_or_default();
         let word = |at: usize| words.get(at).copied().unwrap_or(Word::Bits(0));
-        let left = ThreadOutput {
+        let output = ThreadOutput {
             presence,
             coverage: self.interface.coverage.map(word),
-            depth: (self.interface.depth.map(word), quad.depths[lane]),
-            plane: quad.plane,
+            depth: self.interface.depth.map(word),
+            interpolated: quad.tested[lane],
             values: self.interface.targets.iter().map(|&(_, at)| [0, 1, 2, 3].map(|c| word(at + c))).collect(),
         };
         let pixel = [quad.at[0] + lane as u32 % 2, quad.at[1] + lane as u32 / 2];
         if attachments.depth.is_some() {
             fired.insert(Rule::WslDDepth);
         }
-        let (covered, written) = attachments.merge(&rules, opens, pixel, left);
+        let (covered, written) = attachments.merge(&rules, opens, pixel, output);
         if !covered {
             fired.insert(Rule::WslDCoverage);
         }

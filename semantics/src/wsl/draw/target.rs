@@ -4,42 +4,12 @@
 use super::Rules;
 use crate::image::{Compare, Format};
 use crate::number::{Inexact, Interval};
-use crate::raster::{Depth, DepthBuffer, Doubt, Lane, TestResult};
+use crate::raster::{self, Depth, DepthBuffer, DepthStencil, TestResult, Tested};
 use crate::wsl::open::{OpenTerms, Possible, Word};
 
-/// The devices that have a fragment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Presence {
-    /// Every device has it.
-    Sure,
-    /// It exists here. Another device may not have it.
-    Here,
-    /// It does not exist here. Another device may have it.
-    Elsewhere,
-}
-
-impl Presence {
-    /// The presence by rasterisation. `None` if no device has the fragment.
-    pub fn of(lane: Lane) -> Option<Presence> {
-        match (lane.covered, lane.doubt) {
-            (false, Doubt::None) => None,
-            (true, Doubt::None) => Some(Presence::Sure),
-            (true, _) => Some(Presence::Here),
-            (false, _) => Some(Presence::Elsewhere),
-        }
-    }
-
-    /// The presence after a test whose result may depend on the device. `None` if the fragment
-    /// fails on every device.
-    fn after(self, TestResult { passed, certain }: TestResult) -> Option<Presence> {
-        match (self, passed, certain) {
-            (_, false, true) => None,
-            (_, true, true) => Some(self),
-            (Presence::Elsewhere, ..) | (_, false, false) => Some(Presence::Elsewhere),
-            (_, true, false) => Some(Presence::Here),
-        }
-    }
-}
+/// The devices that have a fragment. Which devices have it depends on no undefined value here, since
+/// WSL has none.
+pub type Presence = raster::Presence;
 
 /// a thread that discard has ended leaves no fragment [wsl/d-discarded, 004 Barriers and discard]
 pub fn d_discarded(discarded: bool) -> bool {
@@ -99,23 +69,18 @@ pub fn d_target(target: &mut Texels, pixel: usize, value: [Word; 4], presence: P
 pub(super) struct Attachments {
     size: [u32; 2],
     pub(super) targets: Vec<Texels>,
-    pub(super) depth: Option<(DepthBuffer, Compare)>,
-    /// By pixel, the plane of its depth, if that is certain.
-    planes: Vec<Option<Plane>>,
+    pub(super) depth: Option<DepthStencil>,
 }
-
-/// The number of a triangle's plane. Triangles of one draw with the same vertex positions share it.
-pub(super) type Plane = u32;
 
 /// The output of a thread for the attachments.
 pub(super) struct ThreadOutput {
     pub(super) presence: Presence,
     /// The word of SV_Coverage, if there is one.
     pub(super) coverage: Option<Word>,
-    /// The word of SV_Depth, if there is one, and the interpolated depth.
-    pub(super) depth: (Option<Word>, Inexact),
-    /// The plane of the interpolated depth, if the triangle is known to the bit.
-    pub(super) plane: Option<Plane>,
+    /// The word of SV_Depth, if there is one.
+    pub(super) depth: Option<Word>,
+    /// What the depth test compares if there is no SV_Depth.
+    pub(super) interpolated: Tested,
     /// By target, the components of its value.
     pub(super) values: Vec<[Word; 4]>,
 }
@@ -127,24 +92,20 @@ impl Attachments {
         let pixels = size[0] as usize * size[1] as usize;
         let depth = match compare {
             None => None,
-            Some(compare) => Some((DepthBuffer::new(Format::D32Sfloat, size[0], size[1], 1.0)?, compare)),
+            Some(compare) => Some(DepthStencil::new(DepthBuffer::new(Format::D32Sfloat, size[0], size[1], 1.0)?, compare, true)),
         };
         let empty = |&(number, _): &(u32, usize)| Texels { number, texels: vec![[Word::Bits(0); 4]; pixels], doubted: vec![false; pixels] };
-        let planes = if depth.is_some() { vec![None; pixels] } else { Vec::new() };
-        Some(Attachments { size, targets: targets.iter().map(empty).collect(), depth, planes })
+        Some(Attachments { size, targets: targets.iter().map(empty).collect(), depth })
     }
 
     /// Merges a fragment into the attachments. Returns whether its coverage kept it, and whether it
     /// was written.
-    ///
-    /// A triangle that is drawn again has the same depths as before, whatever they are. The
-    /// contents of the framebuffer affect nothing else (Vulkan, Invariance, Multi-Pass Algorithms).
-    pub(super) fn merge(&mut self, rules: &Rules, opens: &OpenTerms, [x, y]: [u32; 2], left: ThreadOutput) -> (bool, bool) {
-        let mut presence = left.presence;
+    pub(super) fn merge(&mut self, rules: &Rules, opens: &OpenTerms, [x, y]: [u32; 2], output: ThreadOutput) -> (bool, bool) {
         if x >= self.size[0] || y >= self.size[1] {
             return (true, false);
         }
-        if let Some(mask) = left.coverage {
+        let mut presence = output.presence;
+        if let Some(mask) = output.coverage {
             let passed = match opens.possible(mask) {
                 Possible::Values(values) => {
                     let covered: Vec<bool> = values.iter().map(|&mask| (rules.coverage)(mask)).collect();
@@ -157,52 +118,36 @@ impl Attachments {
                 None => return (false, false),
             }
         }
-        let pixel = y as usize * self.size[0] as usize + x as usize;
-        if let Some((buffer, compare)) = &mut self.depth {
-            let written = left.depth.0.map(|word| depth_of(&opens.possible(word)));
-            let plane = left.plane.filter(|_| written.is_none());
-            let depth = (rules.depth)(written, left.depth.1);
-            let held = &mut self.planes[pixel];
-            let passed = if plane.is_some() && *held == plane {
-                TestResult { passed: compare.holds(0.0, 0.0), certain: true }
-            } else {
-                let passed = match presence {
-                    Presence::Elsewhere => buffer.test_absent([x, y], depth, *compare, true),
-                    _ => buffer.test([x, y], depth, *compare, true, presence == Presence::Sure),
-                };
-                match (passed, presence) {
-                    (TestResult { passed: false, certain: true }, _) => {}
-                    (TestResult { certain: true, .. }, Presence::Sure) => *held = plane,
-                    _ => *held = None,
-                }
-                passed
-            };
-            match presence.after(passed) {
+        if let Some(attached) = &mut self.depth {
+            let written = output.depth.map(|word| depth_of(&opens.possible(word)));
+            let plane = output.interpolated.plane.filter(|_| written.is_none());
+            let depth = (rules.depth)(written, output.interpolated.depth);
+            match attached.test(&rules.raster, [x, y], presence, &Tested { depth, plane, ..output.interpolated }) {
                 Some(after) => presence = after,
                 None => return (true, false),
             }
         }
-        for (target, value) in self.targets.iter_mut().zip(left.values) {
+        let pixel = y as usize * self.size[0] as usize + x as usize;
+        for (target, value) in self.targets.iter_mut().zip(output.values) {
             (rules.target)(target, pixel, value, presence);
         }
-        (true, presence != Presence::Elsewhere)
+        (true, presence.is_definite())
     }
 
     /// Marks every pixel as in doubt, because a device may have any fragment of a triangle of which
     /// nothing is known.
     pub(super) fn doubt_all(&mut self) {
-        self.planes.fill(None);
         for target in &mut self.targets {
             target.doubted.iter_mut().for_each(|d| *d = true);
         }
-        if let Some((buffer, _)) = &mut self.depth {
-            (0..self.size[1]).flat_map(|y| (0..self.size[0]).map(move |x| [x, y])).for_each(|pixel| buffer.doubt(pixel));
+        if let Some(attached) = &mut self.depth {
+            (0..self.size[1]).flat_map(|y| (0..self.size[0]).map(move |x| [x, y])).for_each(|pixel| attached.doubt(pixel));
         }
     }
 
     /// The depths, row by row from the top. `None` without a depth attachment.
     pub(super) fn depths(&self) -> Option<Vec<Depth>> {
-        let (buffer, _) = self.depth.as_ref()?;
+        let buffer = self.depth.as_ref()?.depth();
         (0..self.size[1]).flat_map(|y| (0..self.size[0]).map(move |x| (x, y))).map(|(x, y)| buffer.depth(x, y)).collect()
     }
 }

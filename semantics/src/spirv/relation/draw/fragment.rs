@@ -11,16 +11,12 @@ mod interface;
 mod judged;
 mod operations;
 
-use std::collections::VecDeque;
-
-use rustc_hash::FxHashMap;
-
 use super::targets::{self, Edge, Presence, Target};
 use super::vertex::Vertices;
 use crate::concurrency::{Agent, Begin};
 use crate::number::{Expected, Inexact, Interval, Profile, Trust, Why};
 use crate::outcome::{Limit, Outcome};
-use crate::raster::{self, DepthBuffer, Doubt, Fragment, Interpolation, Setup, StencilBuffer, Topology, Triangle};
+use crate::raster::{self, DepthBuffer, DepthStencil, Doubt, Fragment, InOrder, Interpolation, Setup, StencilBuffer, Topology, Triangle};
 use crate::spirv::environment::{Draw, Observation};
 use crate::spirv::grid::work::{Finished, Work};
 use crate::spirv::memory::{Pointer, exact};
@@ -32,7 +28,7 @@ use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::{Site, Unspecified};
 use inner::InnerQuad;
 use interface::Source;
-use operations::{Depths, FragmentOutputs, Role, Samples, of_samples};
+use operations::{Depths, FragmentOutputs, Samples};
 
 pub(super) use explore::Explorer;
 pub(super) use interface::Interface;
@@ -47,13 +43,15 @@ const WAITING: usize = 1 << 12;
 struct Running {
     at: [u32; 2],
     triangle: u32,
-    roles: [Role; 4],
+    presences: [Option<Presence>; 4],
     samples: [Samples; 4],
     /// By lane: the edge through the pixel's centre, if it alone decides which triangle has the
     /// fragment.
     edges: [Option<Edge>; 4],
     /// By lane: the depths of the samples, or one depth for all without a depth attachment.
     depths: [Depths; 4],
+    /// The plane of these depths, if all devices have the triangle at the same place.
+    plane: Option<raster::Plane>,
     /// Whether the triangle is front-facing, and whether all devices agree.
     front: (bool, bool),
     /// The inputs, if the quad may run again over sets.
@@ -66,20 +64,13 @@ impl Running {
     }
 }
 
-/// An entry of the queue to the attachments.
-#[derive(Clone, Copy, Debug)]
-enum Queued {
-    /// A quad, by its number.
-    Quad(u32),
-    /// A triangle of unknown shape.
-    Unknown,
-}
-
 /// The triangle that is rasterised.
 struct Current {
     triangle: Box<Triangle>,
     /// The depth bias of its fragments.
     bias: Option<Inexact>,
+    /// The plane of its depths, if all devices have it at the same place.
+    plane: Option<raster::Plane>,
     number: u32,
     front_certain: bool,
     /// The rows of its vertices. The provoking vertex comes first.
@@ -100,7 +91,7 @@ struct Begun {
     covered: [Samples; 4],
     rows: [u32; 3],
     front_certain: bool,
-    roles: [Role; 4],
+    presences: [Option<Presence>; 4],
     samples: [Samples; 4],
 }
 
@@ -114,13 +105,12 @@ pub(super) struct Fragments<'m, 'd> {
     vertex_profile: Profile,
     /// The most invocations.
     bound: u64,
-    /// The number of the next triangle, over all instances.
-    next: u64,
+    primitives: raster::Primitives,
+    planes: raster::Planes,
     current: Option<Current>,
     begun: Option<Box<Begun>>,
-    running: FxHashMap<u32, Running>,
-    left: FxHashMap<u32, [FragmentOutputs; 4]>,
-    queue: VecDeque<Queued>,
+    /// The quads that have started and are not written yet.
+    order: InOrder<Running, [FragmentOutputs; 4]>,
     /// Whether a quad that some device may lack has started and may write shared memory. The reader
     /// resets it.
     written_in_doubt: bool,
@@ -132,8 +122,7 @@ pub(super) struct Fragments<'m, 'd> {
     /// The means to run quads over sets, in a run over sets.
     explorer: Option<Explorer<'m>>,
     targets: Vec<Target>,
-    depth: Option<DepthBuffer>,
-    stencil: Option<StencilBuffer>,
+    attached: Option<DepthStencil>,
 }
 
 impl Begun {
@@ -156,6 +145,19 @@ impl Begun {
             _ => own,
         }
     }
+}
+
+/// The depth and stencil attachments of a draw, with their tests.
+fn attached(draw: &Draw<'_>) -> Option<DepthStencil> {
+    let target = draw.depth?;
+    let mut attached = DepthStencil::new(target.buffer.clone(), target.compare, target.writes);
+    if let Some(stencil) = &target.stencil {
+        attached = attached.with_stencil(stencil.buffer.clone(), [stencil.front, stencil.back]);
+    }
+    Some(match draw.state.depth_bounds {
+        Some(bounds) => attached.with_bounds(bounds),
+        None => attached,
+    })
 }
 
 /// A Boolean that is in doubt if devices may cover other samples.
@@ -188,20 +190,18 @@ impl<'m, 'd> Fragments<'m, 'd> {
             vertices,
             vertex_profile,
             bound,
-            next: 0,
+            primitives: raster::Primitives::new(draw.vertices.topology, draw.vertices.count, draw.vertices.instances),
+            planes: raster::Planes::default(),
             current: None,
             begun: None,
-            running: FxHashMap::default(),
-            left: FxHashMap::default(),
-            queue: VecDeque::new(),
+            order: InOrder::default(),
             written_in_doubt: false,
             keeps_doubt: true,
             inner_inputs: None,
             inner: Vec::new(),
             explorer: None,
             targets: draw.targets.iter().map(Target::new).collect(),
-            depth: draw.depth.map(|depth| depth.buffer.clone()),
-            stencil: draw.depth.and_then(|depth| depth.stencil.as_ref()).map(|stencil| stencil.buffer.clone()),
+            attached: attached(draw),
         }
     }
 
@@ -221,44 +221,21 @@ impl<'m, 'd> Fragments<'m, 'd> {
     pub(super) fn quads(&self) -> u32 {
         let area = &self.draw.state.area;
         let side = |from: u32, to: u32| u64::from(to.div_ceil(2).saturating_sub(from / 2));
-        let all = (side(area.x, area.end_x) * side(area.y, area.end_y)).saturating_mul(self.triangles());
+        let all = (side(area.x, area.end_x) * side(area.y, area.end_y)).saturating_mul(self.primitives.count());
         let all = if self.interface.each_sample { all.saturating_mul(self.draw.state.samples.into()) } else { all };
         all.min(self.bound / 4).clamp(1, 1 << 29) as u32
     }
 
-    fn triangles_each(&self) -> u64 {
-        self.draw.vertices.topology.triangles(self.draw.vertices.count as usize) as u64
-    }
-
-    fn triangles(&self) -> u64 {
-        self.triangles_each() * u64::from(self.draw.vertices.instances)
-    }
-
-    /// The vertices of the next triangle. The provoking vertex comes first.
+    /// The rows of the next triangle's vertices. The provoking vertex comes first.
     fn assemble(&mut self) -> Option<[u32; 3]> {
-        let (each, count) = (self.triangles_each(), self.draw.vertices.count as usize);
-        if self.next >= self.triangles() {
-            return None;
-        }
-        let (instance, number) = (self.next / each, self.next % each);
-        self.next += 1;
-        let first = instance as usize * count;
-        let corners = (self.rules.assemble)(self.draw.vertices.topology, number as usize);
-        Some(corners.map(|corner| self.vertices.rows.get(first + corner).copied().unwrap_or(0)))
+        let corners = self.primitives.next(self.rules)?;
+        Some(corners.map(|corner| self.vertices.rows.get(corner).copied().unwrap_or(0)))
     }
 
     /// Sets up a triangle. Its shape is unknown if differences are recorded and a device may have
     /// another position.
     fn set_up(&self, rows: [u32; 3]) -> Result<Setup, raster::StateError> {
-        let position = |row: u32| {
-            let mut position = [0.0; 4];
-            for (to, scalar) in position.iter_mut().zip(self.vertices.left(row)) {
-                let elsewhere = self.keeps_doubt && matches!(scalar.lane().judge(self.vertex_profile), Expected::Undecided(_));
-                let unknown = scalar.undefined.is_some() || elsewhere;
-                *to = if unknown { f32::NAN } else { f32::from_bits(scalar.bits as u32) };
-            }
-            position
-        };
+        let position = |row: u32| self.position(row);
         if self.draw.vertices.topology == Topology::Points {
             let size = self.vertices.size(rows[0]);
             let elsewhere = self.keeps_doubt && matches!(size.lane().judge(self.vertex_profile), Expected::Undecided(_));
@@ -269,6 +246,18 @@ impl<'m, 'd> Fragments<'m, 'd> {
             return Setup::line(self.rules, &self.draw.state, [position(rows[0]), position(rows[1])]);
         }
         Setup::new(self.rules, &self.draw.state, rows.map(position))
+    }
+
+    /// The position of a vertex. NaN where it is undefined, or where differences are recorded and a
+    /// device may have another one.
+    fn position(&self, row: u32) -> [f32; 4] {
+        let mut position = [0.0; 4];
+        for (to, scalar) in position.iter_mut().zip(self.vertices.left(row)) {
+            let elsewhere = self.keeps_doubt && matches!(scalar.lane().judge(self.vertex_profile), Expected::Undecided(_));
+            let unknown = scalar.undefined.is_some() || elsewhere;
+            *to = if unknown { f32::NAN } else { f32::from_bits(scalar.bits as u32) };
+        }
+        position
     }
 
     /// Starts a quad of the current triangle, after the early tests. It is for all samples, or for
@@ -284,12 +273,12 @@ impl<'m, 'd> Fragments<'m, 'd> {
         let place = |lane: usize| [i64::from(quad.x) + lane as i64 % 2, i64::from(quad.y) + lane as i64 / 2];
         let covered = [0, 1, 2, 3].map(|lane: usize| -> Samples {
             let [x, y] = place(lane);
-            let role = |sample| match only {
-                Some(only) if only != sample => Role::Helper,
-                _ if count == 1 => Role::of(quad.lanes[lane]),
-                _ => Role::of(current.triangle.sample(x, y, sample)),
+            let presence = |sample| match only {
+                Some(only) if only != sample => None,
+                _ if count == 1 => Presence::of(quad.lanes[lane]),
+                _ => Presence::of(current.triangle.sample(x, y, sample)),
             };
-            (0..count).map(role).collect()
+            (0..count).map(presence).collect()
         });
         let mut samples = covered.clone();
         let of_sample = |lane: usize, sample: u32| {
@@ -312,7 +301,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
                 false => [own].into_iter().collect(),
             }
         });
-        let front = (fragments[0].front, current.front_certain);
+        let (front, plane) = ((fragments[0].front, current.front_certain), current.plane);
         let sample = only.map(|sample| {
             let mut around = of_pixel();
             around.iter_mut().for_each(|fragment| _ = biased(fragment));
@@ -321,32 +310,31 @@ impl<'m, 'd> Fragments<'m, 'd> {
         if self.interface.modes.early_fragment_tests {
             for (lane, samples) in samples.iter_mut().enumerate() {
                 let pixel = [at[0] + lane as u32 % 2, at[1] + lane as u32 / 2];
-                for (sample, role) in (0..).zip(samples) {
-                    let attached = (&mut self.depth, &mut self.stencil);
+                for (sample, presence) in samples.iter_mut().enumerate() {
                     let depth = depths[lane].get(sample).copied().unwrap_or(depths[lane][0]);
-                    let place = operations::plane(self.draw, pixel, sample as u32);
-                    *role = operations::test(attached, (self.draw, self.rules), place, *role, (depth, front));
+                    *presence = self.test((pixel, sample), *presence, (depth, plane), front);
                 }
             }
         }
-        let roles = [0, 1, 2, 3].map(|lane: usize| of_samples(&samples[lane]));
-        if roles.iter().all(|role| *role == Role::Helper) {
+        let Some(current) = &self.current else { return false };
+        let presences = [0, 1, 2, 3].map(|lane: usize| Presence::of_samples(&samples[lane]));
+        if presences.iter().all(Option::is_none) {
             return false;
         }
-        if self.interface.effects.writes && roles.iter().any(|role| matches!(role, Role::Fragment(Presence::Here | Presence::Elsewhere))) {
+        if self.interface.effects.writes && presences.iter().flatten().any(|p| matches!(p, Presence::Here | Presence::Elsewhere)) {
             self.written_in_doubt = true;
         }
         let (rows, front_certain) = (current.rows, current.front_certain);
-        let begun = Box::new(Begun { fragments, sample, covered, rows, front_certain, roles, samples: samples.clone() });
+        let begun = Box::new(Begun { fragments, sample, covered, rows, front_certain, presences, samples: samples.clone() });
         let edges = [0, 1, 2, 3].map(|lane: usize| {
             let decided = self.draw.depth.is_some() || quad.lanes[lane].doubt != Doubt::Tie;
             let edge = || current.triangle.edge(place(lane)[0], place(lane)[1]);
             if decided { None } else { edge().map(|first| self.edge(current, first)) }
         });
         let again = self.explorer.as_ref().map(|_| begun.clone());
-        self.running.insert(workgroup, Running { at, triangle: current.number, roles, samples, edges, depths, front, begun: again });
+        let running = Running { at, triangle: current.number, presences, samples, edges, depths, plane, front, begun: again };
+        self.order.start(workgroup, running);
         self.begun = Some(begun);
-        self.queue.push_back(Queued::Quad(workgroup));
         true
     }
 
@@ -367,8 +355,8 @@ impl<'m, 'd> Fragments<'m, 'd> {
 
     fn input(&self, begun: &Begun, lane: usize, source: Source, unwritten: Origin) -> Scalar {
         let fragment = &begun.fragments[lane];
-        let role = begun.roles[lane];
-        let sure = matches!(role, Role::Helper | Role::Fragment(Presence::Sure));
+        let presence = begun.presences[lane];
+        let is_sure = |presence: &Option<Presence>| matches!(presence, None | Some(Presence::Sure));
         match source {
             Source::Coordinate(component) => scalar_of(begun.coordinate(lane, component)),
             Source::Front => boolean(fragment.front, begun.front_certain),
@@ -380,14 +368,15 @@ impl<'m, 'd> Fragments<'m, 'd> {
                 let at = if count == 1 { 0.5 } else { (self.rules.sample)(count, sample)[component] as f32 / 16.0 };
                 exact(Type::Float { width: 32 }, at.to_bits().into())
             }
-            Source::Helper => boolean(role.is_helper(), sure),
+            Source::Helper => boolean(Presence::is_helper(presence), is_sure(&presence)),
             // The mask holds the sample if it is covered for this invocation. No clause says so of
             // a sample that is rasterised and then removed by an early test (Vulkan, Built-In
             // Variables, SampleMask).
             Source::Mask(type_) => {
                 let samples = (0..).zip(&begun.samples[lane]);
-                let bits = samples.filter(|(_, role)| !role.is_helper()).fold(0u64, |bits, (sample, _): (u32, _)| bits | 1 << sample);
-                let is_sure = |role: &Role| matches!(role, Role::Helper | Role::Fragment(Presence::Sure));
+                let bits = samples
+                    .filter(|(_, presence)| !Presence::is_helper(**presence))
+                    .fold(0u64, |bits, (sample, _): (u32, _)| bits | 1 << sample);
                 let certain = begun.samples[lane].iter().all(is_sure) && begun.samples[lane] == begun.covered[lane];
                 let scalar = exact(type_, bits);
                 if certain { scalar } else { Scalar { trust: scalar.trust.in_doubt(Why::Coverage), ..scalar } }
@@ -446,7 +435,8 @@ impl<'m, 'd> Fragments<'m, 'd> {
     /// The attachments after the draw.
     pub(super) fn finish(mut self) -> (Vec<targets::ObservedTarget>, Option<DepthBuffer>, Option<StencilBuffer>) {
         self.commit();
-        (self.targets.into_iter().map(Target::observed).collect(), self.depth, self.stencil)
+        let (depth, stencil) = self.attached.map(DepthStencil::attachments).unzip();
+        (self.targets.into_iter().map(Target::observed).collect(), depth, stencil.flatten())
     }
 }
 
@@ -481,7 +471,7 @@ impl<'m> Fragments<'m, '_> {
         }
         self.commit();
         loop {
-            if self.queue.len() >= WAITING {
+            if self.order.waiting() >= WAITING {
                 return Ok(Begin::NotYet);
             }
             while let Some((quad, only)) = self.next_quad(fuel)? {
@@ -499,7 +489,7 @@ impl<'m> Fragments<'m, '_> {
                 return Ok(Begin::NotYet);
             }
             self.current = None;
-            let number = self.next as u32;
+            let number = self.primitives.number() as u32;
             let Some(rows) = self.assemble() else { return Ok(Begin::NoMore) };
             *fuel = fuel.checked_sub(1).ok_or(Outcome::OutOfFuel)?;
             match self.set_up(rows) {
@@ -513,7 +503,7 @@ impl<'m> Fragments<'m, '_> {
                     if self.interface.modes.early_fragment_tests {
                         self.doubt_area();
                     }
-                    self.queue.push_back(Queued::Unknown);
+                    self.order.unknown();
                     self.commit();
                 }
                 Ok(Setup::Visible(triangle)) => {
@@ -523,13 +513,16 @@ impl<'m> Fragments<'m, '_> {
                         return Err(Outcome::Unsupported(what.into()));
                     }
                     let (walk, front_certain) = (triangle.walk(), triangle.front_certain);
-                    let bias = match (self.draw.state.depth_bias.filter(|_| triangle.is_polygon()), &self.depth) {
-                        (Some(_), Some(depth)) => triangle.depth_bias(depth.format()),
+                    let bias = match (self.draw.state.depth_bias.filter(|_| triangle.is_polygon()), &self.attached) {
+                        (Some(_), Some(attached)) => triangle.depth_bias(attached.depth().format()),
                         // The resolution of a depth attachment that is missing is unknown.
                         (Some(_), None) => Some(Inexact { value: 0.0, allowed: Interval::ANY }),
                         (None, _) => None,
                     };
-                    self.current = Some(Current { triangle, bias, number, front_certain, rows, walk, pending: None });
+                    let places = rows.map(|row| self.position(row).map(f64::from));
+                    let has_plane = self.keeps_doubt && self.attached.is_some() && triangle.is_polygon();
+                    let plane = has_plane.then(|| self.planes.of(places));
+                    self.current = Some(Current { triangle, bias, plane, number, front_certain, rows, walk, pending: None });
                 }
             }
         }
@@ -556,7 +549,7 @@ impl<'m> Fragments<'m, '_> {
 
     /// Whether a lane of the starting quad is a helper invocation in the definite run.
     pub(super) fn begins_as_helper(&self, lane: usize) -> bool {
-        self.begun.as_ref().is_none_or(|begun| begun.roles[lane].is_helper())
+        self.begun.as_ref().is_none_or(|begun| Presence::is_helper(begun.presences[lane]))
     }
 
     /// The inputs of a lane of the starting quad, which is the invocation of that number.
@@ -570,9 +563,9 @@ impl<'m> Fragments<'m, '_> {
 
     /// Keeps the outputs of a quad whose invocations have all ended.
     pub(super) fn ended(&mut self, workgroup: u32, members: &[impl Ended; 4]) {
-        let Some(quad) = self.running.get(&workgroup) else { return };
+        let Some(quad) = self.order.quad(workgroup) else { return };
         let left = [0, 1, 2, 3].map(|lane| self.leaves(quad, lane, &members[lane]));
-        self.left.insert(workgroup, left);
+        self.order.end(workgroup, left);
     }
 }
 
@@ -589,7 +582,7 @@ impl<'m> Work<'m> for Fragments<'m, '_> {
         let Some(begun) = &self.begun else { return };
         let lane = agent.local as usize;
         config.helper = self.begins_as_helper(lane);
-        let unsure = matches!(begun.roles[lane], Role::Fragment(Presence::Here | Presence::Elsewhere));
+        let unsure = matches!(begun.presences[lane], Some(Presence::Here | Presence::Elsewhere));
         if unsure && self.interface.effects.sees_helpers {
             config.control = config.control.after(Trust::CERTAIN.in_doubt(Why::Coverage));
         }
@@ -602,7 +595,7 @@ impl<'m> Work<'m> for Fragments<'m, '_> {
         if let Some(InnerQuad { at: [x, y], triangle, .. }) = self.inner_quad(agent.workgroup) {
             return [x + agent.local % 2, y + agent.local / 2, *triangle];
         }
-        let Some(quad) = self.running.get(&agent.workgroup) else { return [0; 3] };
+        let Some(quad) = self.order.quad(agent.workgroup) else { return [0; 3] };
         let [x, y] = quad.pixel(agent.local as usize);
         [x, y, quad.triangle]
     }

@@ -118,18 +118,8 @@ impl From<ObservedTarget> for DefiniteTarget {
     }
 }
 
-/// Which devices have a fragment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Presence {
-    /// All devices.
-    Sure,
-    /// The definite run has it. A device may lack it.
-    Here,
-    /// The definite run lacks it. A device may have it.
-    Elsewhere,
-    /// Any device may have it or lack it: its coverage depends on an undefined value.
-    Open(Origin),
-}
+/// The devices that have a fragment. Its coverage may depend on an undefined value of that origin.
+pub(super) type Presence = raster::Presence<Origin>;
 
 /// A fragment's value for a component: the scalar of the output, nothing if the stage has no output
 /// there, or an unknown value.

@@ -7,9 +7,9 @@
 //! invocations or write SampleMask or FragDepth.
 
 use super::super::outputs;
-use super::super::targets::Written;
+use super::super::targets::{Presence, Written};
 use super::interface::Source;
-use super::operations::{FragmentOutputs, Role, Samples, of_samples};
+use super::operations::{FragmentOutputs, Samples};
 use super::{Begun, Fragments};
 use crate::concurrency::{Agent, Begin, Topology};
 use crate::number::sets::{Exploration, Set, Sets, Unsettled, follow};
@@ -171,7 +171,7 @@ impl<'m> Fragments<'m, '_> {
             };
             self.interface.inputs.iter().map(of).collect()
         });
-        Quad { module: self.module, helper: begun.roles.map(Role::is_helper), inputs, finished: Vec::new() }
+        Quad { module: self.module, helper: begun.presences.map(Presence::is_helper), inputs, finished: Vec::new() }
     }
 
     fn quad_over(&self, begun: &Begun, sets: &mut Sets) -> Result<Quad<'m>, Unsettled> {
@@ -184,17 +184,17 @@ impl<'m> Fragments<'m, '_> {
                 inputs.push((*variable, given.collect::<Result<Scalars, _>>()?));
             }
         }
-        Ok(Quad { module: self.module, helper: begun.roles.map(Role::is_helper), inputs, finished: Vec::new() })
+        Ok(Quad { module: self.module, helper: begun.presences.map(Presence::is_helper), inputs, finished: Vec::new() })
     }
 
     /// Runs a quad that has ended over sets if its outputs are open, and replaces these by the
     /// sets.
     pub(super) fn explore(&mut self, explorer: &mut Explorer<'m>, workgroup: u32) {
-        let (Some(quad), Some(left)) = (self.running.get(&workgroup), self.left.get(&workgroup)) else { return };
+        let (Some(quad), Some(left)) = (self.order.quad(workgroup), self.order.outputs(workgroup)) else { return };
         let Some(begun) = &quad.begun else { return };
         let profile = self.interface.profile;
         let is_left_open = |written: &Written| matches!(written, Written::Scalar(scalar) if is_open(scalar, profile));
-        let any_open = left.iter().any(|left| left.role != Role::Helper && left.written.iter().flatten().any(is_left_open));
+        let any_open = left.iter().any(|left| left.presence.is_some() && left.written.iter().flatten().any(is_left_open));
         let Ok(topology) = explorer.topology() else { return };
         if !any_open || explorer.left == 0 || TimeLimit::passed(self.draw.limits.time).is_some() {
             return;
@@ -226,9 +226,9 @@ impl<'m> Fragments<'m, '_> {
         let numeric = |target: usize| self.draw.targets[target].image.format().numeric();
         let floats: Vec<bool> = (0..self.draw.targets.len()).map(|target| !numeric(target).is_integer()).collect();
         let profile = self.interface.profile;
-        let Some(left) = self.left.get_mut(&workgroup) else { return };
+        let Some(left) = self.order.outputs_mut(workgroup) else { return };
         let lanes = left.iter_mut().zip(seen).zip(samples).enumerate();
-        for (_, ((left, seen), samples)) in lanes.filter(|(lane, ((left, _), _))| is_settled(*lane) && left.role != Role::Helper) {
+        for (_, ((left, seen), samples)) in lanes.filter(|(lane, ((left, _), _))| is_settled(*lane) && left.presence.is_some()) {
             if !seen.stays {
                 // All ways discard it.
                 *left = FragmentOutputs::nothing();
@@ -237,7 +237,7 @@ impl<'m> Fragments<'m, '_> {
                 continue;
             }
             // No way discards it.
-            (left.role, left.samples, left.stays) = (of_samples(samples), samples.clone(), true);
+            (left.presence, left.samples, left.stays) = (Presence::of_samples(samples), samples.clone(), true);
             for ((written, sets), _) in left.written.iter_mut().zip(&seen.written).zip(&floats).filter(|(_, is_float)| **is_float) {
                 for (written, set) in written.iter_mut().zip(sets) {
                     let (Written::Scalar(scalar), Some(set)) = (*written, *set) else { continue };

@@ -11,7 +11,7 @@ use std::cell::LazyCell;
 use super::super::targets::{Presence, Written, assess, decided};
 use super::explore::{in_cell, is_open, told};
 use super::interface::Source;
-use super::{Current, Ended, Fragments, Interface, Queued, boolean, judged, judged::unwritten, scalar_of};
+use super::{Current, Ended, Fragments, Interface, boolean, judged, judged::unwritten, scalar_of};
 use crate::image::{Channel, only_code, only_codes};
 use crate::number::Inexact;
 use crate::raster::{self, Interpolation};
@@ -106,11 +106,9 @@ impl<'m> Fragments<'m, '_> {
     /// Samples are never inner quads.
     #[inline]
     fn may_begin_inside(&self, number: u32) -> bool {
-        let in_order = match (self.queue.front(), &self.current) {
+        let in_order = match (self.order.first(), &self.current) {
             (None, _) => true,
-            (Some(Queued::Quad(first)), Some(current)) => {
-                self.keeps_doubt && self.running.get(first).is_some_and(|running| running.triangle == current.number)
-            }
+            (Some(Some(first)), Some(current)) => self.keeps_doubt && first.triangle == current.number,
             _ => false,
         };
         self.inner_inputs.is_some() && in_order && !(self.keeps_doubt && judged::is_sample(number))

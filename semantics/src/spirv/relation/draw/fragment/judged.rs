@@ -7,9 +7,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::targets::Written;
+use super::super::targets::{Presence, Written};
 use super::explore::{Explorer, Quad, Seen};
-use super::operations::{FragmentOutputs, Role};
+use super::operations::FragmentOutputs;
 use super::{Ended, Fragments, Related, Running};
 use crate::concurrency::{Begin, Schedule};
 use crate::number::{Expected, Profile, Why};
@@ -216,21 +216,21 @@ impl<'m> Fragments<'m, '_> {
                     return Err(Stopped::Again);
                 }
             }
-            let Some(running) = self.running.get(&number) else { return Err(Stopped::Again) };
+            let Some(running) = self.order.quad(number) else { return Err(Stopped::Again) };
             if (at..at + 4).any(|lane| by.quads.is_left(lane)) {
                 by.quads.drop_ways(|(quad, _)| quad == number);
                 let left = self.quad_by_relation(by, number)?;
-                self.left.insert(number, left);
+                self.order.end(number, left);
                 continue;
             }
-            let helps = running.roles.map(|role| role == Role::Helper);
+            let helps = running.presences.map(|presence| presence.is_none());
             by.quads.drop_ways(|(quad, lane)| quad == number && helps[usize::from(lane)]);
             let left = [0, 1, 2, 3].map(|lane: usize| {
                 let ended = Lane { quads: &by.quads, lane: at + lane, number: 4 * number + lane as u32 };
                 self.leaves(running, lane, &ended)
             });
-            let roles = running.roles;
-            let seen = [0, 1, 2, 3].map(|lane| self.seen(&by.quads, at + lane, roles[lane].is_helper()));
+            let presences = running.presences;
+            let seen = [0, 1, 2, 3].map(|lane| self.seen(&by.quads, at + lane, Presence::is_helper(presences[lane])));
             let unsettled = [0, 1, 2, 3].map(|lane| by.quads.is_unsettled(at + lane));
             let selects = [0, 1, 2, 3].map(|lane| by.quads.is_parted(at + lane) && !by.quads.is_branched(at + lane));
             let mut quad = Parted { left, seen, ways: [1; 4], unsettled, selects, waiting: 0, lost: false };
@@ -257,7 +257,7 @@ impl<'m> Fragments<'m, '_> {
         }
         for (lane, &(number, of_quad)) in some.iter().enumerate() {
             let of_quad = usize::from(of_quad);
-            let Some(helper) = self.running.get(&number).map(|running| running.roles[of_quad].is_helper()) else { continue };
+            let Some(helper) = self.order.quad(number).map(|running| Presence::is_helper(running.presences[of_quad])) else { continue };
             let seen = self.seen(&by.quads, lane, helper);
             let Some(quad) = parted.get_mut(&number) else { continue };
             quad.seen[of_quad].also(seen);
@@ -286,7 +286,7 @@ impl<'m> Fragments<'m, '_> {
     fn give(&self, by: &mut Judged<'_, '_, 'm>, (number, of_quad): Tag, lane: usize) -> Result<(), Stopped> {
         by.quads.tag(lane, (number, of_quad));
         let of_quad = usize::from(of_quad);
-        let begun = self.running.get(&number).and_then(|running| running.begun.as_ref()).ok_or(Stopped::Again)?;
+        let begun = self.order.quad(number).and_then(|running| running.begun.as_ref()).ok_or(Stopped::Again)?;
         for (variable, sources) in &self.interface.inputs {
             let origin = unwritten(variable, 4 * number + of_quad as u32);
             for (index, &source) in sources.iter().enumerate() {
@@ -316,23 +316,23 @@ impl<'m> Fragments<'m, '_> {
         let lost = lost || unsettled.iter().zip(selects).any(|(&unsettled, selects)| unsettled && selects);
         if lost && by.by_relation + by.explorer.spent() <= LOST {
             let left = self.quad_by_relation(by, number)?;
-            self.left.insert(number, left);
+            self.order.end(number, left);
             return Ok(());
         }
         if lost {
             let profile = self.interface.profile;
             left.iter_mut().for_each(|left| left.stays_unfollowed(profile));
         }
-        let Some(running) = self.running.get(&number) else { return Err(Stopped::Again) };
+        let Some(running) = self.order.quad(number) else { return Err(Stopped::Again) };
         let samples = running.samples.clone();
-        self.left.insert(number, left);
+        self.order.end(number, left);
         self.put_seen(number, seen, |lane| !unsettled[lane], &samples);
         if is_sample(number) && by.sampled <= SAMPLED.max(by.quads.executed() / SHARE) {
             let before = by.by_relation;
             let related = self.quad_by_relation(by, number)?;
             by.sampled += by.by_relation - before;
-            let Some(running) = self.running.get(&number) else { return Err(Stopped::Again) };
-            let machine = self.left.get(&number).map_or(&[][..], |left| left);
+            let Some(running) = self.order.quad(number) else { return Err(Stopped::Again) };
+            let machine = self.order.outputs(number).map_or(&[][..], |left| left);
             for (lane, (machine, relation)) in machine.iter().zip(&related).enumerate() {
                 if let Some(what) = differs(machine, relation, self.interface.profile, lost) {
                     return Err(Stopped::Differ(disagreement(running, lane, &what)));
@@ -346,7 +346,7 @@ impl<'m> Fragments<'m, '_> {
     fn quad_by_relation(&mut self, by: &mut Judged<'_, '_, 'm>, number: u32) -> Result<[FragmentOutputs; 4], Stopped> {
         let Judged { explorer, schedule, sink, .. } = by;
         let Ok(topology) = explorer.topology() else { return Err(Stopped::Again) };
-        let begun = self.running.get(&number).and_then(|running| running.begun.as_ref()).ok_or(Stopped::Again)?;
+        let begun = self.order.quad(number).and_then(|running| running.begun.as_ref()).ok_or(Stopped::Again)?;
         let fuel = by.fuel.saturating_sub(by.quads.executed() + by.by_relation);
         let work = self.quad_of(begun);
         let grid = Grid::of(self.module, explorer.relation, explorer.stage.clone(), work, topology, fuel);
@@ -359,12 +359,12 @@ impl<'m> Fragments<'m, '_> {
         };
         by.by_relation += observed.instructions;
         let members = <[Finished<'m>; 4]>::try_from(quad.finished).map_err(|_| Stopped::Again)?;
-        let Some(running) = self.running.get(&number) else { return Err(Stopped::Again) };
+        let Some(running) = self.order.quad(number) else { return Err(Stopped::Again) };
         let left = [0, 1, 2, 3].map(|lane: usize| self.leaves(running, lane, &Alone(&members[lane], lane as u32, number)));
-        let kept = self.left.insert(number, left);
+        let kept = self.order.end(number, left);
         self.explore(&mut by.explorer, number);
-        let left = self.left.remove(&number).ok_or(Stopped::Again)?;
-        kept.map(|kept| self.left.insert(number, kept));
+        let left = self.order.take_outputs(number).ok_or(Stopped::Again)?;
+        kept.map(|kept| self.order.end(number, kept));
         Ok(left)
     }
 }
@@ -385,8 +385,8 @@ fn expected(written: &Written, profile: Profile) -> Result<Expected, Option<Unsp
 /// whether there is a fragment.
 fn differs(machine: &FragmentOutputs, relation: &FragmentOutputs, profile: Profile, lost: bool) -> Option<String> {
     let told = relation.stays && !lost;
-    if machine.role != relation.role && told {
-        return Some(format!("the machine has {:?}, the relation {:?}", machine.role, relation.role));
+    if machine.presence != relation.presence && told {
+        return Some(format!("the machine has {:?}, the relation {:?}", machine.presence, relation.presence));
     }
     if machine.samples != relation.samples && told {
         return Some(format!("the machine has the samples {:?}, the relation {:?}", machine.samples, relation.samples));

@@ -6,79 +6,31 @@ use smallvec::SmallVec;
 
 use super::super::targets::{Presence, Written};
 use super::explore::is_open;
-use super::{Fragments, Interface, Queued, Running};
+use super::{Fragments, Interface, Running};
 use crate::number::{Expected, Inexact, Interval, Profile, Why};
-use crate::raster::{self, DepthBuffer, Doubt, Lane, StencilBuffer};
-use crate::spirv::environment::{DepthTarget, Draw};
+use crate::raster;
+use crate::spirv::environment::Draw;
 use crate::spirv::module::Variable;
 use crate::spirv::value::{Scalar, Scalars};
 
-/// The purpose of an invocation of a quad.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    /// Derivatives only: a helper.
-    Helper,
-    /// A fragment.
-    Fragment(Presence),
-}
-
-impl Role {
-    pub(super) fn of(lane: Lane) -> Role {
-        match (lane.covered, lane.doubt) {
-            (false, Doubt::None) => Role::Helper,
-            (true, Doubt::None) => Role::Fragment(Presence::Sure),
-            (true, _) => Role::Fragment(Presence::Here),
-            (false, _) => Role::Fragment(Presence::Elsewhere),
-        }
-    }
-
-    /// Whether it is a helper invocation in the definite run.
-    pub(super) fn is_helper(self) -> bool {
-        matches!(self, Role::Helper | Role::Fragment(Presence::Elsewhere))
-    }
-
-    /// The role after a test that may come out differently on devices.
-    fn after(self, passed: raster::TestResult) -> Role {
-        match (self, passed.passed, passed.certain) {
-            (Role::Helper, ..) | (_, false, true) => Role::Helper,
-            (_, true, true) => self,
-            (Role::Fragment(Presence::Open(_)), true, _) => self,
-            (Role::Fragment(Presence::Elsewhere), ..) | (_, false, false) => Role::Fragment(Presence::Elsewhere),
-            (_, true, false) => Role::Fragment(Presence::Here),
-        }
-    }
-
-    /// The role of a sample after the mask that the stage writes. A sample whose bit is 0 is not
-    /// covered, and no bit adds one (Vulkan, Built-In Variables, SampleMask).
-    fn masked(self, mask: Scalar, in_mask: bool) -> Role {
-        match (mask.undefined, self) {
-            (Some(origin), Role::Fragment(Presence::Sure | Presence::Here)) => Role::Fragment(Presence::Open(origin)),
-            (Some(_), _) => self,
-            (None, _) => self.after(raster::TestResult { passed: in_mask, certain: mask.trust.doubt.is_none() }),
-        }
+/// The presence of a sample after the mask that the stage writes. A sample whose bit is 0 is not
+/// covered, and no bit adds one (Vulkan, Built-In Variables, SampleMask).
+fn masked(presence: Presence, mask: Scalar, in_mask: bool) -> Option<Presence> {
+    match mask.undefined {
+        Some(origin) if presence.is_definite() => Some(Presence::Open(origin)),
+        Some(_) => Some(presence),
+        None => presence.after(raster::TestResult { passed: in_mask, certain: mask.trust.doubt.is_none() }),
     }
 }
 
-/// The role for each sample.
-pub(super) type Samples = SmallVec<[Role; 1]>;
+/// The presence of each sample.
+pub(super) type Samples = SmallVec<[Option<Presence>; 1]>;
 
 /// The depth of each sample, or one for all.
 pub(super) type Depths = SmallVec<[Inexact; 1]>;
 
-/// The role of an invocation, from those of its samples: a fragment if any sample has one.
-pub(super) fn of_samples(samples: &[Role]) -> Role {
-    let rank = |role: &Role| match role {
-        Role::Fragment(Presence::Sure) => 4,
-        Role::Fragment(Presence::Here) => 3,
-        Role::Fragment(Presence::Open(_)) => 2,
-        Role::Fragment(Presence::Elsewhere) => 1,
-        Role::Helper => 0,
-    };
-    samples.iter().copied().max_by_key(rank).unwrap_or(Role::Helper)
-}
-
 /// The place of a sample in the depth and stencil buffers, which hold the samples below each other.
-pub(super) fn plane(draw: &Draw<'_>, [x, y]: [u32; 2], sample: u32) -> [u32; 2] {
+pub(super) fn place_of(draw: &Draw<'_>, [x, y]: [u32; 2], sample: u32) -> [u32; 2] {
     let height = draw.depth.map_or(0, |depth| depth.buffer.size()[1] / draw.state.samples);
     [x, y + sample * height]
 }
@@ -86,7 +38,8 @@ pub(super) fn plane(draw: &Draw<'_>, [x, y]: [u32; 2], sample: u32) -> [u32; 2] 
 /// The outputs of an invocation.
 #[derive(Clone, Debug)]
 pub(super) struct FragmentOutputs {
-    pub(super) role: Role,
+    /// Whether it has a fragment, and on which devices.
+    pub(super) presence: Option<Presence>,
     pub(super) samples: Samples,
     /// The components, by target.
     pub(super) written: Vec<[Written; 4]>,
@@ -123,7 +76,7 @@ pub(in crate::spirv::relation::draw) trait Ended {
 impl FragmentOutputs {
     /// The outputs of an invocation without a fragment: none.
     pub(super) fn nothing() -> FragmentOutputs {
-        FragmentOutputs { role: Role::Helper, samples: Samples::new(), written: Vec::new(), depths: SmallVec::new(), stays: false }
+        FragmentOutputs { presence: None, samples: Samples::new(), written: Vec::new(), depths: SmallVec::new(), stays: false }
     }
 }
 
@@ -131,27 +84,27 @@ impl Fragments<'_, '_> {
     /// The outputs of an invocation that has ended.
     pub(super) fn leaves(&self, quad: &Running, lane: usize, ended: &impl Ended) -> FragmentOutputs {
         let Interface { effects, profile, .. } = self.interface;
-        let mut role = quad.roles[lane];
+        let mut presence = quad.presences[lane];
         let mut samples = quad.samples[lane].clone();
         let wandering = ended.control_in_doubt(profile);
-        let demoted = ended.is_helper() && role != Role::Fragment(Presence::Elsewhere);
+        let demoted = ended.is_helper() && presence != Some(Presence::Elsewhere);
         let gone = ended.is_discarded() || demoted;
         let mut stays = !wandering || !effects.discards;
-        if role == Role::Helper || gone && !wandering {
+        if presence.is_none() || gone && !wandering {
             return FragmentOutputs::nothing();
         }
-        for sample in samples.iter_mut().filter(|sample| **sample != Role::Helper) {
+        for sample in samples.iter_mut().flatten() {
             if gone {
-                *sample = Role::Fragment(Presence::Elsewhere);
-            } else if wandering && effects.discards && *sample == Role::Fragment(Presence::Sure) {
-                *sample = Role::Fragment(Presence::Here);
+                *sample = Presence::Elsewhere;
+            } else if wandering && effects.discards && *sample == Presence::Sure {
+                *sample = Presence::Here;
             }
         }
-        role = of_samples(&samples);
+        presence = Presence::of_samples(&samples);
         // A stage that sees helper invocations may write something else where it has a fragment.
-        let unknown = match role {
+        let unknown = match presence {
             _ if gone => Some(Why::Control),
-            Role::Fragment(Presence::Elsewhere) if effects.sees_helpers => Some(Why::Coverage),
+            Some(Presence::Elsewhere) if effects.sees_helpers => Some(Why::Coverage),
             _ => None,
         };
         let mut held: SmallVec<[(u32, Scalars); 2]> = SmallVec::new();
@@ -168,11 +121,14 @@ impl Fragments<'_, '_> {
             stays &= mask.is_none_or(|mask| mask.undefined.is_none() && mask.trust.doubt.is_none());
             for ((number, sample), left_out) in (0..).zip(&mut samples).zip(&mut left_out) {
                 let before = *sample;
-                *sample = mask.map_or(before, |mask| before.masked(mask, (self.rules.in_mask)(mask.bits, number)));
-                *left_out = *sample != before && *sample == Role::Fragment(Presence::Elsewhere);
+                *sample = match (before, mask) {
+                    (Some(presence), Some(mask)) => masked(presence, mask, (self.rules.in_mask)(mask.bits, number)),
+                    _ => before,
+                };
+                *left_out = *sample != before && *sample == Some(Presence::Elsewhere);
             }
-            role = of_samples(&samples);
-            if role == Role::Helper {
+            presence = Presence::of_samples(&samples);
+            if presence.is_none() {
                 return FragmentOutputs::nothing();
             }
         }
@@ -193,7 +149,7 @@ impl Fragments<'_, '_> {
         };
         let replacing = self.interface.depth.and_then(|variable| scalar(variable, 0));
         let depths = quad.depths[lane].iter().enumerate().map(|(sample, &interpolated)| depth(sample, interpolated, replacing)).collect();
-        FragmentOutputs { role, samples, written, depths, stays }
+        FragmentOutputs { presence, samples, written, depths, stays }
     }
 
     /// The depth that a stage writes. If the depth mode or the range forbids it, a device may have
@@ -219,38 +175,48 @@ impl Fragments<'_, '_> {
 
     /// Writes all quads whose turn it is to the attachments.
     pub(in crate::spirv::relation::draw) fn commit(&mut self) {
-        while let Some(&queued) = self.queue.front() {
-            match queued {
-                Queued::Unknown => self.doubt_area(),
-                Queued::Quad(workgroup) => {
-                    let Some(left) = self.left.remove(&workgroup) else { return };
-                    let Some(quad) = self.running.remove(&workgroup) else { return };
-                    let blend = self.draw.state.blend.map(|blend| (blend, self.rules));
-                    for (lane, left) in left.into_iter().enumerate() {
-                        let pixel = quad.pixel(lane);
-                        let depth = |sample: usize| left.depths.get(sample).or(left.depths.first()).copied();
-                        let tested = (0..).zip(left.samples).map(|(sample, role)| match depth(sample) {
-                            Some(depth) if !self.interface.modes.early_fragment_tests => {
-                                let attached = (&mut self.depth, &mut self.stencil);
-                                let place = plane(self.draw, pixel, sample as u32);
-                                test(attached, (self.draw, self.rules), place, role, (depth, quad.front))
-                            }
-                            _ => role,
-                        });
-                        let tested: Samples = tested.collect();
-                        // If the fragment may be discarded, the old contents may remain.
-                        let edge = quad.edges[lane].filter(|_| left.stays);
-                        // The targets of one location are its samples, in order.
-                        let samples = tested.iter().cycle();
-                        for ((target, written), sample) in self.targets.iter_mut().zip(left.written).zip(samples) {
-                            let Role::Fragment(presence) = *sample else { continue };
-                            target.write(pixel, &written, presence, edge, (self.interface.profile, blend));
-                        }
+        while let Some(next) = self.order.pop() {
+            let raster::Next::Quad(quad, outputs) = next else {
+                self.doubt_area();
+                continue;
+            };
+            let blend = self.draw.state.blend.map(|blend| (blend, self.rules));
+            for (lane, left) in outputs.into_iter().enumerate() {
+                let pixel = quad.pixel(lane);
+                let depth = |sample: usize| left.depths.get(sample).or(left.depths.first()).copied();
+                let tested = left.samples.iter().enumerate().map(|(sample, &presence)| match depth(sample) {
+                    Some(depth) if !self.interface.modes.early_fragment_tests => {
+                        // A depth that the stage may write is of no plane.
+                        let plane = if self.interface.depth.is_none() && !self.interface.modes.depth_replacing { quad.plane } else { None };
+                        self.test((pixel, sample), presence, (depth, plane), quad.front)
                     }
+                    _ => presence,
+                });
+                let tested: Samples = tested.collect();
+                // If the fragment may be discarded, the old contents may remain.
+                let edge = quad.edges[lane].filter(|_| left.stays);
+                // The targets of one location are its samples, in order.
+                let samples = tested.iter().cycle();
+                for ((target, written), sample) in self.targets.iter_mut().zip(left.written).zip(samples) {
+                    let Some(presence) = *sample else { continue };
+                    target.write(pixel, &written, presence, edge, (self.interface.profile, blend));
                 }
             }
-            self.queue.pop_front();
         }
+    }
+
+    /// Tests a sample of a pixel, with its depth and the plane of that. `front` is whether the
+    /// primitive is front-facing, and whether all devices agree.
+    pub(super) fn test(
+        &mut self,
+        (pixel, sample): ([u32; 2], usize),
+        presence: Option<Presence>,
+        (depth, plane): (Inexact, Option<raster::Plane>),
+        (front, front_certain): (bool, bool),
+    ) -> Option<Presence> {
+        let (Some(before), Some(attached)) = (presence, &mut self.attached) else { return presence };
+        let tested = raster::Tested { depth, plane, front, front_certain };
+        attached.test(self.rules, place_of(self.draw, pixel, sample as u32), before, &tested)
     }
 
     /// Marks the whole area: a device may have any fragment of a triangle of unknown shape.
@@ -261,48 +227,9 @@ impl Fragments<'_, '_> {
                 let unknown = [Written::Unknown(Why::Coverage); 4];
                 target.write(pixel, &unknown, Presence::Elsewhere, None, (self.interface.profile, None));
             }
-            for place in (0..self.draw.state.samples).map(|sample| plane(self.draw, pixel, sample)) {
-                if let (Some(depth), Some(true)) = (&mut self.depth, self.draw.depth.map(|d| d.writes)) {
-                    depth.doubt(place);
-                }
-                if let Some(stencil) = &mut self.stencil {
-                    stencil.doubt(place);
-                }
+            for place in (0..self.draw.state.samples).map(|sample| place_of(self.draw, pixel, sample)) {
+                self.attached.iter_mut().for_each(|attached| attached.doubt(place));
             }
         }
-    }
-}
-
-/// The depth bounds test, the stencil test and the depth test, for a role and a depth. Also takes
-/// whether the triangle is front-facing, and whether all devices agree.
-pub(super) fn test(
-    (buffer, stencil): (&mut Option<DepthBuffer>, &mut Option<StencilBuffer>),
-    (draw, rules): (&Draw<'_>, &raster::Rules),
-    pixel: [u32; 2],
-    role: Role,
-    (depth, (front, front_certain)): (Inexact, (bool, bool)),
-) -> Role {
-    let (Some(buffer), Some(target), Role::Fragment(_)) = (buffer, draw.depth, role) else { return role };
-    let role = draw.state.depth_bounds.map_or(role, |bounds| role.after(buffer.within(pixel, bounds)));
-    let Role::Fragment(presence) = role else { return role };
-    let (Some(stencil), Some(of)) = (stencil, &target.stencil) else {
-        return role.after(depth_test(buffer, target, pixel, presence, depth));
-    };
-    let both = if front { [of.front, of.back] } else { [of.back, of.front] };
-    let faces = if front_certain { &both[..1] } else { &both[..] };
-    let after = role.after(stencil.test(rules, pixel, faces));
-    let passed = match after {
-        Role::Fragment(presence) => depth_test(buffer, target, pixel, presence, depth),
-        Role::Helper => raster::TestResult { passed: false, certain: true },
-    };
-    let is_present = matches!(presence, Presence::Sure | Presence::Here);
-    stencil.update(rules, pixel, faces, passed, (is_present, presence == Presence::Sure));
-    after.after(passed)
-}
-
-fn depth_test(buffer: &mut DepthBuffer, target: &DepthTarget, pixel: [u32; 2], presence: Presence, depth: Inexact) -> raster::TestResult {
-    match presence {
-        Presence::Elsewhere | Presence::Open(_) => buffer.test_absent(pixel, depth, target.compare, target.writes),
-        _ => buffer.test(pixel, depth, target.compare, target.writes, presence == Presence::Sure),
     }
 }
