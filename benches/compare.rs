@@ -1,6 +1,6 @@
-//! `compare`: 100 inputs to modules of about 200 instructions, which are compared with themselves
-//! as `smallstep compare` does it, with the search for inputs that come to the blocks left; by
-//! source, generated SPIR-V and what WSL programs are translated to.
+//! `compare` with 100 inputs, on modules of about 200 instructions that are compared with
+//! themselves. As in `smallstep compare`, this includes the search for inputs that reach further
+//! blocks. The modules are generated SPIR-V and translations of WSL programs.
 
 use std::hint::black_box;
 use std::ops::RangeInclusive;
@@ -14,19 +14,19 @@ use smallstep::theorem::wsl::{Plan, Programs, translated};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv::module::Module;
 
-/// How many modules of each source.
+/// The number of modules of each source.
 const MODULES: usize = 8;
 
-/// How many instructions each has.
+/// The number of instructions of each module.
 const INSTRUCTIONS: RangeInclusive<usize> = 190..=210;
 
-/// A module, and the seed or number of the program that it is of.
+/// A module, and the seed or index of its program.
 struct Sample {
     of: u64,
     module: Runnable,
 }
 
-/// Adds the module of these words, if it has as many instructions and more are wanted.
+/// Adds the module of these words, if its length is right and more samples are wanted.
 fn add(samples: &mut Vec<Sample>, of: u64, words: &[u32]) {
     let Ok(module) = Module::load(words) else { return };
     if samples.len() < MODULES && INSTRUCTIONS.contains(&module.instructions().len()) {
@@ -35,7 +35,7 @@ fn add(samples: &mut Vec<Sample>, of: u64, words: &[u32]) {
     }
 }
 
-/// Modules as they are generated: those whose atomics' order may show, or the others.
+/// Generated modules: those in which the order of atomics may show, or all others.
 fn generated(order_may_show: bool) -> Vec<Sample> {
     let mut samples = Vec::new();
     let mut seed = 0;
@@ -47,7 +47,7 @@ fn generated(order_may_show: bool) -> Vec<Sample> {
     samples
 }
 
-/// Modules that WSL programs of a kind are translated to.
+/// The modules of translated WSL programs of one kind.
 fn of_wsl(programs: Programs) -> Vec<Sample> {
     let extent = Extent { seed: 1, count: None, time: None, shard: (0, 1), threads: 1 };
     let mix = [programs];

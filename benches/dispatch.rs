@@ -1,7 +1,8 @@
-//! The lockstep machine beside a device, on the same dispatches in one run: instructions a second,
-//! one thread and two, with all checks on; and what the device of `SMALLSTEP_BENCH_DEVICE`
-//! (`llvmpipe` if not said) takes from words to bytes, for the whole dispatch and for one workgroup
-//! of it, whose difference is about what running takes without compiling.
+//! The lockstep machine and a device, on the same dispatches in one run. For the machine:
+//! instructions per second, on one thread and on two, with all checks. For the device of
+//! `SMALLSTEP_BENCH_DEVICE` (default: `llvmpipe`): the time from words to bytes, for the whole
+//! dispatch and for one workgroup. The difference of the two is roughly the run time
+//! without compilation.
 
 #[path = "../semantics/benches/programs/mod.rs"]
 mod programs;

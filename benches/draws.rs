@@ -1,5 +1,6 @@
-//! Five fragment shaders of the tests' scripts, 256 by 256 pixels, on one core: instructions a
-//! second of the lockstep machine by definite values, and over sets beside samples by the relation.
+//! Five fragment shaders of the tests' scripts, 256 by 256 pixels, on one core, in instructions per
+//! second. The lockstep machine runs them by definite values, and over sets beside samples by
+//! the relation.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -15,7 +16,8 @@ use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Draw, Lim
 use smallstep_semantics::spirv::lockstep::FragmentProgram;
 use smallstep_semantics::spirv::{self, Buffer, Module, Relation, assemble};
 
-/// A sort, a search, nested loops over integers, and two with loops that end at different times.
+/// A sort, a search, nested loops over integers, and two shaders with loops that end at
+/// different times.
 const SHADERS: [&str; 5] = ["sort_bubble", "queens", "hue_wheel", "mandelbrot", "march_plane_box"];
 
 const SIDE: u32 = 256;

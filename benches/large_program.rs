@@ -1,5 +1,5 @@
-//! Typing and translation of a program of 10,000 nodes: lets and functions nested a thousand deep,
-//! each used further in.
+//! Typing and translation of a program of 10,000 nodes. Lets and functions are nested a thousand
+//! deep, and each is used further inside.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use smallstep::compile::lambda_v::{Options, translate};
@@ -13,8 +13,8 @@ fn large() -> Program {
     let mut text = String::from("(let ((x0 (x (frag-coord)))) ");
     let depth = 560;
     for i in 1..=depth {
-        // A function of this level, which the sum at the bottom applies, and a value
-        // that is used once.
+        // A function of this level, which the sum at the bottom applies, and a value that is
+        // used once.
         write!(text, "(let ((f{i} (func (a) (+ a {i}))) (x{i} (max {i} x0))) ").expect("fits");
     }
     text += "(+ 0";

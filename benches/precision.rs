@@ -1,8 +1,9 @@
-//! How fast results of functions of one number are judged on one thread, over inputs spread evenly
-//! over all 2^32: 256 runs of 256 consecutive ones. Two devices: one whose results are correctly
-//! rounded, and one that computes GLSL's formulas in 32 bits and has zero for small sines.
+//! The speed of judging results of functions of one number, on one thread. The inputs are spread
+//! evenly over all 2^32: 256 runs of 256 consecutive inputs. There are two devices. One rounds
+//! correctly. The other computes GLSL's formulas in 32 bits, with zero as the sine of
+//! small numbers.
 //!
-//! 2^32 inputs on 16 cores take 268 times as many seconds as one input takes microseconds.
+//! If one input takes t microseconds, 2^32 inputs on 16 cores take 268·t seconds.
 //!
 //! `cargo bench --bench precision -- Tan` measures one function.
 
@@ -13,7 +14,7 @@ use smallstep::precision::{Function, Judge, Tally};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::number::reference::{Direction, Rounded, rounded};
 
-/// Runs of consecutive inputs, and inputs of one.
+/// The number of runs of consecutive inputs, and the number of inputs in a run.
 const RUNS: u32 = 256;
 const RUN: u32 = 256;
 
@@ -24,7 +25,7 @@ fn correctly_rounded(function: &Function, x: f32) -> f32 {
     }
 }
 
-/// As a device may, all in 32 bits.
+/// The result of a device that computes a formula in 32 bits.
 fn by_formula(function: &Function, x: f32) -> f32 {
     let sine = |x: f32| if x.abs() < 2f32.powi(-24) { 0.0 } else { x.sin() };
     let root = |x: f32| 1.0 / (1.0 / x.sqrt());

@@ -1,6 +1,6 @@
-//! Generated programs per second through the whole theorem without a device, on one thread, one
-//! pixel each: generate, resolve, type, translate, load, run both semantics, compare. And steps per
-//! second of the λV machine, on examples/sphere.lv.
+//! Generated programs per second through the whole theorem without a device, on one thread and one
+//! pixel each: generate, resolve, type, translate, load, run both semantics, compare. Also steps
+//! per second of the λV machine on examples/sphere.lv.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use smallstep::generate::Limits;
@@ -45,7 +45,7 @@ fn campaign(c: &mut Criterion) {
     group.finish();
 }
 
-/// One pixel in 16 of each row and column of 256.
+/// Every 16th pixel of every 16th row of 256 by 256.
 fn sphere(c: &mut Criterion) {
     let program = Program::read(include_str!("../examples/sphere.lv")).expect("reads");
     let e = program.outputs[0].term;

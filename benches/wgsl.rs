@@ -1,5 +1,6 @@
-//! SPIR-V → WGSL, beside naga's own, in process on the same modules: those that both convert, of
-//! generated SPIR-V, of λV and of WSL. The ratio is naga's time by ours.
+//! SPIR-V → WGSL beside naga's conversion, in one process. Both convert the same modules of
+//! generated SPIR-V, λV and WSL, namely those that both accept. The ratio is naga's time divided
+//! by ours.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -17,19 +18,20 @@ use smallstep::theorem::wsl::{Plan, Programs, translated};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv::bytes_of_words;
 
-/// How many modules of each source.
+/// The number of modules of each source.
 const MODULES: usize = 200;
 
-/// How often all of them are converted for the ratio; the shortest time counts.
+/// The number of rounds for the ratio. Each round converts all modules, and the shortest
+/// time counts.
 const ROUNDS: usize = 100;
 
-/// A module as both take it: its words, and the bytes of its file.
+/// A module for both converters: its words, and the bytes of its file.
 struct Input {
     words: Vec<u32>,
     bytes: Vec<u8>,
 }
 
-/// naga's reading, validation and writing; `None` where it refuses the module.
+/// Reads, validates and writes with naga. `None` if naga refuses the module.
 fn by_naga(input: &Input) -> Option<String> {
     let module = parse_u8_slice(&input.bytes, &Reading { adjust_coordinate_space: false, ..Reading::default() }).ok()?;
     let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module).ok()?;
@@ -40,8 +42,8 @@ fn by_ours(input: &Input) -> Option<String> {
     convert(&input.words, &Options::default()).ok().map(|converted| converted.text)
 }
 
-/// The shortest times of several rounds, here and by naga in turn, in seconds: what else the
-/// machine does meets both.
+/// The shortest times of several rounds in seconds: ours and naga's. The rounds alternate, so that
+/// other load on the machine affects both.
 fn shortest(modules: &[Input]) -> (f64, f64) {
     let round = |conversion: fn(&Input) -> Option<String>| {
         let begun = Instant::now();
@@ -55,7 +57,7 @@ fn shortest(modules: &[Input]) -> (f64, f64) {
     (ours, naga)
 }
 
-/// The modules by source: SPIR-V as it is generated, λV programs, and WSL programs of every kind.
+/// The modules by source: generated SPIR-V, λV programs, and WSL programs of every kind.
 fn sources() -> [(&'static str, Vec<Vec<u32>>); 3] {
     let spirv = (1..=MODULES as u64).map(|seed| case(seed, &Limits::default()).words).collect();
     let lambda_v = dispatches(1, Profile::Wgsl, (1, 1)).take(MODULES).map(|dispatch| dispatch.words.to_vec()).collect();

@@ -1,6 +1,7 @@
 //! WSL: generated programs per second through the theorem without a device (generate, validate,
-//! translate, load, run both sides, compare), in the shares of a campaign on one thread and on two,
-//! and by kind of program on one; and on one the compilation of a program of 10,000 lines.
+//! translate, load, run both sides, compare). The mix of a campaign runs on one thread and on two,
+//! and each kind of program on one. Also the compilation of a program of 10,000 lines on
+//! one thread.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use smallstep::compile::wsl::{Options, translate};
@@ -12,9 +13,9 @@ use smallstep_semantics::wsl::validate::validate;
 use std::fmt::Write;
 use std::hint::black_box;
 
-/// A campaign as `smallstep fuzz-wsl --through spirv --short` runs it: programs of about 30
-/// statements in the shares of a campaign, WSL's machine on every definite one, its relation on
-/// every open and racing one and on one in ten of the others.
+/// A campaign as `smallstep fuzz-wsl --through spirv --short` runs it, with programs of about 30
+/// statements. WSL's machine runs every definite program. Its relation runs every open and every
+/// racing program, and one in ten of the others.
 fn campaign(c: &mut Criterion) {
     const PROGRAMS: u64 = 2000;
     let mut group = c.benchmark_group("WSL campaign");
@@ -36,7 +37,8 @@ fn theorem(c: &mut Criterion) {
     const PROGRAMS: u64 = 100;
     let mut group = c.benchmark_group("WSL theorem");
     group.throughput(Throughput::Elements(PROGRAMS)).sample_size(10);
-    // The machine on every definite program; WSL's relation on every open one, and on one in ten.
+    // The machine runs every definite program. WSL's relation runs every open program, and one in
+    // ten of the others.
     for (references, share) in [(0, "machine"), (10, "relation on one in ten")] {
         for &programs in Programs::ALL.iter().filter(|programs| references > 0 || !programs.race()) {
             let extent = Extent { seed: 1, count: None, time: None, shard: (0, 1), threads: 1 };
@@ -56,7 +58,7 @@ fn theorem(c: &mut Criterion) {
     group.finish();
 }
 
-/// A program of about so many lines: functions of a hundred lines, which the entry point calls.
+/// A program of about that many lines: functions of a hundred lines, which the entry point calls.
 fn large(lines: usize) -> String {
     let mut text = String::new();
     let functions = lines / 100;

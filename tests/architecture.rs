@@ -1,14 +1,15 @@
-//! The arrows of ARCHITECTURE.md: no room of the library names one that they do not lead to. Every
-//! invariant of that page names tests, and these and the ones that CONTRIBUTING.md names exist.
+//! The arrows of ARCHITECTURE.md: no room of the library names a room that its arrows do not lead
+//! to. Every invariant on that page names tests. These tests and the tests that CONTRIBUTING.md
+//! names exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// For each room, those that arrows lead to from it, in any number of steps.
+/// For each room, the rooms that arrows lead to in any number of steps.
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
-/// The sentence of the page: chains `a → {b, c} → d`, with `;` between them.
+/// Reads the sentence of the page: chains `a → {b, c} → d`, separated by `;`.
 fn arrows(page: &str) -> Arrows {
     let (_, rest) = page.split_once("Arrows point one way:").expect("the page has the sentence");
     let (sentence, _) = rest.split_once('.').expect("it ends");
@@ -33,14 +34,14 @@ fn arrows(page: &str) -> Arrows {
     }
 }
 
-/// Every room that a file names after this prefix.
+/// The rooms that a text names after this prefix.
 fn named(text: &str, prefix: &str) -> BTreeSet<String> {
     let room = |after: &str| after.split(|c: char| c != '_' && !c.is_ascii_lowercase()).next().unwrap_or_default().to_string();
     text.match_indices(prefix).map(|(at, _)| room(&text[at + prefix.len()..])).collect()
 }
 
-/// Which room names which, with a file that does so; of the command line, what it
-/// names of the library.
+/// The pairs of a room and a room that it names, each with a file. For the command line, the rooms
+/// of the library that it names.
 fn uses() -> BTreeMap<(String, String), String> {
     fn visit(path: &Path, room: &str, uses: &mut BTreeMap<(String, String), String>) {
         if path.is_dir() {
@@ -65,7 +66,7 @@ fn uses() -> BTreeMap<(String, String), String> {
     uses
 }
 
-/// What no arrow allows: `from → to (file)`.
+/// The uses that no arrow allows, as `from → to (file)`.
 fn against(arrows: &Arrows) -> Vec<String> {
     let allowed = |from: &String, to: &String| arrows.get(from).is_some_and(|led_to| led_to.contains(to));
     uses().iter().filter(|((from, to), _)| !allowed(from, to)).map(|((from, to), file)| format!("{from} → {to} ({file})")).collect()
@@ -104,8 +105,8 @@ fn missing_tests(page: &str) -> Vec<String> {
     named_tests(page).into_iter().filter(|(file, name)| !has_test(file, name)).map(|(file, name)| format!("{file}::{name}")).collect()
 }
 
-/// The rows of the tables of invariants whose second column names no test, nor
-/// what else holds them.
+/// The rows of the tables of invariants whose second column names neither a test nor the
+/// type checker.
 fn unheld(page: &str) -> Vec<&str> {
     let (_, invariants) = page.split_once("## Invariants").expect("the page has invariants");
     let (invariants, _) = invariants.split_once("\n## ").expect("another section follows");
@@ -131,7 +132,7 @@ fn a_test_that_is_not_there_is_seen() {
     assert_eq!(unheld(table), ["| two | `tests/a.rs` |"]);
 }
 
-/// Every Rust file below a folder, but for the command line, which is no library.
+/// Every Rust file below a folder, without the command line, which is no library.
 fn sources(folder: &Path, files: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(folder).expect("it is read") {
         let path = entry.expect("an entry").path();
@@ -152,7 +153,7 @@ fn libraries() -> Vec<(String, String)> {
     files
 }
 
-/// Whether a `Result` in a signature without blanks has `String` for its error.
+/// Whether a `Result` in a signature without whitespace has the error type `String`.
 fn has_string_error(signature: &str) -> bool {
     signature.match_indices("Result<").any(|(at, found)| {
         // A comma may follow the last argument.
@@ -179,8 +180,8 @@ fn has_string_error(signature: &str) -> bool {
     })
 }
 
-/// The public functions and types of a text, and how texts are parsed, that have a sentence for
-/// an error instead of a type.
+/// The public functions and types of a text whose error is a `String`. Methods of public traits and
+/// `FromStr` implementations count too.
 fn string_errors(text: &str) -> Vec<String> {
     let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let code = code.join("\n");
@@ -203,7 +204,8 @@ fn string_errors(text: &str) -> Vec<String> {
     found
 }
 
-/// The types of a text that are errors and may not get another kind or field later.
+/// The error types of a text without `#[non_exhaustive]`, to which no variant or field can be
+/// added later.
 fn exhaustive_errors(text: &str) -> Vec<String> {
     let names = text.lines().filter_map(|line| line.split_once("Error for ").filter(|(before, _)| before.starts_with("impl")));
     let names = names.map(|(_, rest)| rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default());
@@ -214,13 +216,13 @@ fn exhaustive_errors(text: &str) -> Vec<String> {
         };
         let lines: Vec<&str> = text.lines().collect();
         let at = lines.iter().position(|line| declared(line));
-        // What is declared otherwise is not public.
+        // A type that is declared in another way is not public.
         at.is_none_or(|at| lines[..at].iter().rev().take_while(|line| line.starts_with("#[")).any(|line| *line == "#[non_exhaustive]"))
     };
     names.filter(|name| !is_open(name)).map(str::to_string).collect()
 }
 
-/// What is found in each file.
+/// The findings in all files of the libraries, each with its file.
 fn in_libraries(found: fn(&str) -> Vec<String>) -> Vec<String> {
     let of_file = |(file, text): (String, String)| found(&text).into_iter().map(move |what| format!("{file}: {what}"));
     libraries().into_iter().flat_map(of_file).collect()

@@ -1,5 +1,5 @@
-//! Every builtin, at every type that it has, against a second implementation that shares nothing
-//! with the table and the number library.
+//! Every builtin, at each of its types, against a second implementation that shares nothing with
+//! the table and the number library.
 
 use smallstep::theorem::Verdict;
 use smallstep::theorem::case::{Case, NoCase, Settings};
@@ -46,7 +46,8 @@ fn every_overload_has_its_second_value() {
     }
 }
 
-/// The λV machine's value is the second one, and the translated program shows it.
+/// The λV machine computes the value of the second implementation, and the translated program
+/// shows it.
 #[test]
 fn programs_of_one_builtin_have_its_second_value_from_end_to_end() {
     let settings = Settings { size: (1, 1), ..Settings::default() };

@@ -1,5 +1,5 @@
-//! Campaigns: reproducible whatever the threads, taken up again from a journal,
-//! and never counted twice.
+//! Campaigns: reproducible for any number of threads, resumed from a journal, and never
+//! counted twice.
 
 use serde_json::{Value, json};
 use smallstep::generate::{Limits, Mode};
@@ -51,13 +51,13 @@ fn nothing_depends_on_threads_or_shards() {
     assert_eq!(one, shards);
 }
 
-/// The text of a journal of this campaign: its first line, then these.
+/// The text of a journal of this campaign: the header, then these lines.
 fn journal_text(plan: &Plan, lines: &[Value]) -> String {
     let header = json!({"schema": 2, "kind": "campaign", "plan": plan.identity(None)});
     std::iter::once(&header).chain(lines).map(|line| format!("{line}\n")).collect()
 }
 
-/// What each chunk of three comes to.
+/// The tallies of three chunks.
 fn chunks(plan: &Plan) -> Vec<Tally> {
     (0..3).map(|i| run(&Plan { shard: (i, 3), ..plan.clone() }, Journal::none())).collect()
 }
@@ -72,8 +72,9 @@ fn an_interrupted_campaign_goes_on() {
     assert_eq!(run(&whole, open().expect("opens")), tally, "nothing is counted twice");
     let of = chunks(&whole);
 
-    // A line for each chunk, as older versions wrote them, and ranges that cross chunks; each cut
-    // in the middle of the last line, as an interruption would.
+    // The first journal has a line for each chunk, as older versions wrote it. The second has
+    // ranges that cross chunks. Each is also cut in the middle of its last line, as by
+    // an interruption.
     let by_chunks = journal_text(&whole, &[0, 2, 1].map(|i| json!({"chunk": i, "tally": of[i].to_json()})));
     let (mut outer, inner) = (of[0].clone(), of[1].clone());
     outer.add(of[2].clone());
@@ -88,7 +89,7 @@ fn an_interrupted_campaign_goes_on() {
             assert_eq!(run(&whole, open().expect("opens")), tally, "nothing is counted twice");
         }
     }
-    // Of a first line too.
+    // The header may be cut too.
     std::fs::write(&path, &journal_text(&whole, &[])[..30]).expect("written");
     assert_eq!(run(&whole, open().expect("opens")), tally);
 }
@@ -191,12 +192,12 @@ fn one_process_at_a_time_has_a_journal() {
 
 #[test]
 fn shards_have_no_end_that_is_too_large() {
-    // The first chunk of this shard would begin beyond what an index may be.
+    // The first chunk of this shard would begin beyond the greatest index.
     let plan = Plan { shard: (u64::MAX - 1, u64::MAX), count: None, ..plan(CHUNK, 1) };
     assert_eq!(run(&plan, Journal::none()), Tally::default());
 }
 
-/// Against a plain set, on every small range.
+/// The indices behave like a plain set, for all small ranges.
 #[test]
 fn indices_are_a_set_of_numbers() {
     let small = || (0..5u64).flat_map(|first| (0..6).map(move |past| first..past));
@@ -259,7 +260,7 @@ fn programs_are_judged_under_every_profile() {
         let mut plan = Plan { limits: Limits { rough_percent: 50, ..Limits::default() }, ..plan(CHUNK, 2) };
         plan.settings.profile = profile;
         let tally = run(&plan, Journal::none());
-        // A translation that declared something else would be a finding.
+        // A translation that declared other float controls would be a finding.
         let first = tally.findings.first().map(|finding| &finding.what);
         assert_eq!(first, None, "{profile:?}");
         let declares_modes = profile.controls().modes().next().is_some();
@@ -318,8 +319,8 @@ fn nine_in_ten_components_of_rough_programs_are_decided() {
     println!("rough, strict: {acceptance}");
 }
 
-/// A campaign over programs with approximate conditions, with something planted in the target
-/// machine's runs over sets.
+/// A campaign over programs with approximate conditions, and a bug planted in the target machine's
+/// runs over sets.
 fn planted_in_sets(plant: fn(&mut Rules)) -> Tally {
     let mut plan = Plan { limits: Limits { rough_percent: 100, ..Limits::default() }, near_misses: 0, ..plan(2 * CHUNK, 2) };
     plant(&mut plan.settings.planted.target_sets);
@@ -328,7 +329,7 @@ fn planted_in_sets(plant: fn(&mut Rules)) -> Tally {
 
 #[test]
 fn wrong_runs_over_sets_are_caught() {
-    // A result may be a number more than it may; every comparison goes one way.
+    // `further` adds a number to every set. `unread` decides every comparison one way.
     let further: fn(&mut Rules) = |rules| {
         rules.allowed = |profile, instruction, args| {
             let one_more = |set: Set| set.union(Set::point(set.hull().map_or(f64::NAN, |h| 1.0 + 2.0 * h.high.abs())));
@@ -353,7 +354,8 @@ fn runs_over_sets_that_narrow_wrongly_are_caught() {
         campaign::judge(&tree, &settings, &mut Tally::default()).verdict
     };
     assert_eq!(verdict(sets::narrowed).why(), "");
-    // By the other outcome, and not at all: the target may then show what the source may not.
+    // Narrowed by the opposite outcome, and not narrowed. In both cases, the target may show values
+    // that the source may not.
     for planted in [(|p, i, x, y, holds| sets::narrowed(p, i, x, y, !holds)) as Narrowed, |_, _, x, y, _| [x.set, y.set]] {
         let why = verdict(planted).why();
         assert!(why.contains("over sets, expected one of 0.25 or [0.499"), "{why}");
@@ -364,7 +366,8 @@ type Narrowed = fn(Profile, Instruction, &Operand, &Operand, bool) -> [Set; 2];
 
 #[test]
 fn the_printed_theorem_is_refuted_by_a_campaign() {
-    // LV-5: by name, an unused argument that diverges is harmless in λV and not in its translation.
+    // LV-5: by name, an unused argument that diverges is harmless in λV, but not in
+    // its translation.
     let printed = Settings { theorem: Theorem::Printed, references: false, size: (2, 2), ..Settings::default() };
     let mut plan = plan(CHUNK, 2);
     plan.settings = printed;

@@ -42,7 +42,7 @@ fn an_expected_verdict_is_the_success() {
     assert_eq!(code(&expecting("agree"), LV5), 1);
 }
 
-/// What would check nothing cannot find anything wrong: it is no success.
+/// A command that would check nothing is a usage error and no success.
 #[test]
 fn what_checks_nothing_is_a_usage_error() {
     let average = "examples/spirv/average.spvasm";
@@ -75,7 +75,8 @@ fn what_checks_nothing_is_a_usage_error() {
     );
 }
 
-/// An option that what is run does not use is an error, with a near miss of each that is used.
+/// An option that the program does not use is an error. The last cases are near misses: each option
+/// is used.
 #[test]
 fn options_of_no_use_are_errors() {
     let (average, values, disc) = ("examples/spirv/average.spvasm", "examples/wsl/values.wsl", "examples/amber/disc.amber");
@@ -109,7 +110,7 @@ fn options_of_no_use_are_errors() {
     assert_eq!(code(&["trace", "-", "--strategy", "random", "--seed", "3", "--width", "9"], "(+ 1 2)"), 0);
 }
 
-/// What is wrong is named by what the user has written.
+/// An error names what the user has written.
 #[test]
 fn errors_name_what_was_written() {
     let average = "examples/spirv/average.spvasm";
@@ -128,13 +129,13 @@ fn errors_name_what_was_written() {
     let glsl = "#!amber\nSHADER compute main GLSL\nvoid main() {}\nEND\nPIPELINE compute p\n  ATTACH main\nEND\nRUN p 1 1 1\n";
     let shown = smallstep(&["run", "-"], glsl);
     assert!(shown.code == 6 && shown.err.contains("--glsl-compiler"), "{} {}", shown.code, shown.err);
-    // The devices of other commands are engines here.
+    // Here `--device` names an engine. In other commands it names an adapter.
     let shown = smallstep(&["run", "-", "--device", "no such device"], "1");
     assert!(shown.code == 3 && shown.err.contains("no engine is called \"no such device\""), "{} {}", shown.code, shown.err);
-    // Every order goes on for ever: there is no value to print, and that is said.
+    // Every reduction order goes on for ever. No value is printed, and the command says so.
     let shown = smallstep(&["trace", "-", "--strategy", "all"], "((rec-func (d) (if (eq d 1) d (rec d))) 0)");
     assert!(shown.code == 3 && shown.out.starts_with("diverges: "), "{} {}", shown.code, shown.out);
-    // What a folder holds and is not checked is said.
+    // The command names the parts of a folder that it does not check.
     let shown = smallstep(&["check", "--device", "none", "--size", "1x1", "--json", "examples/spirv", "examples/gradient.lv"], "");
     assert!(shown.code == 2 && shown.err.contains("examples/spirv"), "{} {}", shown.code, shown.err);
     std::fs::copy("examples/gradient.lv", folder.path().join("a.lv")).expect("copied");
@@ -166,7 +167,7 @@ fn json_is_one_object_a_line_and_a_summary() {
 fn known_disagreements_must_be_readable_and_are_about_devices() {
     let quirks = concat!(env!("CARGO_MANIFEST_DIR"), "/spec-tests/quirks");
     assert_eq!(code(&["check", "--device", "none", "--known", quirks, "-"], "1"), 0);
-    // What the semantics disagree on among themselves is never known.
+    // A disagreement between the semantics is never a known one.
     assert_eq!(code(&["check", "--device", "none", "--theorem", "printed", "--known", quirks, "-"], LV5), 1);
     for command in [&["check", "-"][..], &["fuzz", "--count", "1"]] {
         let shown = smallstep(&[command, &["--device", "none", "--known", "no-such-folder"]].concat(), "1");
@@ -190,7 +191,7 @@ fn errors_show_their_line() {
     assert!(binary.err.contains("no UTF-8 text"));
 }
 
-/// A file in one language is never read by the rules of another, whatever its name is.
+/// A file in one language is never read by the rules of another, whatever its name.
 #[test]
 fn programs_are_read_in_their_own_language() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -217,7 +218,7 @@ fn programs_are_read_in_their_own_language() {
     let lambda_v = file("lambda.txt", "(vec2 1 2)");
     assert_eq!(smallstep(&["type", &lambda_v], "").out, "Vec(2,f)\n");
     assert!(smallstep(&["call", &lambda_v, "f(1)"], "").err.contains("this is λV, and WSL is needed here"));
-    // What shows no language has none, until it is said.
+    // Text that belongs to no language needs `--language`.
     let unknown = smallstep(&["type", "-"], "1 2");
     assert!(unknown.code == 2 && unknown.err.contains("say --language with lambda-v"), "{}", unknown.err);
     assert!(smallstep(&["type", "-", "--language", "lambda-v"], "1 2").err.contains("error[lv/program-form]"));
@@ -228,7 +229,7 @@ fn programs_are_read_in_their_own_language() {
     assert!(smallstep(&["trace", "-"], script).err.contains("this is an Amber script"));
 }
 
-/// The greatest index of each subgroup.
+/// A module that stores the greatest index of each subgroup.
 const GREATEST: &str = "; Version: 1.3
 OpCapability Shader OpCapability GroupNonUniformArithmetic OpMemoryModel Logical GLSL450
 OpEntryPoint GLCompute %main \"main\" %index
@@ -247,8 +248,8 @@ OpDecorate %buffer DescriptorSet 0 OpDecorate %buffer Binding 0
 OpStore %p %s OpReturn OpFunctionEnd
 ";
 
-/// Where nobody knows which invocations are a subgroup, or which of them go on together, a run says
-/// of how many bytes devices may show others.
+/// If it is open which invocations form a subgroup, or which of them go on together, the run says
+/// in how many bytes devices may show other values.
 #[test]
 fn what_devices_may_show_otherwise_is_said() {
     let run = |text: &str, mapping: &str| {
@@ -262,7 +263,8 @@ fn what_devices_may_show_otherwise_is_said() {
     assert!(any.out.contains(shown), "{}", any.out);
     let note = "note: devices may show other values in 32 bytes: it depends on which invocations, vertices or quads are a subgroup";
     assert!(any.err.contains(note), "{}", any.err);
-    // Of 4 and 5, which came by two ways, without 6 and 7.
+    // The maximum of invocations 4 and 5, which come by two ways. Invocations 6 and 7 do not
+    // take part.
     let ways = "%bool = OpTypeBool %u4 = OpConstant %uint 4 %u6 = OpConstant %uint 6 %main = OpFunction";
     let parted = "%few = OpULessThan %bool %i %u6 OpSelectionMerge %out None OpBranchConditional %few %in %out
         %in = OpLabel %one = OpIEqual %bool %i %u4 OpSelectionMerge %m None OpBranchConditional %one %y %m
@@ -291,7 +293,7 @@ fn a_reader_that_goes_away_is_no_crash() {
     assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Reading from a pipe might wait, and from a device go on, for ever.
+/// Reading from a pipe might block for ever, and reading from a device might not end.
 #[cfg(unix)]
 #[test]
 fn what_is_no_regular_file_is_not_read() {
@@ -319,7 +321,7 @@ fn what_is_no_regular_file_is_not_read() {
         let checked = smallstep(&["check", file], "");
         assert!(checked.code == 2 && checked.err.contains("neither a file nor a folder"), "{}", checked.err);
     }
-    // In a folder that is searched, it is a program that cannot be read.
+    // In a searched folder, it is a program that cannot be read.
     let searched = smallstep(&["check", "--device", "none", folder.path().to_str().expect("it is UTF-8")], "");
     assert!(searched.code == 2 && searched.out.contains("no regular file"), "{}{}", searched.out, searched.err);
     let journal = smallstep(&["fuzz", "--count", "1", "--journal", "/dev/full"], "");
@@ -363,8 +365,8 @@ fn standard_input_may_be_wsl() {
     }
 }
 
-/// By name, an argument that nothing uses costs nothing; its translation computes it. If it ends,
-/// the two agree; if it may not, nothing is known.
+/// In call by name, an unused argument is not evaluated. The translation computes it. If the
+/// argument terminates, the two agree. If it may not terminate, nothing is known.
 #[test]
 fn only_what_provably_diverges_refutes_the_printed_theorem() {
     let unused = |rounds: u32| {
@@ -377,7 +379,7 @@ fn only_what_provably_diverges_refutes_the_printed_theorem() {
     }
 }
 
-/// What a killed command has written is gone with it.
+/// The output file of a killed command is gone.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_vectors_file_that_is_interrupted_leaves_nothing() {
@@ -400,7 +402,7 @@ fn a_vectors_file_that_is_interrupted_leaves_nothing() {
     assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 1);
 }
 
-/// Counts in two numbers, so that no two rounds of minutes are alike.
+/// Counts in two numbers, so that no state repeats for minutes.
 const FOR_EVER: &str =
     "((rec-func (n m) (if (less-than n 0) n (rec (if (less-than m 1000) n (+ n 1)) (if (less-than m 1000) (+ m 1) 0)))) 1 0)";
 
@@ -419,8 +421,8 @@ const GROUP: &str = "[numthreads(2, 1, 1)] compute void main(uint lane : SV_Grou
                      { while (true) out[lane] += 1; }";
 const SHADE: &str = "fragment float4 main() : SV_Target 0 { float4 c; while (true) c.x += 1.0; return c; }";
 
-/// Fuel for minutes and one second: each engine of each language ends by the time, in `run`,
-/// `check` and `call`.
+/// With fuel for minutes and a time limit of one second, each engine of each language ends in time,
+/// in `run`, `check` and `call`.
 #[test]
 fn everything_ends_by_its_time() {
     let variable = "%out = OpTypePointer Output %v4\n%colour = OpVariable %out Output\n";
@@ -431,7 +433,7 @@ fn everything_ends_by_its_time() {
         let run = |more: &[&'static str]| [&["run", "-", "--engine", engine][..], more].concat();
         cases.push((run(&[]), FOR_EVER));
         cases.push((run(&[]), &dispatch));
-        // Drawn over the screen, and pixel by pixel.
+        // As a draw over the screen, and pixel by pixel.
         cases.push((run(&["--robustness", "none"]), &fragment));
         cases.push((run(&[]), &fragment));
         cases.push((run(&["--set", "0.0=u32:0,0"]), GROUP));
@@ -452,7 +454,7 @@ fn everything_ends_by_its_time() {
     }
 }
 
-/// A time that is enough changes nothing.
+/// A sufficient time limit does not change the output.
 #[test]
 fn what_ends_in_time_shows_what_it_shows_without() {
     let values = ["call", "examples/wsl/values.wsl", "median(3, 1, 2)", "at(7)"];

@@ -1,19 +1,20 @@
 //! Compute modules on the command line: values, undefined behaviour with its place, exit codes,
-//! what is malformed, traces.
+//! malformed input, traces.
 
 mod common;
 
 use common::command::{Shown, smallstep};
 use serde_json::{Value, json};
 
-/// Divides the SpecId 7 (100) by each value in turn; the division has a source line.
+/// Divides the specialization constant with SpecId 7 (100) by each value in turn. The division has
+/// a source line.
 const DIVIDE: &str = include_str!("common/modules/divide.spvasm");
 
 /// Calls a function that stores `VALUE` at offset 0 and a push constant at offset 4.
 const STORE: &str = include_str!("common/modules/store.spvasm");
 
-/// A fragment stage that counts its invocations and stores `VALUE` for each pixel; %at is ten times
-/// its number in rows of four.
+/// A fragment stage that counts its invocations and stores `VALUE` for each pixel. `%at` is ten
+/// times the pixel's number in rows of four.
 const MARK: &str = include_str!("common/modules/mark.spvasm");
 
 fn run(module: &str, args: &[&str]) -> Shown {
@@ -74,7 +75,7 @@ fn undefined_behaviour_has_its_clause_and_every_place() {
 
 #[test]
 fn several_are_collected_where_the_run_keeps_going() {
-    // Invocation 1 divides by zero, and invocation 3 is beyond the array.
+    // Invocation 1 divides by zero, and invocation 3 accesses an element beyond the array.
     let args = ["--set", "0.2=u32:9,1,0,4"];
     let count = |shown: &Shown| shown.err.matches("undefined[").count();
     assert_eq!(count(&run(DIVIDE, &args)), 1);
@@ -133,7 +134,7 @@ fn exit_codes_say_why_there_is_no_value() {
     assert!(robust.code == 5 && !robust.err.contains("note:"), "{}", robust.err);
 }
 
-/// Without `--fuel`, on one core of a slow machine too.
+/// Without `--fuel`. The limit of a minute holds on one core of a slow machine.
 #[test]
 fn an_endless_loop_in_one_invocation_ends_within_a_minute() {
     let text =
@@ -184,8 +185,8 @@ fn fragment_modules_draw_a_screen() {
     let (machine, reference) = (smallstep(&given, ""), smallstep(&[&given[..], &["--engine", "reference"]].concat(), ""));
     assert!(machine.code == 0 && machine.err.is_empty(), "{}", machine.err);
     assert_eq!(machine.out, reference.out);
-    // Two lines each way: at x = 1.5 / 8 · 2 = 0.375 the distance is 0.125, half of the 0.25 from
-    // pixel to pixel.
+    // Two lines in each direction. At x = 1.5 / 8 · 2 = 0.375 the distance to a line is 0.125,
+    // half of the 0.25 between pixels.
     let pixel = smallstep(&[&given[..], &["--pixel", "1,0"]].concat(), "");
     assert_eq!(pixel.out, "(1,0)  0.5 (0x3f000000)  0.5 (0x3f000000)  0.5 (0x3f000000)  1 (0x3f800000)\n");
     let traced = smallstep(&["trace", grid, "--input", "0=screen", "--push", "f32:2", "--size", "8x8", "--pixel", "1,0"], "");
@@ -219,7 +220,7 @@ fn what_fragments_write_is_shown_by_type() {
         let words: Vec<u32> = [16].into_iter().chain((0..16).map(|n| 10 * n)).collect();
         assert_eq!(std::fs::read(&file).expect("it is there"), words.into_iter().flat_map(u32::to_le_bytes).collect::<Vec<_>>());
         std::fs::remove_file(&file).expect("it was there");
-        // One pixel is shown of the picture, and the memory of the whole screen.
+        // One pixel of the picture is shown, and the buffers after the whole screen.
         let pixel = run(&module, &[&given[..], &["--engine", engine, "--size", "4x4", "--pixel", "3,0"]].concat());
         assert!(pixel.out.starts_with("(3,0)  1 (0x3f800000)\n0.2 ") && pixel.out.ends_with(marks), "{engine}: {}", pixel.out);
     }
@@ -354,7 +355,7 @@ fn images_with_layers_of_three_dimensions_and_cubes_are_given_and_shown() {
     for engine in ["machine", "reference"] {
         let shown = shown("2x2 layers=2", engine);
         assert_eq!((shown.code, shown.err.as_str()), (0, ""));
-        // Texel (1, 0) of layer 1, twice; texel (1, 1, 1); the face at -z, which is the last.
+        // Texel (1, 0) of layer 1, twice. Texel (1, 1, 1). The face at -z, which is the last.
         assert!(shown.out.contains("[0..5] = 6 6 18 26 2\n"), "{}", shown.out);
         assert!(shown.out.contains("0.3 R32_UINT, 2x2x2\n  (11) (12)\n  (13) (14)\n  (15) (16)\n  (90) (18)\n"), "{}", shown.out);
         assert!(shown.out.contains("0.5 R32_UINT, 2x1x2\n  (31) (32)\n  (33) (70)\n"), "{}", shown.out);
@@ -373,12 +374,12 @@ fn cubes_with_layers_are_given_and_shown() {
         run(text, &args)
     };
     for engine in ["machine", "reference"] {
-        // The face at -y of the second cube, of the row at the side of +z, the column at +x; and
+        // The face at -y of the second cube, in the row on the side of +z, the column at +x. Then
         // i0j0 beside it.
         let two = shown(CUBES, engine, &cubes("cube 2x2 layers=2", 48));
         assert_eq!((two.code, two.err.as_str()), (0, ""));
         assert!(two.out.contains("[0..3] = 37 36 2\n"), "{}", two.out);
-        // Of one cube the second is the first.
+        // With one cube, the second cube is the first.
         let one = shown(CUBES, engine, &cubes("cube 2x2 layers=1", 24));
         assert!(one.out.contains("[0..3] = 13 12 1\n"), "{}", one.out);
     }
@@ -395,8 +396,8 @@ fn cubes_with_layers_are_given_and_shown() {
     assert!(shown.out.contains("[0..3] = 37 36 2\n"), "{}{}", shown.out, shown.err);
 }
 
-/// A report names the calls that the invocation is in, the innermost first, with their lines, and
-/// not those that have returned.
+/// A report names the calls that the invocation is in, innermost first, with their lines. It does
+/// not name calls that have returned.
 #[test]
 fn reports_list_the_calls() {
     let wgsl = "@group(0) @binding(0) var<storage, read_write> count: array<u32, 4>;\n\
@@ -428,8 +429,8 @@ fn reports_list_the_calls() {
     assert!(!shown.err.contains("called in"), "it is in no call: {}", shown.err);
 }
 
-/// A report shows the lines of both accesses of a race, with marks, names the buffer, and says what
-/// helps: of assembly, of WGSL, which naga keeps in OpSource, and of debug information.
+/// A report of a race marks the source lines of both accesses, names the buffer and suggests a fix.
+/// The source is assembly, WGSL in OpSource (naga writes it there), or debug information.
 #[test]
 fn reports_show_the_source() {
     let wgsl = "@group(0) @binding(0) var<storage, read_write> count: array<u32, 4>;\n\
@@ -447,7 +448,7 @@ fn reports_show_the_source() {
     }
     let shown = smallstep(&[&["run", "examples/spirv/race.spvasm"], EIGHT].concat(), "");
     assert!(shown.err.contains("75 │ ") && shown.err.contains("58 │ ") && shown.err.contains("│ ^^^"), "{}", shown.err);
-    // DebugLine and DebugSource say the same as OpLine and OpSource.
+    // DebugLine and DebugSource have the same effect as OpLine and OpSource.
     let constants: String = [2, 3, 9].map(|n| format!("%c{n} = OpConstant %u {n}\n")).concat();
     let source = "%source = OpExtInst %void %debug DebugSource %file %text\n";
     let debug = DIVIDE
@@ -466,7 +467,7 @@ fn reports_show_the_source() {
     assert!(!run(&without, &["--set", "0.2=u32:9,1,2,4,0"]).err.contains("source "), "without lines there is no source");
 }
 
-/// Overrides have values by name and by id, in `run` and in `compare`.
+/// `run` and `compare` take values of overrides by name and by id.
 #[test]
 fn overrides_of_wgsl_are_given_by_name() {
     let text = "override size: u32 = 2u;\n@id(7) override add: u32 = 1u;\n\
@@ -480,7 +481,7 @@ fn overrides_of_wgsl_are_given_by_name() {
     assert!(shown.code == 2 && shown.err.contains("no override is called \"other\"; there are size, add"), "{}", shown.err);
 }
 
-/// What naga makes of WGSL is shown as assembly, or written as words.
+/// `translate` shows naga's translation of WGSL as assembly, or writes it as words.
 #[test]
 fn translate_shows_what_naga_makes_of_wgsl() {
     let text = "@group(0) @binding(0) var<storage, read_write> out: u32;\n@compute @workgroup_size(1) fn main() { out = 7u; }\n";

@@ -1,4 +1,4 @@
-//! `smallstep call`, `trace` and `run` of WSL programs, as a user types them.
+//! `smallstep call`, `trace` and `run` with WSL programs, on the command line.
 
 use pretty_assertions::assert_eq;
 use std::io::Write;
@@ -8,7 +8,7 @@ fn smallstep(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_smallstep")).args(arguments).output().expect("the binary runs")
 }
 
-/// With the program on standard input.
+/// Runs the command with the program on standard input.
 fn with(program: &str, arguments: &[&str]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_smallstep"))
         .args(arguments)
@@ -47,7 +47,7 @@ fn each_engine_and_strategy_answers() {
     }
     let first = smallstep(&["call", VALUES, "at(7)", "--unspecified", "first"]);
     assert_eq!(text(&first.stdout), "int 10\n");
-    // What is unspecified and carried is not the machine's.
+    // The machine does not carry unspecified values.
     assert_eq!(smallstep(&["call", VALUES, "at(7)", "--engine", "machine"]).status.code(), Some(6));
 }
 
@@ -61,7 +61,7 @@ fn wrong_calls_are_errors_with_places_in_the_expression() {
         assert_eq!(out.status.code(), Some(2), "{wrong:?}: {}", text(&out.stderr));
         assert!(text(&out.stderr).starts_with("error["), "{wrong:?}: {}", text(&out.stderr));
     }
-    // A broken program is reported by its own places.
+    // An error in the program itself has its place in the program.
     let out = with("int f() { return x; }", &["call", "-", "f()"]);
     assert!(text(&out.stderr).contains("-:1:18"), "{}", text(&out.stderr));
 }
@@ -112,7 +112,7 @@ fn textures_and_samplers_are_given_and_shown() {
     let shown = "out (u0): RWTexture2D<float>, R8_UNORM, 2x2\n  0.5019608 1.0\n  1.0 1.0\n";
     let found = smallstep(&["run", BLUR, picture, filters, out]);
     assert_eq!(text(&found.stdout), shown, "{}", text(&found.stderr));
-    // A sampler is the only one at its place; of textures there are two at theirs.
+    // There is only one sampler at its place, but two textures at theirs.
     let found = smallstep(&["run", BLUR, picture, "--sampler=0.0=linear edge", out, "--json"]);
     let first = text(&found.stdout).lines().next().unwrap_or_default().to_string();
     assert!(first.contains("\"size\":[2,2,1]") && first.contains("\"texels\":[\"0.5019608\",\"1.0\""), "{first}");
@@ -155,7 +155,7 @@ fn standard_input_and_files_called_whlsl_are_wsl() {
     let wrong = with("int f() { return true; }", &["check", "-"]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(text(&wrong.stdout).contains("error[wsl/v-function-return]"), "{}", text(&wrong.stdout));
-    // What is λV stays so.
+    // A λV program is still read as λV.
     assert_eq!(text(&with("; a comment\n(+ 1 2)", &["type", "-"]).stdout), "Num\n");
     let folder = std::env::temp_dir().join(format!("smallstep-whlsl-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("the folder is made");
@@ -235,7 +235,7 @@ fn uniformity_is_judged_and_explained() {
     let out = smallstep(&["uniformity", &case("flow-merge"), "--graph", &place("g.dot"), "--function", "none"]);
     assert!(text(&out.stderr).contains("no function is called \"none\""), "{}", text(&out.stderr));
 
-    // The module that the program is translated to is judged alike.
+    // The translated module is judged like the program.
     let module = place("m.spvasm");
     let out = smallstep(&["translate", &case("flow-merge"), "-o", &module]);
     assert_eq!(out.status.code(), Some(2));
@@ -255,8 +255,8 @@ const TRIANGLE: &str = "examples/wsl/triangle.wsl";
 fn fragments_are_drawn_alone_and_behind_vertices() {
     let out = smallstep(&["run", TRIANGLE, "--entry", "contour", "--input", "0=screen", "--size", "2x1", "--unspecified", "first"]);
     assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
-    // The heights are 5/16 and 13/16, so 8 times that is a half from whole numbers; it changes by 4
-    // to the right and by 16 to the helpers below, at 1.5.
+    // The heights are 5/16 and 13/16, so 8 times the height is a half from an integer. It changes
+    // by 4 to the right, and by 16 to the helper invocations below, at 1.5.
     assert_eq!(text(&out.stdout), "(0,0)  float4(0.025, 0.025, 0.025, 1.0)\n(1,0)  float4(0.025, 0.025, 0.025, 1.0)\n");
     let data = ["--attribute", "0=f32:-1,-1,3,-1,-1,3", "--attribute", "1=f32:1,0,0,1,0,0,1,0,0"];
     let drawn = |more: &[&str]| {
@@ -329,7 +329,7 @@ fn the_draw_of_the_page_prints_what_it_says() {
     assert_eq!(text(&smallstep(&arguments).stdout), shown);
 }
 
-/// What is said of bad input: the exit code, and a part of what is printed.
+/// Requires this exit code and this part of the output, for bad input.
 fn said(arguments: &[&str], code: i32, part: &str) {
     let out = smallstep(arguments);
     let printed = text(&out.stdout) + &text(&out.stderr);
@@ -464,7 +464,7 @@ fn wsl_vectors_go_out_and_in() {
     let dispatch = ["vectors", "--format", "wsl", VALUES, "--groups", "2", "--bind", "data=u32:1*8", "--bind", "sums=u32:0,0", "-o", &file];
     said(&dispatch, 0, "10 lanes decided");
     said(&["replay", &file], 0, "1 agree");
-    // What is not recorded takes nothing away.
+    // If a recording fails, the existing file is unchanged.
     let before = std::fs::read(&file).expect("it is there");
     said(&["vectors", "--format", "wsl", VALUES, "-o", &file], 2, "nothing is given for data");
     assert_eq!(std::fs::read(&file).expect("it is still there"), before);

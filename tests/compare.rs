@@ -1,5 +1,5 @@
-//! Refinement: right rewrites are allowed and wrong ones are caught, with the input, the place and
-//! the writer; inputs, schedules, WGSL, optimisers.
+//! Refinement of SPIR-V: right rewrites are allowed, and wrong rewrites are caught with the input,
+//! the place and the writer. Also inputs, schedules, WGSL and optimisers.
 
 mod common;
 
@@ -31,7 +31,7 @@ fn compared_texts(before: &str, after: &str) -> Summary {
     refines(&side("BEFORE", before), &side("AFTER", after), &settings(), |_| {}).expect("the interfaces match")
 }
 
-/// What a comparison of two bodies comes to: the verdict, or the kind of difference.
+/// Compares two bodies. Returns the verdict, or the kind of difference.
 fn verdict(before: &str, after: &str, strict: bool) -> String {
     let summary = compared_texts(&text(before, strict), &text(after, strict));
     match &summary.disagreement {
@@ -56,8 +56,7 @@ const SELECTED_BY_UNDEF: &str = "%c = OpUndef %bool
     %r = OpSelect %u %c %a %b
     OpStore %po %r";
 
-/// Rewrites that optimisers make rightly or wrongly: name, BEFORE, AFTER, and what a comparison
-/// must say.
+/// Right and wrong rewrites of optimisers: name, BEFORE, AFTER, and what [`verdict`] must return.
 fn rewrites() -> Vec<(&'static str, String, String, &'static str)> {
     let s = |text: &str| text.to_string();
     let stored = |value: &str| format!("%x = {value}\nOpStore %po %x");
@@ -160,7 +159,7 @@ fn every_rewrite_is_allowed_or_caught_as_argued() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Adding and taking away a float rounds, unless a compiler may leave out what cancels.
+/// A sum from which a term is subtracted again is rounded, unless a compiler may cancel the term.
 #[test]
 fn rounding_is_held_to_what_is_declared() {
     let (before, after) = (
@@ -170,12 +169,13 @@ fn rounding_is_held_to_what_is_declared() {
     let uncontracted = "\n@OpDecorate %t NoContraction\n@OpDecorate %x NoContraction";
     assert_eq!(verdict(before, after, false), "agree");
     assert_eq!(verdict(&format!("{before}{uncontracted}"), after, true), "another value");
-    // What no rounding excuses is caught without any controls.
+    // A difference that no rounding explains is caught without float controls.
     let half = ("%x = OpConvertUToF %f %i\n%y = OpBitcast %u %x\nOpStore %po %y", "%y = OpCopyObject %u %i\nOpStore %po %y");
     assert_eq!(verdict(half.0, half.1, false), "another value");
 }
 
-/// An integer 0 keeps its bits through other integer types, and through no float but in doubt.
+/// An integer 0 keeps its bits in another integer type. Once it has been a float, its bits are
+/// in doubt.
 #[test]
 fn an_integer_zero_is_the_same_in_another_type() {
     let zero = "%z = OpIMul %u %i %u0\n";
@@ -189,9 +189,8 @@ fn an_integer_zero_is_the_same_in_another_type() {
     assert_eq!(verdict(&before, &after, false), "another value");
 }
 
-/// Every schedule of four invocations was tried: nobody can be the first twice.
-/// What BEFORE has of its subgroup AFTER must have too. Where any invocations may be one, another
-/// value is no disagreement.
+/// What BEFORE computes over its subgroup, AFTER must compute too. Where any invocations may form a
+/// subgroup, another value is no disagreement.
 #[test]
 fn what_depends_on_the_mapping_of_subgroups_is_undecided() {
     let of = |body: &str| {
@@ -211,15 +210,17 @@ fn what_depends_on_the_mapping_of_subgroups_is_undecided() {
 #[test]
 fn a_schedule_that_cannot_be_is_caught() {
     assert_eq!(verdict(TICKET, &TICKET.replace("OpStore %po %t", "OpStore %po %u0"), false), "another value");
-    // Where not all were tried, that is not known.
+    // All schedules of four invocations were tried, and in none of them are two invocations first.
+    // With a budget of one execution, some schedules are untried, and the result is open.
     let few = Settings { budget: smallstep_semantics::interleavings::Budget { executions: 1, steps: 1_000 }, ..settings() };
     let reverse = text(&TICKET.replace("OpStore %po %t", "%r = OpISub %u %u3 %i\nOpStore %po %r"), false);
     let summary = refines(&side("BEFORE", &text(TICKET, false)), &side("AFTER", &reverse), &few, |_| {}).expect("the interfaces match");
     assert_ne!(summary.verdict().name(), "disagree");
 }
 
-/// The memory model lets relaxed atomics at different locations take effect in another order, and
-/// nothing else: not at one location, and not across what orders them.
+/// The memory model lets relaxed atomics at different locations take effect in another order. It
+/// allows no other reordering: not at one location, and not across a release, an acquire or
+/// a barrier.
 #[test]
 fn relaxed_atomics_at_two_locations_may_be_reordered_and_no_others() {
     let store = |to: &str, value: &str, semantics: &str| format!("OpAtomicStore %p{to} %u2 %{semantics} %{value}\n");
@@ -240,10 +241,10 @@ fn relaxed_atomics_at_two_locations_may_be_reordered_and_no_others() {
     let released_only_swapped = two(&format!("{released}{x}"), &format!("{ry}{rx}{read}"));
     let fenced = two(&format!("{x}{fence}{y}"), &format!("{ry}{fence}{rx}{read}"));
     let fenced_swapped = two(&format!("{y}{fence}{x}"), &format!("{ry}{fence}{rx}{read}"));
-    // Store buffering: no release and no acquire order a store before a load.
+    // Store buffering: neither a release nor an acquire orders a store before a load.
     let buffered = |fence: &str| two(&format!("{x}{fence}{ry}OpStore %po %ry"), &format!("{y}{fence}{rx}OpStore %po %rx"));
     let unbuffered = two(&format!("{ry}{x}OpStore %po %ry"), &format!("{rx}{y}OpStore %po %rx"));
-    // The same with a barrier in between, which all invocations reach.
+    // Store buffering with a barrier in between, which all invocations reach.
     let met = |barrier: &str| {
         format!(
             "%pown = OpAccessChain %p_shared %shared %i
@@ -261,7 +262,7 @@ fn relaxed_atomics_at_two_locations_may_be_reordered_and_no_others() {
     // Coherence of one location.
     let twice = |reads: &str| two(&format!("{x}{}", store("x", "u2", "u0")), &format!("{reads}{}", shown("ra", "rb")));
     let reads = ["%ra = OpAtomicLoad %u %px %u2 %u0\n", "%rb = OpAtomicLoad %u %px %u2 %u0\n"];
-    // Two counters, which the invocations take in opposite orders.
+    // Two counters. The two invocations add to them in opposite orders.
     let lost = |to: &str| {
         format!("%l{to} = OpAtomicLoad %u %p{to} %u2 %u0\n%m{to} = OpIAdd %u %l{to} %u1\n{}", store(to, &format!("m{to}"), "u0"))
     };
@@ -320,8 +321,8 @@ fn relaxed_atomics_at_two_locations_may_be_reordered_and_no_others() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A float is another value if its bits differ, but for which NaN it is, and for the sign of a zero
-/// where signs of zeros are not kept: these are allowed.
+/// A float is another value if its bits differ. Two exceptions are allowed: any NaN for a NaN, and
+/// a zero of the other sign if the module does not preserve signs of zeros.
 #[test]
 fn floats_of_every_width_are_told_apart() {
     for (width, fraction) in [(16, 10), (32, 23), (64, 52)] {
@@ -352,7 +353,7 @@ fn floats_of_every_width_are_told_apart() {
             (true, "no NaN", nan, one, "another value"),
         ] {
             let few = Settings { inputs: 1, ..settings() };
-            // Without controls only a float of 32 bits is sure.
+            // Without float controls, only a float of 32 bits is certain.
             let expected = if strict || width == 32 { expected } else { "undecided" };
             let sides = (side("BEFORE", &stored(before, strict)), side("AFTER", &stored(after, strict)));
             let summary = refines(&sides.0, &sides.1, &few, |_| {}).expect("the interfaces match");
@@ -362,11 +363,11 @@ fn floats_of_every_width_are_told_apart() {
     }
 }
 
-/// Where control or an operand depends on what devices may differ in, undefined behaviour is in
-/// doubt, in whichever workgroup it is met.
+/// Undefined behaviour is in doubt if control flow or an operand depends on a value that may differ
+/// between devices. The workgroup does not matter.
 #[test]
 fn undefined_behaviour_by_a_doubtful_value_is_in_doubt() {
-    // About 0.5, and certainly less than 1.
+    // The sine is about 0.5, and certainly less than 1.
     let doubt = "%n = OpConvertUToF %f %u1\n%sin = OpExtInst %f %glsl Sin %n\n";
     let divided = "%d = OpConvertFToU %u %sin\n%q = OpUDiv %u %a %d";
     let only = |condition: &str, code: &str| {
@@ -397,7 +398,7 @@ fn undefined_behaviour_by_a_doubtful_value_is_in_doubt() {
     }
 }
 
-/// What is said of a difference: how many bytes if several, who stored them, by an atomic too, and
+/// The report of a difference says how many bytes differ, who stored them, also by an atomic, and
 /// what makes a value undefined.
 #[test]
 fn blame_says_what_differs_and_who_stored_it() {
@@ -407,7 +408,7 @@ fn blame_says_what_differs_and_who_stored_it() {
     };
     let one = blamed("OpStore %po %u1", "OpStore %po %u2");
     assert!(one.what.starts_with("0.1 member 0[0]: BEFORE shows 1, AFTER shows 2"), "{}", one.what);
-    // Two of 4 invocations store words that differ in a byte each.
+    // Two of 4 invocations store words that differ in one byte each.
     let several = blamed("OpStore %po %u0", "%x = OpISub %u %u0 %u1\nOpStore %po %x").what;
     assert!(several.ends_with(" bytes differ)"), "{several}");
     let first = "%first = OpIEqual %bool %i %u0\n%x = OpSelect %u %first %u2 %u1\nOpStore %po %x";
@@ -422,7 +423,7 @@ fn blame_says_what_differs_and_who_stored_it() {
     assert_eq!(endless.what, "AFTER ends without an observation: out of fuel");
 }
 
-/// An input that stays vacuous has been drawn seven times, and what ends BEFORE is counted.
+/// An input that stays vacuous is drawn seven times. The summary counts why BEFORE ended.
 #[test]
 fn what_is_not_compared_is_counted_by_why() {
     let vacuous = |body: &str| {
@@ -439,7 +440,7 @@ fn what_is_not_compared_is_counted_by_why() {
     let summary = refines(&sides.0, &sides.1, &many, |_| {}).expect("the interfaces match");
     assert_eq!((summary.verdict().name(), summary.verdict().code()), ("unchecked", 7));
     assert!(matches!(summary.unchecked, Some((0, Unchecked::Limit(_)))), "{:?}", summary.unchecked);
-    // Of four tickets, all orders are tried or some.
+    // The orders of four tickets are all tried, or only some.
     let few = Settings { budget: smallstep_semantics::interleavings::Budget { executions: 1, steps: 1_000 }, inputs: 3, ..settings() };
     let tickets = |after: &str, settings: &Settings| {
         let sides = (side("BEFORE", &text(TICKET, false)), side("AFTER", &text(after, false)));
@@ -449,8 +450,8 @@ fn what_is_not_compared_is_counted_by_why() {
         let summary = tickets(TICKET, &settings);
         assert_eq!((summary.agree, summary.sampled), (3, sampled), "{:?}", summary.undecided);
     }
-    // After inputs with too many orders, the machine's orders allow what is the same in them, and
-    // nothing else.
+    // Once several inputs had too many orders, a few orders of the machine stand for all of them.
+    // They allow only what is the same in each of them.
     let wrong = TICKET.replace(
         "OpStore %po %t",
         "%is = OpIEqual %bool %b %u258\n%more = OpSelect %u %is %u1 %u0\n%t1 = OpIAdd %u %t %more\nOpStore %po %t1",
@@ -461,7 +462,8 @@ fn what_is_not_compared_is_counted_by_why() {
     assert!(undecided(60) > undecided(6), "{} of 60, {} of 6", undecided(60), undecided(6));
 }
 
-/// What the machine does not compile runs by the relation, unless only the machine is asked for.
+/// The relation runs what the machine does not compile, unless the settings ask for the
+/// machine only.
 #[test]
 fn an_engine_that_was_asked_for_is_not_replaced() {
     let indexed = text("%k = OpBitwiseAnd %u %a %u0\n%pi = OpAccessChain %p_in %gid %k\n%x = OpLoad %u %pi\nOpStore %po %x", false)
@@ -479,8 +481,8 @@ fn an_engine_that_was_asked_for_is_not_replaced() {
     assert_eq!(verdict(&text("OpStore %po %a", false), Engine::Machine).agree, 3);
 }
 
-/// What each order of the invocations shows counts: it does not matter which of them comes first,
-/// and a difference is told from the nearest.
+/// Every order of the invocations is compared, whichever invocation comes first. A difference is
+/// reported against the nearest order.
 #[test]
 fn every_order_is_compared_and_the_nearest_is_told() {
     let last = |zeroth: u32, first: u32, shown: &str| {
@@ -490,15 +492,15 @@ fn every_order_is_compared_and_the_nearest_is_told() {
     };
     let same = "%v = OpCopyObject %u %x";
     assert_eq!(verdict(&last(1, 2, same), &last(2, 1, same), false), "agree");
-    // The last invocation shows something else; all four words differ from what
-    // the other order shows.
+    // The last invocation shows another value than the rest. Against the other order, all four
+    // words differ.
     let wrong = last(1, 2, "%is3 = OpIEqual %bool %i %u3\n%v = OpSelect %u %is3 %u4 %x");
     let summary = compared_texts(&text(&last(1, 2, same), false), &text(&wrong, false));
     let how = &summary.disagreement.as_ref().expect("4 is neither").2.difference.how;
     assert!(matches!(how, DifferenceKind::Byte { bytes: 1, undefined: false, .. }), "{how:?}");
 }
 
-/// A part of a shader that runs where invocation 0 has seen what invocation 1 stored to `%px`.
+/// Code that runs `then` if the invocation reads the value 1 from `%px`.
 fn seen(then: &str) -> String {
     format!(
         "%rx = OpAtomicLoad %u %px %u2 %u0
@@ -512,8 +514,8 @@ fn seen(then: &str) -> String {
     )
 }
 
-/// What only another order meets counts, whether all orders are tried or some: undefined behaviour
-/// of AFTER, and atomics of BEFORE that may be reordered.
+/// What happens in only one order counts, whether all orders are tried or some. Examples are
+/// undefined behaviour of AFTER, and atomics of BEFORE that may be reordered.
 #[test]
 fn what_only_another_order_meets_is_found() {
     // In the default order the store comes after the load.
@@ -531,7 +533,7 @@ fn what_only_another_order_meets_is_found() {
         let after = summary.disagreement.map(|found| found.2.difference.after);
         assert_ne!(after, Some(smallstep_semantics::concurrency::Schedule::default()));
     }
-    // Every order shows the same; the two stores and the two loads are reached in another order.
+    // Every order shows the same. In some order, the two stores and the two loads are executed.
     let z = "%pz = OpAccessChain %p_shared %shared %u2\n";
     let stores = format!("{z}{}", seen("OpAtomicStore %py %u2 %u0 %u1\nOpAtomicStore %pz %u2 %u0 %u1"));
     let loads = "%pz1 = OpAccessChain %p_shared %shared %u2
@@ -542,7 +544,8 @@ fn what_only_another_order_meets_is_found() {
         OpStore %po %none";
     let reordered = two(&stores, &format!("{store}{loads}"));
     assert_eq!(verdict(&reordered, &reordered, false), "agree");
-    // All executions of it show the same, too; where they are not tried, that is not known.
+    // All executions of the memory model show the same, too. If they are not tried, the result
+    // is open.
     let verdict = |executions: u64| {
         let before = side("BEFORE", &text(&two("", &format!("{store}{loads}")), false));
         let executions = smallstep_semantics::interleavings::Budget { executions, steps: executions };
@@ -550,7 +553,7 @@ fn what_only_another_order_meets_is_found() {
         refines(&before, &side("AFTER", &text(&reordered, false)), &settings, |_| {}).expect("the interfaces match").verdict().name()
     };
     assert_eq!((verdict(0), verdict(10_000)), ("undecided", "agree"));
-    // That stays so of later inputs, which are not searched any more.
+    // The result stays open for later inputs, which are no longer searched.
     let sides = (side("BEFORE", &text(&two("", &format!("{store}{loads}")), false)), side("AFTER", &text(&reordered, false)));
     let none = smallstep_semantics::interleavings::Budget { executions: 0, steps: 0 };
     let budget = smallstep_semantics::interleavings::Budget { executions: 1, steps: 1_000 };
@@ -559,7 +562,7 @@ fn what_only_another_order_meets_is_found() {
     assert_eq!((summary.agree, summary.undecided.values().sum::<u64>()), (0, settings.inputs), "{:?}", summary.undecided);
 }
 
-/// Too many invocations to try every order are run in some.
+/// With too many invocations to try every order, some orders run.
 #[test]
 fn more_invocations_than_all_orders_are_tried_of_run_in_some() {
     let many = Settings { groups: Some([260, 1, 1]), inputs: 1, fuel: 1 << 20, ..settings() };
@@ -569,8 +572,8 @@ fn more_invocations_than_all_orders_are_tried_of_run_in_some() {
     assert_eq!((summary.agree, summary.sampled), (1, 1), "{:?}", summary.undecided);
 }
 
-/// Of two orders that AFTER differs from alike the one that was tried first is told; of undefined
-/// behaviour, the invocation that meets it first by the relation.
+/// Of two orders that differ from AFTER equally, the report names the first one tried. Of undefined
+/// behaviour, it names the invocation that meets it first in the relation.
 #[test]
 fn the_first_of_equals_is_told() {
     let store = |value: u32| format!("OpAtomicStore %px %u2 %u0 %u{value}\n");
@@ -580,7 +583,7 @@ fn the_first_of_equals_is_told() {
     let difference = &summary.disagreement.as_ref().expect("4 is neither").2.difference;
     assert!(matches!(difference.how, DifferenceKind::Byte { bytes: 4, .. }), "{:?}", difference.how);
     assert_eq!(difference.before, smallstep_semantics::concurrency::Schedule::default());
-    // Invocation 1 divides before the barrier by its instructions, invocation 0 after it.
+    // The division of invocation 1 comes first in the code, and that of invocation 0 second.
     let divides = |k: u32, name: &str| {
         format!(
             "%is{name} = OpIEqual %bool %i %u{k}
@@ -600,8 +603,7 @@ fn the_first_of_equals_is_told() {
     assert_eq!(undefined.site.as_ref().map(|site| site.global), Some([0, 0, 0]));
 }
 
-/// Only atomics make the order of invocations matter: each of them that something sees, and nothing
-/// else.
+/// Only atomics make the order of invocations matter: every atomic with a visible effect does.
 #[test]
 fn modules_with_atomics_depend_on_the_schedule() {
     let depends = |body: &str| side("BEFORE", &text(body, false)).depends_on_schedule();
@@ -616,8 +618,8 @@ fn modules_with_atomics_depend_on_the_schedule() {
     }
 }
 
-/// What does not matter is gone from a minimal input, and what matters is small: workgroups,
-/// elements of arrays, numbers, push constants.
+/// A minimal input has nothing that does not matter, and the rest is small: workgroups, array
+/// elements, numbers, push constants.
 #[test]
 fn minimal_inputs_are_minimal() {
     let minimal = |before: &str, after: &str| {
@@ -626,7 +628,7 @@ fn minimal_inputs_are_minimal() {
         summary.disagreement.expect("a disagreement").1
     };
     let lengths = |input: &smallstep::theorem::refine::Input| input.buffers.iter().map(|b| b.bytes.len()).collect::<Vec<_>>();
-    // Half of a number that matters still matters, until it is below 200.
+    // A number that matters still matters when halved, until it is below 200.
     let big = |value: &str| {
         text(
             &format!("%u100 = OpIMul %u %u4 %u25\n%c = OpUGreaterThanEqual %bool %a %u100\n%x = OpSelect %u %c {value} %a\nOpStore %po %x"),
@@ -639,8 +641,8 @@ fn minimal_inputs_are_minimal() {
     assert_eq!(held.iter().filter(|value| **value != 0).count(), 1, "{held:?}");
     assert!(held.iter().all(|value| *value == 0 || (100..200).contains(value)), "{held:?}");
     assert_eq!((input.groups, lengths(&input)), ([1; 3], vec![32, 16]));
-    // Nothing of the buffers matters, but that there is one: a block with a word before its array,
-    // and one without. Of three push constants one does.
+    // The contents of the buffers do not matter, but the buffers must exist: a block with a word
+    // before its array, and one without. One of three push constants matters.
     let pushed = |value: &str| {
         text("", false)
             .replace("OpMemberDecorate %block 0 Offset 0", "OpMemberDecorate %block 0 Offset 0\nOpMemberDecorate %headed 0 Offset 0\nOpMemberDecorate %headed 1 Offset 4\nOpDecorate %headed Block\nOpMemberDecorate %pushed 0 Offset 0\nOpMemberDecorate %pushed 1 Offset 4\nOpMemberDecorate %pushed 2 Offset 8\nOpDecorate %pushed Block")
@@ -674,8 +676,8 @@ fn minimal_inputs_are_minimal() {
     assert_eq!((input.groups, lengths(&input)), ([1; 3], vec![4, 4]));
 }
 
-/// Whatever was drawn first, and however many workgroups on each axis: one number is left, which
-/// cannot be halved, and the difference stays of its kind.
+/// For every first input and any number of workgroups on each axis, one number remains that cannot
+/// be halved. The difference stays of its kind.
 #[test]
 fn every_first_input_becomes_minimal() {
     let module = |threshold: u32, where_: &str, code: &str| {
@@ -694,7 +696,7 @@ fn every_first_input_becomes_minimal() {
             OpBranch %end
             %end = OpLabel"
         );
-        // Elements i and i + 3 are read: an odd number of them.
+        // Elements i and i + 3 are read. The number of elements is odd.
         let body = text(&body, false).replace("%i4 = OpIAdd %u %i %u4", "%i4 = OpIAdd %u %i %u3");
         body.replace("%four =", &format!("%t = OpConstant %u {threshold}\n%four ="))
     };
@@ -717,14 +719,14 @@ fn every_first_input_becomes_minimal() {
             assert_eq!(kind, "another value");
         }
     }
-    // Undefined for 0, and wrong for every other number.
+    // AFTER has undefined behaviour for 0, and another value for every other number.
     let after = module(0, "%first", "%q = OpUDiv %u %u1 %a\nOpStore %po %not");
     let found: Vec<_> = (1..=6).map(|seed| minimal(&module(0, "%first", "OpStore %po %a"), &after, seed)).collect();
     assert!(found.iter().any(|(_, kind)| *kind == "another value"), "{found:?}");
     for (words, kind) in found {
         assert_eq!(words, if kind == "another value" { vec![1] } else { vec![] }, "{kind}");
     }
-    // Floats are zeros where they do not matter.
+    // Floats that do not matter become zeros.
     let stores =
         |value: u32| side("", &float_frame(32, true, "%x = OpBitcast %f %given\nOpStore %po %x").replace("NUMBER", &value.to_string()));
     for seed in 1..=6 {
@@ -754,7 +756,7 @@ fn interfaces_must_match() {
     assert!(said.contains("at 0.0 is a storage buffer before and a uniform buffer after"), "{said}");
     let said = mismatch(&before.replace("MemberDecorate %block 0 Offset 0", "MemberDecorate %block 0 Offset 8"));
     assert!(said.contains("AFTER needs 8 bytes at 0.0") && said.contains("BEFORE 0"), "{said}");
-    // AFTER may use less: the input is not read.
+    // AFTER may use less: here it does not read the input.
     assert_eq!(
         compared_texts(&text("%x = OpBitwiseAnd %u %a %u0\nOpStore %po %x", false), &text("OpStore %po %u0", false)).verdict().name(),
         "agree"
@@ -764,7 +766,7 @@ fn interfaces_must_match() {
     assert!(refines(&sides.0, &sides.1, &pinned, |_| {}).expect_err("no such buffer").0.contains("0.7"));
 }
 
-/// Inputs are a function of seed and number, most of them say something, and a disagreement is the
+/// Inputs are a function of seed and number. Most of them are not vacuous. A disagreement is the
 /// same each time.
 #[test]
 fn inputs_say_something_and_come_back() {
@@ -785,7 +787,7 @@ fn smallstep(args: &[&str]) -> (i32, String, String) {
     (shown.code, shown.out, shown.err)
 }
 
-/// The words of a command line as a shell reads them, where no word holds a quote.
+/// Splits a command line into words as a shell does. No word may contain a quote.
 fn words(line: &str) -> Vec<String> {
     let parts = line.trim().split('\'').enumerate();
     parts
@@ -816,8 +818,8 @@ fn the_command_blames_and_its_minimal_input_reproduces() {
     assert_eq!(smallstep(&["compare", before, after, "--schedule", "random:1"]).0, 2);
 }
 
-/// Another interface of AFTER is a disagreement that names what changed; an interface that has
-/// more entry points, or uses less, is none.
+/// If AFTER has another interface, that is a disagreement that names the change. More entry points,
+/// or fewer resources, are no disagreement.
 #[test]
 fn another_interface_is_a_finding() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -859,7 +861,7 @@ fn another_interface_is_a_finding() {
     assert_eq!(code, 0, "a buffer less: {out}{err}");
     let (code, out, _) = smallstep(&["compare", &file("less.spvasm", &less), &file("zero.spvasm", &zero)]);
     assert!(code == 1 && out.contains("uses a storage buffer at 0.0"), "a buffer more: {out}");
-    // What is wrong with BEFORE, or with the question, is no finding.
+    // A mistake in BEFORE or in the arguments is no finding.
     assert_eq!(smallstep(&["compare", &before, &before, "--entry", "other"]).0, 2);
     assert_eq!(smallstep(&["compare", &before, &before, "--set", "0.9=u32:1"]).0, 2);
 }
@@ -880,7 +882,7 @@ fn a_byte_is_blamed_on_its_writers() {
     assert!(out.contains("0.1 member 0[") && out.contains("BEFORE shows 1, AFTER shows 4294967295"), "{out}");
     assert!(out.contains("OpStore (instruction ") && out.contains(" stores 4294967295\n  in %"), "{out}");
     assert!(out.contains(&format!("  at {b}:{line}\n")), "{out}");
-    // What is pinned stays as it is.
+    // A pinned buffer keeps its contents.
     let (code, out, _) = smallstep(&["compare", &a, &b, "--set", "0.0=u32:5*8", "--groups", "1"]);
     assert!(code == 1 && out.contains("--set '0.0=u32:5*8'"), "{out}");
     assert_eq!(smallstep(&["compare", &a, &b, "--set", "0.0=u32:0*8", "--groups", "1", "--engine", "reference"]).0, 0);
@@ -911,11 +913,11 @@ fn wgsl_is_read_by_naga() {
     assert!(code == 0 && out.contains("= 2 4 6 8"), "{out}{err}");
     let (code, _, err) = smallstep(&["run", &file("d.wgsl", "fn main( {")]);
     assert!(code == 2 && err.contains("d.wgsl:1:"), "{err}");
-    // An index that is not checked stays undefined.
+    // An unchecked index stays undefined behaviour.
     assert_eq!(smallstep(&["run", &double, "--set", "0.0=u32:1", "--set", "0.1=u32:0*4"]).0, 5);
 }
 
-/// A rewrite of words: every instruction of one opcode gets another.
+/// Rewrites a module: replaces the opcode `from` by `to` in every instruction.
 fn replaced(words: &[u32], from: u32, to: u32) -> Vec<u32> {
     let mut words = words.to_vec();
     let mut at = 5;
@@ -956,7 +958,7 @@ fn wrong_optimisers_of_generated_modules_are_caught() {
 #[test]
 fn commands_that_optimise_are_run_and_bounded() {
     let folder = tempfile::tempdir().expect("a folder");
-    // A shell reads the script: a file that was just written can be too busy to be executed.
+    // A shell reads the script: a file that was just written may be too busy to execute.
     let script = |name: &str, body: &str| {
         let path = folder.path().join(name);
         std::fs::write(&path, format!("{body}\n")).expect("written");

@@ -1,5 +1,4 @@
-//! Refinement of modules with images, and of stages that are drawn: what is allowed, and what is
-//! not.
+//! Refinement of modules with images, and of drawn stages: allowed and wrong rewrites.
 
 mod common;
 
@@ -25,7 +24,7 @@ fn dispatched(before: &str, after: &str) -> Summary {
     refines(&side("BEFORE", before), &side("AFTER", after), &settings, |_| {}).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// What a comparison came to: the verdict, or the kind of difference and what is said of it.
+/// The result of a comparison: the verdict, or the kind of difference and its description.
 fn said(summary: &Summary) -> String {
     match &summary.disagreement {
         Some(found) => format!("{}: {}", found.2.difference.how.kind(), found.2.what),
@@ -41,7 +40,7 @@ fn fragment_stages_show_only_what_is_allowed() {
     let cases: [(&str, &str, &str); 9] = [
         ("OpStore %out %c", "OpStore %out %c", "agree"),
         ("OpStore %out %white", "OpStore %out %grey", "another value: component 0 of the texel at "),
-        // A discarded fragment leaves what was there.
+        // A discarded fragment leaves the target unchanged.
         (
             "OpStore %out %white",
             "OpStore %out %white\n%left = OpFOrdLessThan %bool %x %f1\nOpSelectionMerge %m None\nOpBranchConditional %left %k %m\n\
@@ -52,7 +51,7 @@ fn fragment_stages_show_only_what_is_allowed() {
         ("OpStore %out %white", "", "any value"),
         ("%u = OpUndef %v4\nOpStore %out %u", "OpStore %out %grey", "agree"),
         ("OpStore %out %white", "%u = OpUndef %v4\nOpStore %out %u", "any value"),
-        // Devices may round: what may be shown is a set, and the exact product is in it.
+        // Devices may round, so the result is a set. The exact product is in it.
         (SCALED, SCALED, "agree"),
         (SCALED, "OpStore %out %grey", "another value"),
     ];
@@ -73,8 +72,8 @@ fn a_float_of_the_set_that_devices_may_show_is_allowed() {
     assert!(said(&drawn(&flat_fragment(root), &flat_fragment(&stored("%third")))).starts_with("another value"));
 }
 
-/// Undefined behaviour that AFTER need not have on every device, or with every value that an
-/// undefined one may take, is not held against it.
+/// AFTER may have undefined behaviour only on some devices, or only for some values of an undefined
+/// value. This is no disagreement.
 #[test]
 fn undefined_behaviour_that_is_not_certain_is_undecided() {
     let white = "OpStore %out %white";
@@ -94,7 +93,7 @@ fn undefined_behaviour_that_is_not_certain_is_undecided() {
     }
 }
 
-/// A vertex stage whose position is the attribute, with z, and that hands on another.
+/// A vertex stage with an attribute as its position, which passes another attribute on.
 fn vertex(position: &str, passed: &str) -> String {
     format!(
         "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint Vertex %main \"main\" %p %a %position %v\n\

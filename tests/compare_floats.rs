@@ -1,5 +1,5 @@
-//! Refinement of floats of which devices may show several: sets that have nothing in common
-//! disagree, and sets that overlap do not. And the numbers that modules name are among the inputs.
+//! Refinement of floats of which devices may show several values. Disjoint sets disagree, and sets
+//! that overlap do not. Also, the numbers in modules are among the inputs.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn compared(before: &str, after: &str) -> Summary {
     refines(&side("BEFORE", before), &side("AFTER", after), &settings, |_| {}).expect("the interfaces match")
 }
 
-/// What no device shows of BEFORE is a disagreement, which names both sets.
+/// A float that no device shows for BEFORE is a disagreement, which names both sets.
 #[test]
 fn floats_outside_of_their_set_disagree() {
     for (what, before, after) in [
@@ -48,7 +48,7 @@ fn floats_outside_of_their_set_disagree() {
     assert!(found.contains("; on devices BEFORE allows ["), "{found}");
 }
 
-/// Where a device may show the same of both there is no disagreement.
+/// If a device may show the same value for both modules, there is no disagreement.
 #[test]
 fn floats_within_their_set_do_not_disagree() {
     for (what, before, after) in [
@@ -76,8 +76,8 @@ fn floats_within_their_set_do_not_disagree() {
     }
 }
 
-/// Sums and products in another order, multiplied out, contracted, or without what cancels: what a
-/// compiler may do without NoContraction. It may bring in nothing that cancels.
+/// Sums and products in another order, multiplied out, contracted, or without terms that cancel. A
+/// compiler may do all this without NoContraction. It may not add terms that cancel.
 #[test]
 fn the_same_sums_and_products_agree() {
     let sine = "%s = OpExtInst %f %glsl Sin %a\n";
@@ -134,8 +134,8 @@ fn the_same_sums_and_products_agree() {
     }
 }
 
-/// Of an infinity, x + y - y is no x: a module that keeps infinities does not leave out what
-/// cancels.
+/// For an infinite y, x + y - y is not x. A module that preserves infinities does not leave out
+/// terms that cancel.
 #[test]
 fn nothing_is_left_out_where_infinities_are_kept() {
     let keeping = |body: &str| {
@@ -154,10 +154,11 @@ fn nothing_is_left_out_where_infinities_are_kept() {
     assert_eq!(verdict(&keeping), "undecided");
 }
 
-/// A device may flush a subnormal number, so a zero of either sign stands for it, and nothing else.
+/// A device may flush a subnormal number. Then a zero of either sign is allowed, and no
+/// other value.
 #[test]
 fn subnormal_numbers_may_be_zero() {
-    // The least normal number by its bits, and a half of it.
+    // The least normal number, made from its bits, and half of it.
     let least = "%b4 = OpIMul %u %u4 %u4\n%b8 = OpIMul %u %b4 %b4\n%b16 = OpIMul %u %b8 %b8\n%b20 = OpIMul %u %b16 %b4\n\
         %b22 = OpIMul %u %b20 %u4\n%b23 = OpIAdd %u %b22 %b22\n%least = OpBitcast %f %b23\n";
     let before = format!("{least}%r = OpFMul %f %least %half");
@@ -182,7 +183,7 @@ fn an_undefined_float_is_in_no_bounded_set() {
     assert_eq!(found.difference.how.kind(), "any value");
 }
 
-/// A branch that only one number takes is taken.
+/// Some input takes a branch that only one number takes, since the module names that number.
 #[test]
 fn the_numbers_that_modules_name_are_drawn() {
     let body = |value: &str| format!("%bits = OpBitcast %u %a\n%c = OpIEqual %bool %bits %magic\n%r = OpSelect %f %c {value} %b");

@@ -1,5 +1,5 @@
-//! The inputs that `smallstep compare` draws: which values, lengths and numbers of workgroups come
-//! up at each level, and that their text reads back.
+//! The inputs that `smallstep compare` draws: the values, lengths and numbers of workgroups at each
+//! level. Also that the text of an input reads back.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use smallstep::theorem::refine::{Engine, Input, Settings, Shape, Side};
 use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::spirv::{Module, Options, assemble};
 
-/// The types of numbers, by name: width, and the text of the declaration.
+/// The types of numbers: name, width in bits, and the text of the declaration.
 const NUMBERS: [(&str, u8, &str); 11] = [
     ("u8", 8, "OpTypeInt 8 0"),
     ("i8", 8, "OpTypeInt 8 1"),
@@ -25,11 +25,11 @@ const NUMBERS: [(&str, u8, &str); 11] = [
     ("f64", 64, "OpTypeFloat 64"),
 ];
 
-/// A block's members, each an offset and a type: a number, `vector` of three floats, `sixteen`
-/// unsigned numbers, or a runtime array `run_…` of a number or of vectors.
+/// The members of a block: an offset and a type each. A type is a number, `vector` of three floats,
+/// `sixteen` unsigned numbers, or a runtime array `run_…` of a number or of vectors.
 type Block = &'static [(u32, &'static str)];
 
-/// A module with so many invocations in a workgroup that uses storage buffers at 0.0, 0.1 and so
+/// A module whose workgroups have `size` invocations. It uses storage buffers at 0.0, 0.1 and so
 /// on, and push constants.
 fn module(size: u32, buffers: &[Block], push: Option<Block>) -> String {
     let mut decorations = String::new();
@@ -130,10 +130,11 @@ const ARRAYS: [Block; 11] = [
     &[(0, "run_f64")],
 ];
 
-/// The level that an input's first draft is drawn at, from the tamest to the wildest.
+/// The number of levels. Input k has level k modulo 4 in its first draft, from the tamest to
+/// the wildest.
 const LEVELS: u64 = 4;
 
-/// What first drafts hold: for each type of numbers, for each level, all that came up.
+/// All numbers that come up in this draft of that many inputs, by type of number and by level.
 fn drawn(draft: u32, inputs: u64) -> Vec<[Vec<u64>; 4]> {
     let side = side(&module(20, &ARRAYS, None));
     let shape = shape(&side, &alone());
@@ -147,13 +148,13 @@ fn drawn(draft: u32, inputs: u64) -> Vec<[Vec<u64>; 4]> {
     drawn
 }
 
-/// The part of values, in a thousand, of which something holds.
+/// How many of a thousand values satisfy a predicate.
 fn permille(values: &[u64], is: impl Fn(u64) -> bool) -> usize {
     1000 * values.iter().filter(|&&value| is(value)).count() / values.len().max(1)
 }
 
-/// Tame integers are indices in bounds and, but for a few, divisors. Wild ones are the values at
-/// which arithmetic changes, and any bits of any length.
+/// Tame integers are indices in bounds and, with a few exceptions, divisors. Wild integers are the
+/// values at which arithmetic changes, and any bits of any length.
 #[test]
 fn integers_go_from_tame_to_wild() {
     let drawn = drawn(0, 480);
@@ -203,7 +204,7 @@ fn value(width: u8, bits: u64) -> f64 {
     }
 }
 
-/// Tame floats are small positive numbers. Wild ones are zeros, infinities, NaNs, the ends of the
+/// Tame floats are small positive numbers. Wild floats are zeros, infinities, NaNs, the ends of the
 /// subnormal and of the normal numbers, and any bits.
 #[test]
 fn floats_go_from_tame_to_wild() {
@@ -255,7 +256,7 @@ fn floats_go_from_tame_to_wild() {
     }
 }
 
-/// Each second draft is a level tamer, and an input comes back from seed, number and draft.
+/// Every second draft is one level tamer. Seed, number and draft determine an input.
 #[test]
 fn later_drafts_are_tamer() {
     let u32s = |draft| drawn(draft, 120).swap_remove(4);
@@ -268,7 +269,7 @@ fn later_drafts_are_tamer() {
     assert_eq!(u32s(0), u32s(0));
 }
 
-/// Members are drawn at levels of their own, so that one may be wild where another is tame.
+/// Each member is drawn at its own level, so one may be wild while another is tame.
 #[test]
 fn members_are_as_wild_as_they_like() {
     let side = side(&module(1, &[&[(0, "sixteen"), (64, "sixteen")]], None));
@@ -281,8 +282,8 @@ fn members_are_as_wild_as_they_like() {
     assert!(apart.count() > 0);
 }
 
-/// A runtime array has room for every invocation first. Wilder inputs have just enough, one too
-/// few, and the least that is allowed; later drafts ever more.
+/// First, a runtime array has room for every invocation. Wilder inputs have just enough room, one
+/// element too few, or the least that is allowed. Later drafts have more and more room.
 #[test]
 fn arrays_have_room_for_every_invocation_or_not() {
     let side = side(&module(
@@ -319,7 +320,8 @@ fn arrays_have_room_for_every_invocation_or_not() {
     assert_eq!(lengths(4, 3, 0), BTreeSet::from([4]), "and a word at least");
 }
 
-/// One workgroup, several, and several in another direction come up, of 256 invocations at most.
+/// Dispatches have one workgroup, several along x, or several along other axes, with 256
+/// invocations at most.
 #[test]
 fn a_few_workgroups_are_dispatched() {
     let all = |size: u32, levels: std::ops::Range<u64>| -> BTreeSet<[u32; 3]> {
@@ -341,8 +343,8 @@ fn a_few_workgroups_are_dispatched() {
     assert_eq!(all(256, 0..4), row(1));
 }
 
-/// Everything that an input holds is in its arguments, typed where its numbers have one type and
-/// fill the buffer.
+/// The arguments contain everything that an input holds. An argument is typed if all numbers of the
+/// buffer have one type and fill it.
 #[test]
 fn the_text_of_an_input_reads_back() {
     let mixed: [Block; 4] = [&[(0, "f32"), (4, "u32")], &[(0, "u32"), (4, "f32")], &[(0, "run_vector")], &[(0, "u32"), (4, "u16")]];
@@ -392,8 +394,8 @@ fn the_text_of_an_input_reads_back() {
     }
 }
 
-/// What is pinned stays as it is, may be longer than what the module needs, and must not be
-/// shorter; the rest varies.
+/// A pinned buffer keeps its contents. It may be longer than the module needs, but not shorter. The
+/// other inputs vary.
 #[test]
 fn what_is_given_does_not_vary() {
     let side = side(&module(4, &[&[(0, "f32"), (4, "u32")], &[(0, "run_u32")]], Some(&[(0, "f32"), (4, "i32")])));
@@ -419,7 +421,7 @@ fn what_is_given_does_not_vary() {
     assert_eq!(refused(given(8, 7)), "the push constants have 7 bytes; BEFORE needs 8");
 }
 
-/// Two variables may see one buffer, which has room for both.
+/// Two variables may use one buffer, which has room for both.
 #[test]
 fn a_place_has_one_buffer() {
     let text = module(4, &[&[(0, "u32")], &[(0, "f32"), (4, "f32")]], None).replace("%buffer1 Binding 1", "%buffer1 Binding 0");
@@ -431,8 +433,8 @@ fn a_place_has_one_buffer() {
     assert_eq!(shape.cells(&shape.slots[0], 8)[0].type_, Type::Int { width: 32, signed: false });
 }
 
-/// A module of one invocation with two nested branches by two words, each taken by one number only,
-/// and one that is never taken; it stores `SHOWN` at the innermost place.
+/// A module of one invocation with two nested branches on two words. Only one number takes each of
+/// them. A third branch is never taken. The innermost block stores `SHOWN`.
 const NESTED: &str = r#"
 OpCapability Shader
 OpMemoryModel Logical GLSL450
@@ -492,7 +494,7 @@ OpReturn
 OpFunctionEnd
 "#;
 
-/// Inputs that come to blocks where none came before are compared too, and what never ran is said.
+/// Inputs that reach new blocks are compared too. The coverage names the blocks that never ran.
 #[test]
 fn inputs_are_guided_by_the_blocks_that_they_cover() {
     let [before, after] = ["7", "8"].map(|shown| side(&NESTED.trim_start().replace("SHOWN", shown)));
@@ -510,8 +512,8 @@ fn inputs_are_guided_by_the_blocks_that_they_cover() {
     assert!(compared(&before, 1, 0).coverage.is_none(), "nobody asked");
 }
 
-/// The machine comes to the blocks that the relation comes to, of generated modules without
-/// atomics whose invocations part.
+/// The machine reaches the same blocks as the relation, in generated modules without atomics whose
+/// invocations diverge.
 #[test]
 fn the_machine_comes_to_the_blocks_of_the_relation() {
     let (mut compared, mut partly) = (0, 0);
@@ -538,8 +540,8 @@ fn the_machine_comes_to_the_blocks_of_the_relation() {
     assert!(compared > 20 && partly > 5, "{compared} modules ended, {partly} of them left a block out");
 }
 
-/// Atomics whose order shows nowhere need no other schedule: those that commute, relaxed, with
-/// results that nobody uses.
+/// The order of some atomics is not visible, and they need no other schedule: relaxed atomics that
+/// commute and whose results are unused.
 #[test]
 fn the_order_of_atomics_that_commute_shows_nowhere() {
     let text = |body: &str| {

@@ -54,8 +54,8 @@ impl Pair {
         pairs
     }
 
-    /// What is wrong with what `smallstep compare` says, if anything; of BEFORE and itself, if
-    /// `itself`.
+    /// What is wrong with the result of `smallstep compare`. `None` if it is right. With `itself`,
+    /// BEFORE is compared with itself.
     fn wrong(&self, itself: bool) -> Option<String> {
         let after = if itself { &self.before } else { &self.after };
         let [before, after] = [&self.before, after].map(|path| path.to_str().expect("a name"));
@@ -70,7 +70,7 @@ impl Pair {
     }
 }
 
-/// Runs a check of every pair on all cores; what is wrong, pair after pair.
+/// Checks every pair on all cores. Returns what is wrong, sorted by pair.
 fn over_all(pairs: &[Pair], check: impl Fn(&Pair) -> Option<String> + Sync) -> Vec<String> {
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {

@@ -1,8 +1,9 @@
-//! Compilers that are wrong in a known way, and mistakes in the comparison itself: all are caught.
+//! Planted bugs in compilers and in the comparison itself: all are caught.
 //!
-//! A planted compiler is a script that rewrites what `smallstep dis` prints of a module. It must be
-//! caught by a module that it breaks, and the same module must agree behind a compiler that changes
-//! nothing. A mistake of the comparison must change what is said of a pair of modules.
+//! A planted compiler is a script that rewrites the output of `smallstep dis` for a module. The
+//! comparison must catch it with a module that it breaks. The same module must agree behind a
+//! compiler that changes nothing. A bug planted in the comparison must change the result for a pair
+//! of modules.
 #![cfg(unix)]
 
 mod common;
@@ -23,26 +24,26 @@ fn words(text: &str) -> Vec<u32> {
     assemble(text, Options::default()).unwrap_or_else(|e| panic!("{}:{}: {}\n{text}", e.line, e.column, e.what))
 }
 
-/// How modules are compared here, if nothing else is said: over inputs of every level.
+/// The settings of a comparison unless a test has its own: inputs of every level.
 fn settings() -> Settings {
     Settings { inputs: 24, groups: Some([1; 3]), fuel: 1 << 12, ..Settings::default() }
 }
 
-/// A compiler that is wrong in a known way.
+/// A compiler with a planted bug.
 struct Wrong {
-    /// What is wrong with it, in words.
+    /// The bug in words.
     name: &'static str,
-    /// What `sed -E` does with the text of a module, or behind `$` the commands of a shell: `$in`
-    /// and `$out` are the files, `edit` does what `sed -E` does, and `id` finds the last id that is
-    /// made so.
+    /// The compiler: an expression for `sed -E` that edits the text of a module, or shell commands
+    /// after `$`. In the latter, `$in` and `$out` are the files, `edit` applies a `sed -E`
+    /// expression, and `id` finds the last id whose instruction matches.
     does: &'static str,
     /// A module that it breaks.
     module: String,
-    /// What is said of it: the verdict, and a part of the cause.
+    /// The expected verdict, and a part of the cause.
     said: (&'static str, &'static str),
 }
 
-/// What the scripts have.
+/// The definitions that every script starts with.
 const SHELL: &str = r#"
 in="$1"
 out="$2"
@@ -51,7 +52,7 @@ edit() { text | sed -E "$1" > "$out.spvasm" && "$own" asm "$out.spvasm" -o "$out
 id() { text | sed -nE "s/^ *(%[0-9]+) = $1\$/\1/p" | tail -n 1; }
 "#;
 
-/// Runs a compiler over a module: the verdict, and its cause.
+/// Runs a compiler on a module and compares. Returns the verdict and its cause.
 fn judged(folder: &Path, does: &str, module: &str, limit: Duration) -> (&'static str, String) {
     let own = env!("CARGO_BIN_EXE_smallstep");
     let does = does.strip_prefix('$').map_or_else(|| format!("edit '{does}'"), str::to_string);
@@ -68,8 +69,8 @@ fn stored(body: &str) -> String {
     text(&format!("{body}\nOpStore %po %x"), false)
 }
 
-/// One that stores a float `%r` made of `%m` and `%n`, the numbers of two integers, each operation
-/// rounded as IEEE 754 says.
+/// A dispatch that stores a float `%r`. The body computes it from `%m` and `%n`, two integers
+/// converted to floats. Each operation is rounded as IEEE 754 says.
 fn floats(body: &str, uncontracted: &str) -> String {
     let decorated: String = uncontracted.split_whitespace().map(|id| format!("\n@OpDecorate {id} NoContraction")).collect();
     let made = "%m = OpConvertUToF %f %a\n%n = OpConvertUToF %f %b\n";
@@ -127,7 +128,7 @@ fn compilers() -> Vec<Wrong> {
     let invalid = |name, does, module, what| all(name, does, module, "invalid", what);
     let plain = || stored("%x = OpISub %u %a %b");
     let less = || stored("%c = OpSLessThan %bool %a %b\n%x = OpSelect %u %c %u1 %u0");
-    // What is guarded is no division.
+    // The guarded operation is no division.
     let adds = GUARDED.replace("OpUDiv %u %a %b", "OpIAdd %u %a %b");
     // The loop reads nothing.
     let counts = || {
@@ -299,7 +300,7 @@ fn compilers() -> Vec<Wrong> {
             storage(texel),
         ),
         shows("a texel is not stored", "/OpImageWrite/d", storage(texel)),
-        // What is no module, and no answer.
+        // Output that is no module, and compilers that fail.
         invalid("the return is left out", "/OpReturn$/d", plain(), "module/unterminated"),
         invalid("an id is defined twice", "s/^( *)(%[0-9]+) = OpISub .*/&\\n&/", plain(), "words/id-defined-twice"),
         invalid("a type is missing", "/OpTypeBool/d", less(), "module/undefined-id"),
@@ -331,7 +332,7 @@ fn every_planted_compiler_is_caught() {
     assert!(names.len() >= 30, "{} compilers", names.len());
 }
 
-/// A comparison that finds something wrong with every compiler would pass that.
+/// A comparison that blames every compiler would pass the test above, but not this one.
 #[test]
 fn a_compiler_that_changes_nothing_is_right() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -343,17 +344,18 @@ fn a_compiler_that_changes_nothing_is_right() {
     assert!(modules.len() >= 20, "{} modules", modules.len());
 }
 
-/// A mistake in the comparison, and what is said of two modules without it.
+/// A bug planted in the comparison, and the result for two modules without it.
 struct Mistake {
     planted: Planted,
     before: String,
     after: String,
     settings: Settings,
-    /// The verdict, with how many inputs agree, or the kind of difference.
+    /// The expected result: the verdict with the number of inputs that agree, or the kind
+    /// of difference.
     said: &'static str,
 }
 
-/// What is said of two modules: dispatches, draws, or several entry points, as of a compiler.
+/// Compares two modules: dispatches, draws, or several entry points as if a compiler wrote AFTER.
 fn said(before: &str, after: &str, settings: &Settings) -> String {
     let module = |text: &str| Module::load(&words(text)).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let of = |summary: Summary| match &summary.disagreement {
@@ -391,17 +393,17 @@ fn mistakes() -> Vec<Mistake> {
     let chosen = |condition: &str| format!("%c = {condition}\n%x = OpSelect %u %c %b %a\nOpStore %po %x");
     let copies = "OpStore %po %a";
     let undefined = "%x = OpUndef %u\nOpStore %po %x";
-    // Rounded once more, or not.
+    // `numbers` rounds once more than `number`.
     let numbers = "%m = OpConvertUToF %f %a\n%n = OpConvertUToF %f %b\n%t = OpFAdd %f %m %n\n\
         %r = OpFSub %f %t %n\n%y = OpBitcast %u %r\nOpStore %po %y";
     let number = "%m = OpConvertUToF %f %a\n%y = OpBitcast %u %m\nOpStore %po %y";
-    // A float of these bits.
+    // Stores the float with these bits.
     let kept = |bits: u32, strict| float_frame(32, strict, "%x = OpBitcast %f %given\nOpStore %po %x").replace("NUMBER", &bits.to_string());
     let sine = |body: &str| format!("%s = OpExtInst %f %glsl Sin %a\n%q = OpFAdd %f %s %third\n{body}");
     let cancels = "%t = OpFAdd %f %q %three\n%w = OpFSub %f %t %three\n%r = OpFAdd %f %w %two";
     let uncontracted = float_text(&sine("%r = OpFAdd %f %q %two"))
         .replace("OpDecorate %gid", "OpDecorate %q NoContraction\nOpDecorate %r NoContraction\nOpDecorate %gid");
-    // In the default order the store comes after the load.
+    // In the default order, the store comes after the load.
     let waits: String = (0..4).map(|k| format!("%w{k} = OpAtomicLoad %u %pw %u2 %u0\n")).collect();
     let late = format!("%pw = OpAccessChain %p_shared %shared %u3\n{waits}OpAtomicStore %px %u2 %u0 %u1\n");
     let divides = "%rx = OpAtomicLoad %u %px %u2 %u0\n%seen = OpIEqual %bool %rx %u1\nOpSelectionMerge %unseen None\n\
@@ -421,7 +423,7 @@ fn mistakes() -> Vec<Mistake> {
     let halves = "%r = OpExtInst %float %glsl Sqrt %half\n%o = OpCompositeConstruct %v4 %r %r %r %f1\nOpStore %out %o";
     let thirds = "%o = OpCompositeConstruct %v4 %third %third %third %f1\nOpStore %out %o";
     let copied = "OpImageWrite %o %at %r";
-    // A second entry point that stores one number or another.
+    // Two entry points that each store their own number.
     let entries = |first: &str, second: &str| {
         let other = format!(
             "OpFunctionEnd\n%other = OpFunction %void None %function\n%le = OpLabel\n\

@@ -1,15 +1,16 @@
-//! Which programs `smallstep compare` takes to show what no interleaving shows: those where relaxed
-//! atomics at several locations can be seen in another order, and no others. To compare a program
-//! with one that shows what it never shows is undecided for these where their executions are not
-//! enumerated, and a difference for the others.
+//! Programs to which `smallstep compare` attributes results that no interleaving shows: those that
+//! can observe relaxed atomics at several locations in another order, and no others. Each program
+//! is compared with another that shows a value it never shows. If the first can observe such an
+//! order and its executions are not enumerated, the comparison is undecided. Otherwise it finds
+//! a difference.
 
 use smallstep::compute::ComputeModule;
 use smallstep::theorem::refine::{Settings, Side, Summary, refines};
 use smallstep_semantics::interleavings::Budget;
 use smallstep_semantics::spirv::{Module, Options, assemble};
 
-/// A module of one workgroup with SIZE invocations. Each executes BODY, which reads and writes
-/// three words of a buffer by `%x`, `%y` and `%z`, two of Workgroup memory, and the results.
+/// A module of one workgroup with SIZE invocations. Each executes BODY, which uses three words of a
+/// buffer through `%x`, `%y` and `%z`, two words of Workgroup memory, and the results.
 const FRAME: &str = r#"
 OpCapability Shader
 OpExtension "SPV_KHR_storage_buffer_storage_class"
@@ -64,21 +65,21 @@ OpReturn
 OpFunctionEnd
 "#;
 
-/// Memory semantics: what is ordered, and in which storage class.
+/// Memory semantics: the kinds of ordering, and the storage classes.
 const ACQUIRE: u32 = 0x2;
 const RELEASE: u32 = 0x4;
 const BOTH: u32 = 0x8;
 const UNIFORM: u32 = 0x40;
 const WORKGROUP: u32 = 0x100;
 
-/// A program for the invocations of a workgroup, with an instruction per word; a `|` parts what one
-/// does from what the next does.
+/// A program for the invocations of a workgroup, with an instruction per word. A `|` separates the
+/// instructions of one invocation from those of the next.
 ///
-/// `x=1` stores, `x` loads, `x+1` adds and shows what was there, and `IAdd!x` is an operation by 1
-/// whose result nobody uses; they are relaxed, or end in `.acq` or `.rel`. `acq`, `rel` and `fence`
-/// are memory barriers. `.acq:workgroup` and the like order Workgroup memory alone, and `@2` gives
-/// a scope other than the device's. All invocations meet at each `;`, and `;rel` is a meeting that
-/// only releases. `sx` and `sy` are in Workgroup memory.
+/// `x=1` stores, `x` loads, `x+1` adds and shows the old value. `IAdd!x` is an operation by 1 whose
+/// result is unused. Accesses are relaxed, unless they end in `.acq` or `.rel`. `acq`, `rel` and
+/// `fence` are memory barriers. A suffix like `.acq:workgroup` orders Workgroup memory only, and
+/// `@2` gives a scope other than the device. All invocations meet at each `;`. The barrier of
+/// `;rel` only releases. `sx` and `sy` are in Workgroup memory.
 struct Program {
     size: usize,
     phases: Vec<(u32, Vec<String>)>,
@@ -98,7 +99,7 @@ impl Program {
         Program { size, phases }
     }
 
-    /// The module, where the first invocation also stores this number.
+    /// The module. Its first invocation also stores the number `stored`.
     fn text(&self, size: usize, stored: u32) -> String {
         let mut constants: Vec<u32> = (0..17).collect();
         let mut names = String::new();
@@ -133,7 +134,7 @@ impl Program {
     }
 }
 
-/// One word of a program.
+/// The SPIR-V instructions of one word of a program.
 fn instruction(word: &str, results: &mut u32, constants: &mut Vec<u32>, names: &mut String) -> String {
     let (word, scope) = word.split_once('@').unwrap_or((word, "1"));
     let (word, classes) = match word.split_once(':') {
@@ -163,7 +164,7 @@ fn instruction(word: &str, results: &mut u32, constants: &mut Vec<u32>, names: &
     } else if let Some((at, value)) = word.split_once('+').filter(|(at, _)| !at.is_empty()) {
         format!("%r{r} = OpAtomicIAdd %u %{at} {how} %n{value}\n{show}")
     } else if let Some((op, at)) = word.split_once('!') {
-        // A name is no use.
+        // OpName is not a use of a result.
         *names += &format!("OpName %r{r} \"unseen\"\n");
         format!("%r{r} = OpAtomic{op} %u %{at} {how} %n1\n")
     } else {
@@ -177,7 +178,7 @@ fn side(name: &str, text: &str) -> Side {
     Side::new(name, ComputeModule::new(module, None).expect("one entry point"), None)
 }
 
-/// A program compared with one that stores another number, over so many workgroups.
+/// Compares a program with one that stores another number, over so many workgroups.
 fn compared(text: &str, groups: u32) -> Summary {
     let program = Program::of(text);
     let size = program.size / groups as usize;
@@ -187,7 +188,7 @@ fn compared(text: &str, groups: u32) -> Summary {
     refines(&before, &after, &settings, |_| {}).expect("the interfaces match")
 }
 
-/// Those of the programs of which this is not what the comparison finds.
+/// The programs for which the comparison does not find `expected`, a line each.
 fn not(expected: &str, groups: u32, programs: &[(&str, &str)]) -> String {
     let mut wrong = String::new();
     for (name, text) in programs {
@@ -201,7 +202,7 @@ fn not(expected: &str, groups: u32, programs: &[(&str, &str)]) -> String {
     wrong
 }
 
-/// Two accesses in program order, at different locations, are seen in another order where nothing
+/// Two accesses in program order, at different locations, may be seen in another order if nothing
 /// orders them.
 #[test]
 fn what_nothing_orders_may_be_seen_in_another_order() {
@@ -242,8 +243,8 @@ fn what_nothing_orders_may_be_seen_in_another_order() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// Where one location, release and acquire, or a barrier orders accesses, or nobody can tell,
-/// interleavings are all there is.
+/// Interleavings cover all behaviours if accesses are ordered by one location, by release and
+/// acquire, or by a barrier. They also do if no invocation can observe the order.
 #[test]
 fn what_is_ordered_or_unseen_is_seen_in_no_other_order() {
     let wrong = not(
@@ -277,7 +278,7 @@ fn what_is_ordered_or_unseen_is_seen_in_no_other_order() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// Between workgroups, barriers of a workgroup and fences of its scope order nothing.
+/// Between workgroups, a workgroup's barriers and fences of workgroup scope order nothing.
 #[test]
 fn the_scope_must_span_both_workgroups() {
     let reordered = [
@@ -291,7 +292,7 @@ fn the_scope_must_span_both_workgroups() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// What is undecided names the two accesses.
+/// The reason for undecided names the two accesses.
 #[test]
 fn the_accesses_are_named() {
     let summary = compared("x=1 y+1 | y x", 1);
@@ -299,7 +300,7 @@ fn the_accesses_are_named() {
     assert!(why.contains("OpAtomicStore") && why.contains("OpAtomicIAdd"), "{why}");
 }
 
-/// The search has a limit of 4096 accesses, and only those count that another invocation may see.
+/// The search has a limit of 4096 accesses. Only accesses that another invocation may see count.
 #[test]
 fn only_accesses_that_others_may_see_count_toward_the_limit() {
     let met = |stores: usize| format!("sx=1 ; | {}", "sx=1 ".repeat(stores));
@@ -309,7 +310,7 @@ fn only_accesses_that_others_may_see_count_toward_the_limit() {
         ("4097 that another may see", met(4096), "undecided"),
     ] {
         let program = Program::of(&text);
-        // Nothing shows what is in Workgroup memory at the end.
+        // Nothing shows the final contents of Workgroup memory.
         let idle = Program::of(if program.size == 1 { "" } else { " | " });
         let settings = Settings { inputs: 1, groups: Some([1; 3]), fuel: 1 << 14, ..Settings::default() };
         let [before, after] = [("BEFORE", idle), ("AFTER", program)].map(|(name, program)| side(name, &program.text(program.size, 1)));
@@ -318,7 +319,7 @@ fn only_accesses_that_others_may_see_count_toward_the_limit() {
     }
 }
 
-/// Atomics of which one's scope leaves the other out race as plain accesses do.
+/// Two atomics race like plain accesses if the scope of one excludes the other.
 #[test]
 fn atomics_without_each_other_in_scope_race() {
     let racing =
@@ -327,8 +328,9 @@ fn atomics_without_each_other_in_scope_race() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// What depends on the order of two accesses is tried in both: in the order of the invocations both
-/// programs show the same, and in the other one only the second does.
+/// If the result depends on the order of two accesses, both orders are tried. In the order of the
+/// invocations, both programs show the same. In the other order, only the second program shows
+/// another value.
 #[test]
 fn what_depends_on_the_order_is_tried_in_every_order() {
     for (before, after) in [
@@ -344,7 +346,7 @@ fn what_depends_on_the_order_is_tried_in_every_order() {
     }
 }
 
-/// Where nobody can tell the order of atomics, no order is left out, however many there are.
+/// If the order of atomics is not visible, it need not be tried, however many orders there are.
 #[test]
 fn an_order_that_nobody_can_tell_need_not_be_tried() {
     let program = Program::of(&format!("{} ; x", ["IAdd!x UMax!y"; 6].join(" | ")));

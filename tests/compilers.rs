@@ -1,5 +1,5 @@
-//! Compilers under test: what `compare --via` says of compilers that are right, wrong, refuse,
-//! crash, hang, or write something else than a module.
+//! Compilers under test: the verdicts of `compare --via` on compilers that are right, wrong,
+//! refuse, crash, hang, or write no module.
 
 mod common;
 
@@ -30,15 +30,14 @@ impl Folder {
         self.0.path().join(name).display().to_string()
     }
 
-    /// A compiler that runs these commands of a shell with $1 the file it reads and $2 the one it
-    /// writes.
+    /// A compiler that runs these shell commands. `$1` is its input file, and `$2` its output file.
     fn compiler(&self, name: &str, commands: &str) -> String {
         std::fs::write(self.0.path().join(name), commands).expect("written");
         format!("cmd:sh '{}' {{in}} {{out}}", self.path(name))
     }
 }
 
-/// What is said of one module and one compiler: the verdict, its cause, and the code.
+/// Compares one module through one compiler. Returns the verdict, its cause and the exit code.
 fn judged(module: &str, compiler: &str, more: &[&str]) -> (String, String, i32) {
     let arguments = [&["compare", module, "--via", compiler, "--json", "--inputs", "30"], more].concat();
     let (code, out, err) = smallstep(&arguments);
@@ -72,7 +71,7 @@ fn every_way_to_be_wrong_has_its_verdict() {
     }
 }
 
-/// What a module declares of its interface must stay: another workgroup size is a finding.
+/// The declared interface of a module must stay the same: another workgroup size is a finding.
 #[cfg(unix)]
 #[test]
 fn another_interface_is_a_miscompilation() {
@@ -89,7 +88,8 @@ fn another_interface_is_a_miscompilation() {
     assert!(cause.contains("another interface: a workgroup has"), "{cause}");
 }
 
-/// A name that WGSL cannot keep is no fault of the compiler; one that another compiler changes is.
+/// If WGSL cannot keep a name, the compiler is not at fault. If another compiler changes a name,
+/// it is.
 #[cfg(unix)]
 #[test]
 fn names_are_lost_in_wgsl_only() {
@@ -118,7 +118,7 @@ fn names_are_lost_in_wgsl_only() {
         let (judged, _) = line(compiler);
         assert_eq!((judged["verdict"].as_str(), &judged["notes"]), (Some("agrees"), &serde_json::json!([])), "{judged}");
     }
-    // The same renaming by a compiler of SPIR-V, alone and before WGSL, is a finding.
+    // The same renaming by a SPIR-V compiler is a finding, alone and in front of WGSL.
     let renames = folder.compiler("renames", &format!("cp '{renamed}' \"$2\""));
     for compiler in [renames.clone(), format!("{renames} then naga-wgsl")] {
         let (judged, code) = line(&compiler);
@@ -128,8 +128,8 @@ fn names_are_lost_in_wgsl_only() {
     }
 }
 
-/// Folders are searched, every compiler gets every module, and what is wrong is written to a
-/// folder.
+/// Folders are searched, and every module goes through every compiler. Wrong modules are written to
+/// a folder.
 #[cfg(unix)]
 #[test]
 fn folders_are_compared_and_wrong_modules_are_saved() {
@@ -154,7 +154,7 @@ fn folders_are_compared_and_wrong_modules_are_saved() {
     assert_eq!(words, std::fs::read(folder.path("hoisted.spv")).expect("read"));
 }
 
-/// naga runs in a process of its own, and one compiler may stand behind another.
+/// naga runs in a process of its own, and compilers can be chained.
 #[test]
 fn naga_is_a_compiler() {
     let module = "examples/spirv/average.spvasm";
@@ -162,11 +162,11 @@ fn naga_is_a_compiler() {
         let (verdict, cause, code) = judged(module, compiler, &[]);
         assert_eq!((verdict.as_str(), code), ("agrees", 0), "{compiler}: {cause}");
     }
-    // naga 30 takes the greater of two signed integers where SPIR-V says unsigned.
+    // naga 30 takes the signed maximum where SPIR-V says unsigned.
     let module = "spec-tests/quirks-spirv-opt/umax-of-signed.spvasm";
     let (verdict, cause, _) = judged(module, "naga", &[]);
     assert_eq!(verdict, "miscompiles", "{cause}");
-    // A panic is a crash, in whatever step.
+    // A panic is a crash, in any step.
     for compiler in ["naga", "naga-wgsl"] {
         let (verdict, cause, code) = judged("spec-tests/quirks-naga/s-sign-of-unsigned.spvasm", compiler, &[]);
         assert_eq!((verdict.as_str(), code), ("crashes", 4), "{compiler}: {cause}");
@@ -199,8 +199,9 @@ fn what_is_no_compiler_is_said() {
     assert!(Path::new(module).exists());
 }
 
-/// λV and WSL programs go through compilers as modules do: one that copies is right, one that
-/// writes something else is caught, and refusals, crashes and invalid modules have their verdicts.
+/// λV and WSL programs go through compilers as modules do. A compiler that copies is right, and
+/// one that writes another module is caught. Refusals, crashes and invalid modules have verdicts of
+/// their own.
 #[cfg(unix)]
 #[test]
 fn programs_go_through_compilers() {
@@ -234,7 +235,7 @@ fn programs_go_through_compilers() {
         assert_eq!(verdict(lambda_v, compiler), ("agrees".into(), 0), "{compiler}");
         assert_eq!(verdict(wsl, compiler), ("agrees".into(), 0), "{compiler}");
     }
-    // A campaign counts them, and names what is wrong.
+    // A campaign counts the verdicts and names the findings.
     let campaign = |compiler: &str| {
         let arguments =
             ["fuzz-wsl", "--through", "spirv", "--of", "functions", "--count", "12", "--shrink", "0", "--via", compiler, "--json"];

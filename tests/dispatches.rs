@@ -40,8 +40,8 @@ fn draws(by: By, count: u64) -> translated::Plan {
     translated::Plan { sources, seed: 1, count, threads: 2, executed: 60, profile: Profile::Strict, by }
 }
 
-/// Both interpreters over draws and dispatches, definite values and sets; then with a machine that
-/// is wrong, in what it computes and in what it notes of sets.
+/// Compares both interpreters on draws and dispatches, by definite values and over sets. Then
+/// plants bugs in the machine's computation and in its record of sets.
 #[test]
 fn draws_are_compared_between_the_interpreters() {
     let tally = translated::run(&draws(By::ENGINES, 200), |_, _| {});
@@ -54,7 +54,7 @@ fn draws_are_compared_between_the_interpreters() {
     assert!(over_sets >= 20 && sets >= 500, "{over_sets} over sets, {sets} components");
     let dispatches = &tally.counts["dispatches"];
     assert!(dispatches.over_sets >= 10 && dispatches.components.sets >= 4, "{dispatches:?}");
-    // The only reasons why quads are not compared are what the machine leaves to the relation.
+    // Quads are left out only because the machine leaves them to the relation.
     let quads = &tally.counts["quads"];
     assert!(quads.undecided.keys().all(|why| why.contains("lockstep machine")), "{:?}", quads.undecided);
     let swapped: MachineBug = Arc::new(|parts| {
@@ -73,7 +73,7 @@ fn draws_are_compared_between_the_interpreters() {
     assert!(2 * instructions(&small) < instructions(&whole(finding.seed)), "the stage itself is made small: {small}");
 }
 
-/// The interpreters with that bug.
+/// The interpreters with the planted bug of that name.
 fn planted(name: &str) -> Engines {
     table().into_iter().find(|bug| bug.name == name).expect("it is in the table").engines()
 }
@@ -88,13 +88,14 @@ fn the_interpreters_agree_and_report_every_twin() {
     assert!(tally.instructions > 200_000, "{}", tally.instructions);
 }
 
-/// The machine of these runs is right, and then wrong; what is found is made small by fewer steps.
+/// The machine is right in the first run and wrong in the second. A finding is shrunk to
+/// fewer steps.
 #[test]
 fn modules_with_chosen_pointers_are_judged() {
     let plan = Plan { of: Of::Modeled(Modeled::Pointers), twins: 0, ..plan(300, 2) };
     let tally = campaign::run(&plan, None, |_, _| {});
     assert_eq!((tally.findings.len(), tally.agree, tally.referenced, tally.twins), (0, 300, 300, 0), "{tally:?}");
-    // What OpPtrDiff counts, it counts the other way.
+    // A planted bug: OpPtrDiff counts in the other direction.
     let swapped: MachineBug = Arc::new(|parts| parts.pairs.iter_mut().for_each(|pair| pair.pointers.swap(0, 1)));
     let wrong = Plan { engines: Engines { planted: Some(swapped), ..Engines::default() }, ..plan };
     let tally = campaign::run(&wrong, None, |_, _| {});
@@ -103,12 +104,12 @@ fn modules_with_chosen_pointers_are_judged() {
     let small = campaign::minimal(finding, &wrong, None).expect("it comes back");
     assert!(small.words.len() < wrong.case(finding.seed, None).expect("a module").words.len());
     assert!(matches!(judge(&small, &wrong.engines), Judged::Wrong(Runner::Machine, _)));
-    // Without the relation the generator's own words are what the machine is held to.
+    // Without the relation, the machine is compared with the words that the generator computed.
     let alone = Engines { without_relation: true, ..wrong.engines.clone() };
     assert!(matches!(judge(&small, &alone), Judged::Wrong(Runner::Machine, _)));
 }
 
-/// The same of modules whose invocations work together in subgroups.
+/// The same for modules whose invocations use subgroup operations.
 #[test]
 fn modules_with_subgroups_are_judged() {
     let plan = Plan { of: Of::Modeled(Modeled::Subgroups), twins: 0, ..plan(200, 2) };
@@ -125,7 +126,7 @@ fn modules_with_subgroups_are_judged() {
     assert!(matches!(judge(&small, &wrong.engines), Judged::Wrong(Runner::Machine, _)));
 }
 
-/// Findings too: the machine of these runs is wrong.
+/// This holds with findings too: the machine of these runs has a planted bug.
 #[test]
 fn a_tally_does_not_depend_on_the_threads() {
     let tally = |threads| campaign::run(&Plan { engines: planted("OpBitwiseXor is inclusive"), ..plan(24, threads) }, None, |_, _| {});
@@ -176,7 +177,8 @@ fn the_table_has_bugs_of_all_kinds() {
     assert!(count(&|plant| matches!(plant, Plant::Shared(_))) >= 10);
 }
 
-/// What both engines compute by is wrong in both alike: only a result of other making can tell.
+/// A bug in code that both engines share makes both wrong alike. Only a result of independent
+/// origin shows it.
 #[test]
 fn what_is_shared_is_wrong_in_both() {
     for bug in table().into_iter().filter(|bug| matches!(bug.plant, Plant::Shared(_))) {
@@ -204,7 +206,7 @@ fn every_planted_bug_is_caught() {
     assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), bugs.len(), failures.join("\n"));
 }
 
-/// A bug that is said to be none is found out, whichever check sees it.
+/// If a bug is declared equivalent and is not, some check says so.
 #[test]
 fn a_false_claim_of_equivalence_is_found_out() {
     for name in ["OpConvertFToU holds what is signed", "OpIMul adds", "OpFNegate is the magnitude"] {
@@ -215,7 +217,7 @@ fn a_false_claim_of_equivalence_is_found_out() {
     }
 }
 
-/// A wrong rule of the relation is seen in the modules that the relation runs, and in no others.
+/// A wrong rule of the relation is seen only in the modules that the relation runs.
 #[test]
 fn the_relation_runs_one_module_in_so_many() {
     let found = |references| {
@@ -260,7 +262,7 @@ fn a_finding_is_made_minimal_where_it_comes_back() {
         let text = disassemble(&case.words).expect("disassembles");
         assert!(text.lines().count() <= 100 && text.contains("OpBitwiseXor"), "{text}");
     }
-    // What is found must come back by the same engine, in the same words.
+    // A finding must come back by the same engine, with the same words.
     let finding = of(false);
     for other in [
         Finding { runner: Runner::Relation, ..finding.clone() },
@@ -291,7 +293,7 @@ fn a_campaign_counts_what_an_optimiser_makes_of_each_module_and_twin() {
     assert_eq!(copies.optimised + copies.optimised_vacuous + undecided, 12 + 36);
     assert!(copies.optimised >= 12 && copies.optimised_vacuous > 0, "{copies:?}");
 
-    // What no loader has to accept is not given to it.
+    // The compiler does not get modules that no loader has to accept.
     for (body, failed, said) in [
         ("echo no such pass >&2; exit 1", false, "the compiler refuses a valid module: no such pass"),
         ("kill -SEGV $$", true, "the compiler crashes (signal: 11 (SIGSEGV)"),
@@ -326,15 +328,15 @@ fn unsupported() -> Vec<u32> {
     words(&DIVIDE.replace("OpUDiv", "OpExpectKHR"))
 }
 
-/// What a compiler refuses is learnt, and nothing else is: an instruction, a version, nothing where
-/// all is taken, and nothing where all is refused.
+/// The search learns only what a compiler refuses: an instruction or a version. It learns nothing
+/// from a compiler that accepts all, or refuses all.
 #[cfg(unix)]
 #[test]
 fn what_a_compiler_refuses_is_learnt_and_left_out() {
     let folder = tempfile::tempdir().expect("a folder");
     let compiler = |name: &str, refuses: &str| {
         let path = folder.path().join(name);
-        // What refuses is given the version too.
+        // The script also gets `--version`, which it must not refuse.
         let script = format!("case $1 in --version) exit 0;; esac\nif {refuses}; then echo lacks $0 >&2; exit 1; fi\ncp \"$1\" \"$3\"\n");
         std::fs::write(&path, script).expect("written");
         Compiler::new(&format!("sh {}", path.display()), Duration::from_secs(60)).expect("sh is there").that_may_refuse()
@@ -353,7 +355,7 @@ fn what_a_compiler_refuses_is_learnt_and_left_out() {
     let nothing = learnt(&compiler("refuses", "true"));
     assert_eq!((names(&nothing).len(), nothing.refusals.values().sum::<u64>()), (0, 60));
     assert_eq!((no_newest.modules, nothing.modules), (120, 60), "until nothing more is learnt");
-    // A campaign without it has no refusals; the same with it has some.
+    // A campaign without the refused features has no refusals. A campaign with them has some.
     for (compiler, learnt) in [(borrow, no_borrow), (newest, no_newest)] {
         let left_out = learnt.left_out.into_keys().collect();
         let tally = |limits: Limits| {
@@ -373,7 +375,7 @@ fn an_optimised_module_that_is_not_modeled_is_unchecked() {
     assert!(matches!(compared(&case, &[0]), Verdict::Disagree(_)), "what is no module is wrong");
 }
 
-/// The first generated twin of which that holds.
+/// The first generated twin that satisfies the predicate.
 fn twin_with(holds: impl Fn(&Twin) -> bool) -> ComputeCase {
     let limits = Limits { executed: 20, ..Limits::default() };
     let limits = &limits;
@@ -381,7 +383,7 @@ fn twin_with(holds: impl Fn(&Twin) -> bool) -> ComputeCase {
     twins.map(|twin| twin.case()).find(|case| case.twin.as_ref().is_some_and(&holds)).expect("a twin of that kind")
 }
 
-/// What is wrong, and with whom, by both interpreters and by the machine alone.
+/// Requires that the case is wrong for this reason: by both interpreters, and by the machine alone.
 #[track_caller]
 fn is_wrong(case: &ComputeCase, said: &str) {
     for (without_relation, runner) in [(false, Runner::Relation), (true, Runner::Machine)] {
@@ -390,13 +392,13 @@ fn is_wrong(case: &ComputeCase, said: &str) {
     }
 }
 
-/// The oracle of generated modules, tested by cases that say something false about themselves.
+/// Tests the oracle of generated modules with cases that claim something false about themselves.
 #[test]
 fn a_case_that_says_something_false_of_itself_is_wrong() {
     let clean = module_of(1, None, &Limits { executed: 20, ..Limits::default() }).expect("a module").case();
     assert!(matches!(judge(&clean, &Engines::default()), Judged::Observed(_)));
 
-    // A twin that is said to be clean.
+    // A twin that claims to be clean.
     let behaviour = twin_with(|twin| twin.id == "spirv/division-by-zero");
     let value = twin_with(|twin| twin.kind == Kind::Value && twin.reached.is_some_and(|reached| reached.word.is_some()));
     let said = behaviour.twin.clone().expect("a twin");
@@ -407,7 +409,7 @@ fn a_case_that_says_something_false_of_itself_is_wrong() {
     let id = value.twin.as_ref().expect("a twin").id;
     is_wrong(&ComputeCase { twin: None, ..value.clone() }, &format!("is undefined ({id}) in a clean module"));
 
-    // A clean module that is said to have a defect.
+    // A clean module that claims a defect.
     let due = format!("spirv/division-by-zero is due at instruction {}, and it ends with an observation", said.instruction);
     is_wrong(&ComputeCase { twin: Some(said.clone()), ..clean.clone() }, &due);
     let undefined = value.twin.clone().expect("a twin");
@@ -427,8 +429,8 @@ fn a_case_that_says_something_false_of_itself_is_wrong() {
     is_wrong(&ComputeCase { buffers: Vec::new(), ..clean }, "a clean module ends with unsupported: ");
 }
 
-/// A word of another invocation may be the one that the defect is in, another word of
-/// the same may not.
+/// The defect may be in the same word of another invocation. It may not be in another word of the
+/// same invocation.
 #[test]
 fn an_undefined_value_is_due_in_its_word() {
     let value = twin_with(|twin| twin.kind == Kind::Value && twin.reached.is_some_and(|reached| reached.word.is_some()));
@@ -469,7 +471,7 @@ fn the_first_word_that_differs_is_said() {
     assert_eq!(same(&due, &found), Err(said.into()));
 }
 
-/// A device gets dense bindings, and what is due has the same.
+/// A device gets dense bindings, and the required result has the same bindings.
 #[test]
 fn what_a_device_is_asked_shows_what_is_due_at_its_adapted_places() {
     let (mut adapted, mut alike) = (0, 0);

@@ -1,5 +1,5 @@
-//! Every program of `examples/`: typed, translated, and run by every engine on pixels
-//! all over its picture.
+//! Every program of `examples/`: typed, translated, and run by every engine on pixels all over
+//! its picture.
 
 use pretty_assertions::assert_eq;
 use smallstep::compile::lambda_v::{Constants, Options, translate};

@@ -1,4 +1,4 @@
-//! Why something is undecided, with the places and subexpressions of the source.
+//! The reasons for undecided results, with places and subexpressions of the source.
 
 use smallstep::theorem::Verdict;
 use smallstep::theorem::case::{Case, Ran, Settings};
@@ -21,8 +21,8 @@ fn why(text: &str, paths: u32) -> Option<String> {
 #[test]
 fn a_branch_beyond_the_budget_is_named_by_its_comparison() {
     let text = "; More branches than the budget.\n(let ((c (sin 0.5235)))\n  (+ (if (less-than c 0.5) 1 2)\n     (if (not (and (greater-equal c 0.5) true)) 3 4)))\n";
-    // Of two branches, the way not taken of the second comes next; its condition comes through a
-    // negation and a conjunction.
+    // Two branches. The way that the second branch did not take comes next. Its condition goes
+    // through a negation and a conjunction.
     let sine = "[0.49942622, 0.50040275]";
     let second = format!("4:20: greater-equal of {sine} and 0.5 in (greater-equal (sin 0.5235) 0.5), 1 path");
     assert_eq!(why(text, 1), Some(format!("undecided at {second} explored, at pixel (0, 0)")));
@@ -39,7 +39,7 @@ fn what_has_no_bound_is_named_by_the_first_instruction_that_has_none() {
     assert_eq!(found, expected);
     let causes = ran(text, 64).acceptance.causes;
     assert_eq!(causes.into_iter().collect::<Vec<_>>(), [("GLSL.std.450 Sin".to_string(), 2)]);
-    // Only on the second pixel, and under a selection that keeps what it selects.
+    // The cause is on the second pixel only, below a selection that keeps the value.
     let found = why("(log (select true (- 1.25 (x (frag-coord))) 2))", 64).expect("the logarithm of -0.25");
     assert_eq!(
         found,

@@ -1,4 +1,4 @@
-//! The generators' promises, over thousands of seeds.
+//! Guarantees of the generators, over thousands of seeds.
 
 use smallstep::generate::{Limits, Mode, VERSION, near_miss, well_typed};
 use smallstep_semantics::lambda_v::builtin::Builtin;
@@ -39,7 +39,7 @@ fn programs_are_well_typed_and_print_back() {
         check(&derivation).unwrap_or_else(|e| panic!("seed {seed}: {}\n{text}", e.message));
         let again = parse(&text).unwrap_or_else(|e| panic!("seed {seed}: {}\n{text}", e.message));
         assert!(again.same(&tree), "seed {seed}\n{text}");
-        // The same nodes in the same order, so the same spans.
+        // The nodes are the same, in the same order. So the spans are the same.
         assert_eq!((&again.nodes.len(), &again.spans, &again.roots), (&tree.nodes.len(), &tree.spans, &tree.roots), "seed {seed}\n{text}");
         sizes.push(nodes(&tree));
     }
@@ -140,7 +140,7 @@ fn is_typing(rule: Rule) -> bool {
     rule.name().starts_with("lv/t-") || rule.name().starts_with("lv/rec-match")
 }
 
-/// The name, if the expression is one.
+/// The name, if the expression is a name.
 fn name(tree: &Tree, id: ExprId) -> Option<&str> {
     match tree.expr(id) {
         Expr::Ident(symbol) => Some(tree.symbols.name(*symbol)),
@@ -155,12 +155,12 @@ fn items(tree: &Tree, id: ExprId) -> &[ExprId] {
     }
 }
 
-/// The list's head, if it is a name.
+/// The head of the list, if it is a name.
 fn head(tree: &Tree, id: ExprId) -> Option<&str> {
     items(tree, id).first().and_then(|&first| name(tree, first))
 }
 
-/// The expressions of a list: not the lists of names and bindings.
+/// The subexpressions of an expression, without lists of names and bindings.
 fn parts(tree: &Tree, id: ExprId) -> Vec<ExprId> {
     match binder(tree, id) {
         Some((_, values, body)) => values.into_iter().chain([body]).collect(),
@@ -168,7 +168,7 @@ fn parts(tree: &Tree, id: ExprId) -> Vec<ExprId> {
     }
 }
 
-/// Whether an expression below the root satisfies the predicate.
+/// Whether the root or an expression below it satisfies the predicate.
 fn any(tree: &Tree, root: ExprId, found: &dyn Fn(&Tree, ExprId) -> bool) -> bool {
     found(tree, root) || parts(tree, root).iter().any(|&part| any(tree, part, found))
 }
@@ -181,8 +181,8 @@ fn calls(tree: &Tree, id: ExprId, form: &str) -> bool {
     head(tree, id) == Some(form)
 }
 
-/// The parts of `(let …)`, `(func …)` and `(rec-func …)`: the names bound, the expressions bound,
-/// the body.
+/// The parts of `(let …)`, `(func …)` and `(rec-func …)`: bound names, bound
+/// expressions, body.
 fn binder(tree: &Tree, id: ExprId) -> Option<(Vec<&str>, Vec<ExprId>, ExprId)> {
     let &[first, list, body] = items(tree, id) else { return None };
     let list = items(tree, list);
@@ -199,7 +199,7 @@ fn binder(tree: &Tree, id: ExprId) -> Option<(Vec<&str>, Vec<ExprId>, ExprId)> {
 
 type Construct = (&'static str, fn(&Tree, ExprId) -> bool);
 
-/// What programs are made of, by a look at their text.
+/// Constructs that programs contain, recognised in their text.
 const CONSTRUCTS: &[Construct] = &[
     ("frag-coord", |t, e| calls(t, e, "frag-coord")),
     ("let of several", |t, e| calls(t, e, "let") && binder(t, e).is_some_and(|b| b.0.len() > 1)),
@@ -295,7 +295,7 @@ fn a_program_is_a_function_of_its_seed() {
     let texts = of_mode(Mode::default());
     let different: BTreeSet<&String> = texts.iter().collect();
     assert!(different.len() > 195);
-    // FNV-1a, so that the same is computed everywhere. If this changes, seeds in journals and
+    // FNV-1a, so that the hash is the same everywhere. If it changes, the seeds in journals and
     // reports mean other programs: raise VERSION.
     let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
     let hash = |texts: &[String]| texts.iter().flat_map(|text| text.bytes()).fold(0xcbf2_9ce4_8422_2325, fold);

@@ -1,6 +1,6 @@
-//! What generated SPIR-V modules promise, over hundreds of seeds.
+//! Guarantees of generated SPIR-V modules, over hundreds of seeds.
 //!
-//! Where spirv-tools are not installed the tests that need them say so, and fail if
+//! The tests that need spirv-tools say so where these are missing, and fail if
 //! SMALLSTEP_REQUIRE_SPIRV_TOOLS is set.
 
 use smallstep::generate::Random;
@@ -17,7 +17,7 @@ use std::process::Command;
 const ALL_WIDTHS: Limits =
     Limits { executed: 200, shared_percent: 30, int8: true, int16: true, int64: true, newest: 6, left_out: Features::new() };
 
-/// What `spirv-val` says against a module.
+/// The error of `spirv-val` for a module. `None` if the module is valid.
 fn refusal(words: &[u32], file: &Path) -> Option<String> {
     std::fs::write(file, spirv::bytes_of_words(words)).expect("written");
     let output = Command::new("spirv-val").args(["--target-env", "vulkan1.3"]).arg(file).output().expect("spirv-val runs");
@@ -70,7 +70,7 @@ fn spirv_val_accepts_every_twin_that_is_said_to_be_valid_and_no_other() {
     }
 }
 
-/// The judge itself can say no.
+/// spirv-val refuses an invalid module.
 #[test]
 fn spirv_val_refuses_a_spoilt_module() {
     if !tools::is_there("spirv-val") {
@@ -114,7 +114,7 @@ fn modules_have_the_size_and_the_grid_that_was_asked_for() {
     assert!((250..350).contains(&shared), "{shared}");
 }
 
-/// The instructions that some module must hold.
+/// Instructions that must occur in some module.
 const INSTRUCTIONS: &str = "OpPhi OpSwitch OpLoopMerge OpSelectionMerge OpFunctionCall OpReturnValue OpUnreachable OpSelect OpCompositeConstruct \
     OpCompositeExtract OpCompositeInsert OpVectorShuffle OpVectorExtractDynamic OpVectorInsertDynamic OpAccessChain OpInBoundsAccessChain \
     OpCopyMemory OpCopyObject OpCopyLogical OpUndef OpConstantNull OpConstantTrue OpConstantFalse OpConstantComposite OpBitcast OpSConvert \
@@ -141,15 +141,15 @@ fn every_instruction_is_used() {
 fn a_module_is_a_function_of_its_seed() {
     let words: Vec<Vec<u32>> = (0..100).map(|seed| case(seed, &Limits::default()).words).collect();
     assert_eq!(words.iter().collect::<BTreeSet<_>>().len(), 100);
-    // FNV-1a, so that the same is computed everywhere. If this changes, seeds in journals and
+    // FNV-1a, so that the hash is the same everywhere. If it changes, the seeds in journals and
     // reports mean other modules: raise VERSION.
     let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
     let hash = words.iter().flatten().flat_map(|word| word.to_le_bytes()).fold(0xcbf2_9ce4_8422_2325, fold);
     assert_eq!((VERSION, hash), (1, 0xaa77_c6d8_4596_f11a), "{hash:#018x}");
 }
 
-/// A twin with the defect, of the first seed that has a place for it and, if it is a value, with
-/// this reach.
+/// The twin with this defect, of the first seed that has a place for it. A twin of an undefined
+/// value also has this reach.
 fn twin_with(defect: Defect, reach: Option<Reach>) -> (Module, ComputeCase) {
     (0..400)
         .filter_map(|seed| twin(&module(seed, &Limits::default()), defect, &mut Random::new(seed)))
@@ -197,7 +197,7 @@ fn the_planted_instruction_is_where_the_twin_says() {
     }
 }
 
-/// A twin differs from its clean module by the plant alone.
+/// A twin differs from its clean module only by the planted defect.
 #[test]
 fn twins_have_one_plant_and_clean_modules_none() {
     let mut used = BTreeSet::new();
@@ -232,7 +232,7 @@ fn any_stmt(module: &Module, found: &dyn Fn(&Stmt) -> bool) -> bool {
 
 type Shown = (&'static str, u32, fn(&Module) -> bool);
 
-/// What a module may show, and the nodes that are left of it at most.
+/// A property of a module, the greatest number of nodes after shrinking, and the predicate.
 const SHOWN: &[Shown] = &[
     ("a division", 8, |m| any_expr(m, &|e| matches!(e.op, Op::Binary(Binary::SDiv)))),
     ("a call", 16, |m| any_expr(m, &|e| matches!(e.op, Op::Call(..)))),
@@ -268,8 +268,8 @@ fn what_is_shown_shrinks_to_a_small_module() {
     }
 }
 
-/// Proposals are taken or not by a hash, so that all kinds of changes come up on top of one
-/// another; each must be valid.
+/// A hash accepts or rejects each proposal, so that all kinds of changes combine. Every proposal
+/// must be valid.
 #[test]
 fn every_proposal_is_valid() {
     if !tools::is_there("spirv-val") {

@@ -1,5 +1,5 @@
-//! The JSON of every command has one shape: each line an object with `schema` and `kind`, and one
-//! summary, the last, with the code that the command ends with.
+//! The JSON of every command has one form. Each line is an object with `schema` and `kind`. The
+//! last line is the only summary, with the exit code.
 
 mod common;
 
@@ -17,7 +17,7 @@ const RACING: &str = "[numthreads(2, 1, 1)] compute void f(device uint[] data : 
 const ENDLESS: &str = "((rec-func (d) (if (eq d 1) d (rec d))) 0)";
 const BUFFERS: [&str; 4] = ["--set", "0.0=u32:1,2,3,4", "--set", "0.1=u32:1,0,1,1"];
 
-/// Each line is an object of the shape, and the summary is last.
+/// Requires that each line is such an object and that the summary is last. Returns the lines.
 fn shaped(args: &[&str], shown: &Shown, text: &str) -> Vec<Value> {
     let lines: Vec<Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{args:?}: {e}: {line}\n{}", shown.err))).collect();
@@ -31,8 +31,8 @@ fn shaped(args: &[&str], shown: &Shown, text: &str) -> Vec<Value> {
     lines
 }
 
-/// Command lines of all commands, with what stands on standard input and the code that is due; none
-/// for a device that may not be there.
+/// Command lines of all commands, with their standard input and exit code. The code is `None` if it
+/// depends on a device.
 fn cases(file: &dyn Fn(&str, &str) -> String) -> Vec<(Vec<String>, &'static str, Option<i32>)> {
     let words = file("average.spv", "");
     let vectors = file("cases", "");
@@ -148,19 +148,19 @@ fn every_line_of_every_command_has_the_shape() {
         assert!(code.is_none_or(|code| code == shown.code), "{args:?}: {}\n{}{}", shown.code, shown.out, shown.err);
         shaped(&args, &shown, &shown.out);
     }
-    // What a command writes to standard output leaves standard error to JSON.
+    // If a command writes its result to standard output, its JSON goes to standard error.
     for args in [&["asm", AVERAGE, "-o", "-", "--json"][..], &["vectors", "--count", "1", "-o", "-", "--json"]] {
         let shown = smallstep(args, "");
         assert_eq!(shown.code, 0, "{args:?}: {}", shown.err);
         shaped(args, &shown, &shown.err);
     }
-    // Its JSON goes to a file, of which standard output is one.
+    // This command writes its JSON to a file. Standard output is such a file.
     let args = ["precision", "--adapter", "no such device", "--function", "fadd", "--json", "-"];
     let shown = smallstep(&args, "");
     assert_eq!(shown.code, 3, "{}", shown.err);
     shaped(&args, &shown, &shown.out);
     held.insert("precision");
-    // No command is forgotten: these are all that there are.
+    // These are all commands.
     let help = smallstep(&["--help"], "").out;
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let listed: BTreeSet<&str> =
@@ -185,8 +185,8 @@ fn a_device_is_measured_in_the_shape() {
     }
 }
 
-/// A device shows something whatever the module does; that it means nothing is said, and stands in
-/// JSON: of a dispatch, a script, a draw and pixels.
+/// A device shows a result even for undefined behaviour. The command says that the result means
+/// nothing, in JSON too: for a dispatch, a script, a draw and pixels.
 #[test]
 fn undefined_behaviour_is_told_beside_what_a_device_shows() {
     if device::open(None, device::options()).is_none() {
@@ -231,8 +231,8 @@ fn undefined_behaviour_is_told_beside_what_a_device_shows() {
     }
 }
 
-/// Two invocations race; both places stand in JSON: the functions, the blocks, the invocations and
-/// the lines of the assembly.
+/// Two invocations race. JSON has both places: functions, blocks, invocations and lines of
+/// the assembly.
 #[test]
 fn a_race_of_invocations_has_its_places() {
     let race = "examples/spirv/race.spvasm";
@@ -247,7 +247,7 @@ fn a_race_of_invocations_has_its_places() {
     assert!(shown.err.contains("with the access in %main, block %") && shown.err.contains(", invocation (4,0,0)"), "{}", shown.err);
 }
 
-/// Two threads race; both places stand in JSON.
+/// Two threads race. JSON has both places.
 #[test]
 fn a_race_has_its_places() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,6 +1,6 @@
-//! Known disagreements, without a device: the interpreter with a planted bug stands in its place.
-//! What is known is recognized in whatever program it comes up; what is not known, however like it,
-//! is not.
+//! Known disagreements without a device: an interpreter with a planted bug takes its place. A known
+//! bug is recognised in every program that shows it. A similar bug that is not known is
+//! not recognised.
 
 use smallstep::dispatch::{FragmentDispatch, Frame};
 use smallstep::generate::{Limits, well_typed};
@@ -17,7 +17,7 @@ use smallstep_semantics::number::{Arithmetic, Lane, Lanes, Op, Planted, Tuple};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv;
 
-/// A device that computes as the interpreter does, but for one bug.
+/// A device that computes like the interpreter, with one planted bug.
 struct Interpreted(Planted);
 
 impl Drawer for Interpreted {
@@ -45,7 +45,7 @@ impl Drawer for Interpreted {
     }
 }
 
-/// The results whose operands are bad, replaced.
+/// Replaces the results for operands that satisfy `bad`.
 fn where_operands(args: &[Tuple<'_>], result: Lanes, bad: impl Fn(f32, f32) -> bool, instead: f32) -> Lanes {
     let pairs = args[0].lanes.iter().zip(args[1].lanes);
     pairs
@@ -58,32 +58,32 @@ fn is_plus_zero(x: f32) -> bool {
     x.to_bits() == 0
 }
 
-/// 0 - 0 is -0.
+/// The known bug: 0 - 0 is -0.
 fn zero_minus(op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
     if op == Op::Sub { where_operands(args, result, |a, b| is_plus_zero(a) && is_plus_zero(b), -0.0) } else { result }
 }
 
-/// 0 - 0 is 3: another wrong value of the same instruction, of the same operands.
+/// 0 - 0 is 3: another wrong value, with the same instruction and operands.
 fn zero_minus_is_three(op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
     if op == Op::Sub { where_operands(args, result, |a, b| is_plus_zero(a) && is_plus_zero(b), 3.0) } else { result }
 }
 
-/// 2 - 2 is -0: the same wrong value of the same instruction, of other operands.
+/// 2 - 2 is -0: the same wrong value and instruction, with other operands.
 fn two_minus_two(op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
     if op == Op::Sub { where_operands(args, result, |a, b| a == 2.0 && b == 2.0, -0.0) } else { result }
 }
 
-/// 1 + -1 is -0: the same wrong value of another instruction.
+/// 1 + -1 is -0: the same wrong value with another instruction.
 fn one_plus_minus_one(op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
     if op == Op::Add { where_operands(args, result, |a, b| a == 1.0 && b == -1.0, -0.0) } else { result }
 }
 
-/// Both.
+/// Both 0 - 0 and 1 + -1 are -0.
 fn zero_minus_and_one_plus(op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
     one_plus_minus_one(op, args, zero_minus(op, args, result))
 }
 
-/// 0 - 0 is -0, and 3 + 4 is 8: another instruction, in another way.
+/// 0 - 0 is -0, and 3 + 4 is 8: another instruction with another kind of wrong value.
 fn zero_minus_and_eight(op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
     let result = zero_minus(op, args, result);
     if op == Op::Add { where_operands(args, result, |a, b| a == 3.0 && b == 4.0, 8.0) } else { result }
@@ -97,7 +97,7 @@ const HEAD: &str = ";@ quirk adapter: Interpreted\n;@ quirk driver: 22.3.6\n;@ q
     ;@ quirk seen: 2026-11-21\n";
 const ZERO_MINUS: &str = ";@ quirk says: expected 0 (0x00000000), saw -0 (0x80000000)\n;@ quirk blames: OpFSub\n(- 0 0)\n";
 
-/// The quirks of these files.
+/// The quirks that these files declare: names and texts.
 fn quirks(files: &[(&str, String)]) -> Vec<Quirk> {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, text) in files {
@@ -118,7 +118,7 @@ fn settings() -> Settings {
     Settings { size: (2, 2), references: false, ..Settings::default() }
 }
 
-/// What explains a program's disagreement, and the minimal programs.
+/// The name of the quirks that explain a program's disagreement, and the minimal programs.
 fn explain(text: &str, quirks: &[Quirk], planted: Planted) -> (Option<String>, Vec<String>) {
     let mut drawer = Interpreted(planted);
     let mut device = under_test(&mut drawer);
@@ -140,7 +140,7 @@ fn the_known_bug_is_recognized_in_a_large_program() {
 fn a_quirk_need_not_be_minimal() {
     let large = quirks(&[("large", format!("{HEAD}{ZERO_MINUS}").replace("(- 0 0)", LARGE))]);
     assert_eq!(explain("(vec2 1 (- 0 0))", &large, zero_minus), (Some("large".into()), vec!["(- 0 0)".into()]));
-    // One that shows two faults says of neither alone that it is known.
+    // A quirk that shows two faults makes neither of them known alone.
     let two = quirks(&[(
         "two",
         format!("{HEAD}{ZERO_MINUS}").replace("(- 0 0)", "(vec2 (- 0 0) (+ 1 -1))").replace(";@ quirk blames: OpFSub\n", ""),
@@ -158,7 +158,7 @@ fn a_device_without_the_bug_is_explained_nothing() {
     assert!(known.gone[0].0 == "zero-minus" && known.gone[0].1.contains("no longer shows it (agree)"), "{:?}", known.gone);
 }
 
-/// The known bug, in the first draws only.
+/// A device with the known bug in its first draws only. The field counts the draws that are left.
 struct Flaky(u32);
 
 impl Drawer for Flaky {
@@ -201,7 +201,7 @@ fn a_quirk_of_another_adapter_driver_route_or_placing_explains_nothing() {
         ("driver: 22.3.6", "driver: 22.3.5 or 22.3.7"),
         ("route: passthrough", "route: naga"),
         ("constants: module", "constants: opaque"),
-        // The quirk must be shown as it is recorded.
+        // The device must show the quirk as it is recorded.
         ("saw -0 (0x80000000)", "saw 3"),
         ("blames: OpFSub", "blames: OpFMul"),
     ];
@@ -218,7 +218,7 @@ fn a_quirk_of_another_adapter_driver_route_or_placing_explains_nothing() {
 
 #[test]
 fn a_new_bug_does_not_hide_behind_a_known_one() {
-    // The device has the known bug and a new one, and the program shows both.
+    // The device has the known bug and a new bug, and the program shows both.
     let both = "(vec4 1 (- 0 0) 5 (+ 1 (- (+ (x (frag-coord)) 0.5))))";
     let (explained, minimal) = explain(both, &zero_minus_quirk(), zero_minus_and_one_plus);
     assert_eq!(explained, None, "the same way, by another instruction");
@@ -227,12 +227,14 @@ fn a_new_bug_does_not_hide_behind_a_known_one() {
     let (explained, minimal) = explain(both, &zero_minus_quirk(), zero_minus_and_eight);
     assert_eq!(explained, None, "another way");
     assert!(minimal.contains(&"(- 0 0)".into()) && minimal.contains(&"(+ 3 4)".into()), "{minimal:?}");
-    // In one lane the new one comes first, and shrinking by the way alone could lose it.
+    // In one lane the new bug comes first. If shrinking kept only the kind of difference, it could
+    // lose that bug.
     let (explained, minimal) = explain("(vec2 (+ 1 -1) (- 0 0))", &zero_minus_quirk(), zero_minus_and_one_plus);
     assert_eq!((explained, minimal.len()), (None, 2), "{minimal:?}");
 }
 
-/// Two planted bugs of one instruction, told apart by what is wrong or by the operands' shape.
+/// Two planted bugs of one instruction. The wrong value or the shape of the operands
+/// distinguishes them.
 #[test]
 fn a_bug_of_the_same_instruction_is_another_one() {
     let known = zero_minus_quirk();

@@ -1,6 +1,6 @@
-//! Known disagreements of a device that is wrong only where it folds constants: what is wrong then
-//! is seen far from where it comes about, through other operations, in lanes that only a run over
-//! sets decides. The device is the interpreter with a fold before it.
+//! Known disagreements of a device with a bug only in its constant folding. The wrong value shows
+//! far from its origin, behind other operations, in lanes that only a run over sets decides. The
+//! device is the interpreter with constant folding in front.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep::dispatch::{FragmentDispatch, Frame};
@@ -22,12 +22,12 @@ use smallstep_semantics::spirv::{self, Event, Inputs, Module, Relation};
 use std::cell::RefCell;
 
 thread_local! {
-    /// The sums that the device folds: the bits of both operands, of a difference
-    /// with the second negated.
+    /// The sums that the device folds, by the bits of both operands. For a difference, the second
+    /// operand is negated.
     static FOLDED: RefCell<FxHashSet<(u32, u32)>> = RefCell::default();
 }
 
-/// The sum of two floats, rounded toward zero. Both are far from the ends of the range.
+/// The sum of two floats, rounded toward zero. Both are far from overflow and underflow.
 fn toward_zero(a: f32, b: f32) -> f32 {
     let exact = f64::from(a) + f64::from(b);
     let nearest = exact as f32;
@@ -46,7 +46,8 @@ fn folds_toward_zero(op: Op, args: &[Tuple<'_>], mut result: Lanes) -> Lanes {
     result
 }
 
-/// What is constant of what a module computes: made of constants by these alone, control aside.
+/// The constant results of a module: made from constants by these instructions, without
+/// control flow.
 fn constants(module: &Module) -> FxHashSet<u32> {
     let mut constant = FxHashSet::default();
     for i in module.instructions() {
@@ -75,7 +76,8 @@ fn bits(module: &Module, held: &FxHashMap<u32, Vec<u32>>, id: u32) -> Vec<u32> {
     }
 }
 
-/// The interpreter, but sums of constants are folded and rounded toward zero.
+/// A device that computes like the interpreter, but folds sums of constants and rounds these
+/// toward zero.
 struct Folding(Planted);
 
 impl Drawer for Folding {
@@ -133,7 +135,7 @@ fn folded_quirks() -> Vec<Quirk> {
     all.into_iter().filter(|quirk| ["nvidia-folded-sum", "nvidia-folded-difference"].contains(&quirk.name.as_str())).collect()
 }
 
-/// What explains a program's disagreement, and the minimal programs.
+/// The quirks that explain a program's disagreement, and the minimal programs.
 fn explain(text: &str, planted: Planted) -> (Option<String>, Vec<String>) {
     let mut drawer = Folding(planted);
     let mut device = under_test(&mut drawer);
@@ -144,7 +146,7 @@ fn explain(text: &str, planted: Planted) -> (Option<String>, Vec<String>) {
 
 #[test]
 fn a_fault_seen_through_other_operations_comes_down_to_where_it_comes_about() {
-    // Where it is seen it is two units in the last place, a half for a zero, and
+    // The fault shows as two units in the last place, as a half instead of a zero, and as a value
     // outside of an interval.
     let amplified = [
         ("(- (- 2.5 0.33333334) 1)", "nvidia-folded-difference"),
@@ -160,7 +162,7 @@ fn a_fault_seen_through_other_operations_comes_down_to_where_it_comes_about() {
     }
 }
 
-/// A fold, and behind it a function that is wrong by itself.
+/// A device with the folding bug, and a second bug in `fract`.
 fn folds_and_loses_fractions(op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
     let mut result = folds_toward_zero(op, args, result);
     if op == Op::Fract {
@@ -176,7 +178,7 @@ fn a_new_bug_does_not_hide_behind_the_operand_that_a_known_one_makes_wrong() {
     assert!(minimal.iter().any(|program| program.starts_with("(fract ")), "{minimal:?}");
 }
 
-/// The choice between 1 and -0 gives +0 for -0.
+/// A choice between 1 and -0 gives +0 for -0.
 fn chooses_plus_zero(op: Op, args: &[Tuple<'_>], mut result: Lanes) -> Lanes {
     if op == Op::Select {
         for ((a, b), result) in args[1].lanes.iter().zip(args[2].lanes).zip(&mut result) {

@@ -1,9 +1,10 @@
-//! What is known to be wrong with compilers of SPIR-V: `spec-tests/quirks-spirv-opt`, and
-//! `spec-tests/quirks-naga`, whose compiler is always there.
+//! Known bugs of SPIR-V compilers: `spec-tests/quirks-spirv-opt`, and `spec-tests/quirks-naga`,
+//! whose compiler is always available.
 //!
-//! Where the tool says a quirk's version, exactly what was recorded is required: something else
-//! fails, and so does agreement, for then the quirk is to be removed. Any other version must be
-//! right. Without the tool the tests say so, and fail if SMALLSTEP_REQUIRE_SPIRV_TOOLS is set.
+//! If the tool has the version of a quirk, exactly the recorded result is required. Another result
+//! fails. Agreement fails too, and then the quirk must be removed. In any other version the tool
+//! must be right. Without the tool, the tests say so, and fail if SMALLSTEP_REQUIRE_SPIRV_TOOLS
+//! is set.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,7 +21,7 @@ fn folder(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("spec-tests").join(name)
 }
 
-/// All of them: one for each file.
+/// All quirks: one for each file.
 fn quirks() -> Vec<OptimiserQuirk> {
     let mut all = Vec::new();
     for folder in ["quirks-spirv-opt", "quirks-naga"].map(folder) {
@@ -53,7 +54,7 @@ fn every_quirk_is_there_as_recorded_and_in_no_other_version() {
     }
 }
 
-/// A command that copies what it reads is right of every quirk's module, and so is no quirk's tool.
+/// A command that copies its input is right on every quirk's module, and is no quirk's tool.
 #[test]
 fn what_leaves_modules_alone_shows_no_quirk() {
     let folder = tempfile::tempdir().expect("a folder");

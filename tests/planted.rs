@@ -1,4 +1,4 @@
-//! The oracle, tested: every planted bug is caught, by the check that its entry names.
+//! The test of the oracle: the check that a planted bug names catches the bug.
 
 use smallstep::theorem::planted::{Check, Fate, Hunt, ILL_TYPED, known_modules, line, median_nodes, table};
 use smallstep_semantics::lambda_v::parse::parse;
@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 #[test]
 fn every_rule_has_a_planted_bug_and_every_bug_its_name() {
     let bugs = table();
-    // The rules of SPIR-V beyond λV's, WSL's and those of the uniformity analysis are no part of
-    // the theorem; the cases of `spec-tests` miss each of them.
+    // Some rules are no part of the theorem: SPIR-V rules that λV does not need, WSL's rules and
+    // the rules of the uniformity analysis. The cases of `spec-tests` have near-misses for these.
     let beyond = |rule: &Rule| {
         matches!(rule.judgement(), Judgement::Invocation | Judgement::Grid | Judgement::Uniformity | Judgement::Codegen)
             || rule.name().starts_with("wsl/")
@@ -25,7 +25,7 @@ fn every_rule_has_a_planted_bug_and_every_bug_its_name() {
     }
     let names: BTreeSet<&str> = bugs.iter().map(|bug| bug.name).collect();
     assert_eq!(names.len(), bugs.len(), "two planted bugs have one name");
-    // What is beyond one for each rule is made by hand.
+    // The bugs beyond one for each rule are written by hand.
     assert!(bugs.len() >= rules.len() + 30, "{} bugs for {} rules", bugs.len(), rules.len());
 }
 

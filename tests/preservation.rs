@@ -1,5 +1,5 @@
-//! Preservation and progress: each step of a well-typed program leaves it well typed with the same
-//! type, and it never gets stuck.
+//! Preservation and progress: each step of a well-typed program preserves its type, and no program
+//! gets stuck.
 
 use smallstep::generate::{self, Limits};
 use smallstep_semantics::lambda_v::resolve::Program;
@@ -8,7 +8,7 @@ use smallstep_semantics::lambda_v::terms::{Node, TermId, Terms};
 use smallstep_semantics::lambda_v::typing::{self, Typed};
 use smallstep_semantics::outcome::Outcome;
 
-/// The type of a term in the middle of a run; its values count as parameters of their types.
+/// The type of a term during a run. Its values count as parameters of their types.
 fn type_of(reduction: &Reduction, e: TermId) -> Result<String, String> {
     let mut terms: Terms<Typed> = Terms::new(1 << 20);
     let e = terms
@@ -34,7 +34,7 @@ fn steps_preserve_types_and_nothing_is_stuck() {
                 let setting = Setting::at_pixel(seed as u32 % 7, 3);
                 let outcome = Reduction::new(&program, setting).run(output.term, strategy, 400, &mut |r, _, reduct| {
                     seen += 1;
-                    // The first steps of every program, then samples of long ones.
+                    // All of the first steps of a program, then samples.
                     if seen < 30 || seen % 17 == 0 {
                         let found = type_of(r, reduct.next);
                         if found.as_ref() != Ok(&ty.to_string()) {
@@ -54,7 +54,7 @@ fn steps_preserve_types_and_nothing_is_stuck() {
 
 #[test]
 fn an_ill_typed_step_is_seen() {
-    // The check above can fail: a term that a wrong rule would make has another type, or none.
+    // The check above can fail: the term of a wrong rule has another type or none.
     let program = Program::read("(+ 1 2)").expect("reads");
     let mut reduction = Reduction::new(&program, Setting::at_pixel(0, 0));
     let span = reduction.terms.span(program.outputs[0].term);
@@ -72,7 +72,7 @@ fn every_order_of_reduction_ends_the_same() {
         let program = Program::resolve(&tree).expect("resolves");
         let mut reduction = Reduction::new(&program, Setting::at_pixel(1, 2));
         let Some(endings) = reduction.explore(program.outputs[0].term, 2_000) else { continue };
-        // A loop that diverges has no ending at all: its terms come back.
+        // A loop that diverges has no ending, since its terms recur.
         assert!(endings.len() <= 1, "{endings:?}\n{}", tree.print());
         explored += usize::from(endings.len() == 1);
     }

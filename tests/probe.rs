@@ -1,8 +1,8 @@
-//! Blame on a device that is wrong in one planted operation: the search must name that operation
-//! and nothing else.
+//! Blame on a device with a bug planted in one operation: the search must name that operation and
+//! nothing else.
 //!
-//! The device is the SPIR-V machine with one operation planted wrong, so what is to be found is
-//! known. It draws whatever words it is given, the adapted ones too, as a device would.
+//! The device is the SPIR-V machine with the planted bug, so the expected result is known. Like a
+//! device, it draws any words, the adapted ones included.
 
 use pretty_assertions::assert_eq;
 use smallstep::compile::lambda_v::Constants;
@@ -27,7 +27,8 @@ use std::process::Command;
 /// The SPIR-V machine as a device.
 struct Machine {
     planted: Option<Planted>,
-    /// Right again for every other words than these.
+    /// The hash of the only words with the bug. `None` if all words have it. 0 stands for the words
+    /// of the case, whose hash `difference` sets.
     only: Option<u64>,
     outputs: u32,
     draws: u32,
@@ -52,7 +53,7 @@ impl Drawer for Machine {
         for y in 0..dispatch.height {
             for x in 0..dispatch.width {
                 let inputs = Inputs { frag_coord: frag_coord(x, y).map(Lane::float), buffers: &buffers };
-                // A planted condition may keep a loop going for ever.
+                // A planted condition may make a loop endless.
                 let Outcome::Observed(shown) = program.run(&inputs, 1 << 20, &arithmetic) else {
                     return DeviceOutcome::TimedOut(std::time::Duration::from_secs(1));
                 };
@@ -74,8 +75,8 @@ fn settings(profile: Profile, constants: Constants) -> Settings {
     Settings { profile, constants, references: false, size: (2, 2), ..Settings::default() }
 }
 
-/// The device's first difference from what the semantics expects, searched for its cause; none if
-/// it agrees.
+/// The device's first difference from the semantics, with the cause that the search found. `None`
+/// if the device agrees.
 fn difference(program: Program, settings: &Settings, device: &mut Machine) -> Option<Difference> {
     let Ok(case) = Case::new(program, settings) else { panic!("the program is well typed") };
     let ran = case.run(settings);
@@ -200,9 +201,9 @@ fn a_disagreement_that_vanishes_under_observation_is_said_to() {
 }
 
 thread_local! {
-    /// What the planted operation looks for: the operation, and its operands' bits.
+    /// The operation with the planted bug, and the bits of its operands.
     static TARGET: RefCell<Option<(Op, Vec<u32>)>> = const { RefCell::new(None) };
-    /// What was applied, while it is recorded.
+    /// The operations that were applied while `RECORDS` is set.
     static APPLIED: RefCell<Vec<(Op, Vec<u32>)>> = const { RefCell::new(Vec::new()) };
     static RECORDS: Cell<bool> = const { Cell::new(false) };
 }
@@ -218,19 +219,19 @@ fn planted(op: Op, args: &[Tuple<'_>], mut lanes: Lanes) -> Lanes {
     let hit = TARGET.with_borrow(|target| target.as_ref().is_some_and(|t| t.0 == op && t.1 == bits(args)));
     if hit {
         for lane in &mut lanes {
-            // The least bit of a float is changed, and a Boolean inverted.
+            // Changes the least bit of a float, and inverts a Boolean.
             lane.bits ^= 1;
         }
     }
     lanes
 }
 
-/// What the probe itself is made of could be hit too, and then no answer means anything.
+/// Operations of the probe itself. A bug planted in one of them would make its answers meaningless.
 fn is_used_by_the_probe(op: Op) -> bool {
     matches!(op, Op::Add | Op::Equal | Op::Select)
 }
 
-/// Whether the definite value of the lane is the only one, whatever the devices.
+/// Whether every device shows the definite value of the lane.
 fn has_one_value(case: &Case, place: Place, settings: &Settings) -> bool {
     let program = spirv::Program::compile(case.module(), "main").expect("compiles");
     let buffers = case.buffers();
@@ -240,7 +241,7 @@ fn has_one_value(case: &Case, place: Place, settings: &Settings) -> bool {
     !matches!(lane.judge(settings.profile), Expected::Undecided(_))
 }
 
-/// The verdict of a simulated device on a program, and what is to blame.
+/// The verdict of the simulated device on a program, with the blame.
 fn verdict_of(text: &str, settings: &Settings, planted: Planted) -> Verdict {
     let Ok(case) = Case::new(Program::read(text).expect("reads"), settings) else { panic!("the program is well typed") };
     let awaited = Awaited::new(&case, &case.run(settings), settings.size.0).expect("it has values");
@@ -299,7 +300,7 @@ fn a_device_may_take_either_way_of_a_doubtful_branch_and_no_third() {
     let Verdict::Disagree(difference) = third else { panic!("{}", third.why()) };
     assert_eq!(difference.what, "expected one of 9.0 or 10.0, saw 9.5 (0x41180000)");
     assert!(difference.blame.is_some_and(|b| b.instruction == "OpFAdd"));
-    // A lane that is one value by identity alone.
+    // A lane with one value only because of an identity, x - x.
     let text = "((rec-func (x n) (if (less-than n 1) (- x x) (rec x (- n 1)))) (sin 0.5) 0)";
     let zero = verdict_of(text, &strict, |op, _, mut lanes| {
         if op == Op::Sub {
@@ -363,13 +364,12 @@ fn on_generated_programs_the_planted_operation_is_blamed() {
         }
     }
     assert_eq!(blamed, shown);
-    // A campaign that plants nothing that shows proves nothing.
+    // The test is worthless if no planted bug shows.
     assert!(blamed >= 2000 && in_loops >= 80, "{blamed} blamed, {in_loops} of them in later rounds of loops, at most {most} dispatches");
     eprintln!("{blamed} blamed, {in_loops} of them in later rounds of loops, at most {most} dispatches");
 }
 
-/// The adapted modules are valid by spirv-val, and the interpreter makes of them what it makes of
-/// the original.
+/// spirv-val accepts the adapted modules, and they show what the original shows on the interpreter.
 #[test]
 fn spirv_val_accepts_adapted_modules() {
     if !tools::is_there("spirv-val") {

@@ -7,14 +7,15 @@
 //!   it is not run, unless `SMALLSTEP_PAGES=device,slow` asks for its mark.
 //!
 //! A line `…` stands for any number of lines, and `…` in a line for any text. Commands are
-//! `smallstep …`, `echo 'TEXT' | smallstep …`, `cat FILE` and `echo $?`, the last exit code; one
-//! that ends in `\` goes on in the next line. They are run in an empty folder with the repository's
-//! `examples` and `spec-tests`, a folder for each page, and see no device.
+//! `smallstep …`, `echo 'TEXT' | smallstep …`, `cat FILE` and `echo $?`, the last exit code. A
+//! command that ends in `\` continues on the next line. Each page has its own empty folder with the
+//! repository's `examples` and `spec-tests`, where its commands run. They see no device.
 //!
-//! A command in code outside of blocks names a subcommand and options that are there. So does every
-//! `cargo test` and `cargo bench`. Links lead somewhere. `SPEC_BLESS=1 cargo test --test readme`
-//! writes the reference of builtins, and in the place of each output that is wrong all
-//! of the right one.
+//! A command in code outside of blocks must name an existing subcommand and existing options. A
+//! `cargo test` or `cargo bench` there must exist too, and links must lead somewhere.
+//!
+//! `SPEC_BLESS=1 cargo test --test readme` writes the reference of builtins, and replaces each
+//! wrong output by the right one as a whole.
 
 mod common;
 
@@ -29,16 +30,17 @@ use common::command::smallstep;
 use pretty_assertions::assert_eq;
 use smallstep_semantics::lambda_v::builtin::reference_table;
 
-/// How many commands the pages show: those that are run here, and the others by their mark.
+/// The number of commands that the pages show: `run` is the commands that the test runs, the others
+/// are counted by mark.
 const COMMANDS: [(&str, usize); 3] = [("run", 88), ("device", 11), ("slow", 21)];
 
-/// The most bytes of the README.
+/// The maximum size of the README, in bytes.
 const README: usize = 10_000;
 
-/// The most columns of a line that is neither a table's nor a block's.
+/// The maximum length of a line outside of tables and blocks, in columns.
 const COLUMNS: usize = 100;
 
-/// What a command may take that has no mark. It is long, since machines are busy.
+/// The time limit of a command without a mark. It is long, since machines are busy.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// The marks of blocks that are not run.
@@ -47,13 +49,13 @@ const MARKS: [&str; 3] = ["slow", "device", "network"];
 /// The folder of the pictures that the pages show.
 const PICTURES: &str = "docs/pictures";
 
-/// The folder of the pages about one finding each, to which the page of findings leads.
+/// The folder of the pages about one finding each. The page of findings links to them.
 const FINDINGS: &str = "docs/findings";
 
 /// The languages of blocks that show no command.
 const LANGUAGES: [&str; 4] = ["text", "lisp", "wsl", "json"];
 
-/// Options that the pages name alone, of other programs than this one.
+/// Options of other programs, which the pages name without a command.
 const OF_OTHERS: [&str; 5] =
     ["--vector-dce", "--loop-invariant-code-motion", "--simplify-instructions", "--ccp", "--eliminate-dead-inserts"];
 
@@ -90,20 +92,20 @@ fn pages() -> Vec<Page> {
     paths.iter().map(|path| Page::read(path)).collect()
 }
 
-/// A command that a page shows, with what is printed below it.
+/// A command on a page, with the output that the page shows.
 #[derive(Debug)]
 struct Sample {
     /// `PAGE:LINE`.
     place: String,
-    /// The mark of a block that is not run.
+    /// The mark of its block, such as `slow`. `None` if the test runs the command.
     mark: Option<String>,
     command: String,
     expected: Vec<String>,
-    /// The lines of the page, from 0, that hold what is printed.
+    /// The lines of the page that show the output, counted from 0.
     lines: std::ops::Range<usize>,
 }
 
-/// What a page shows in blocks and says outside of them.
+/// The commands in the blocks of a page, its text outside of blocks, and errors of the blocks.
 #[derive(Debug, Default)]
 struct Parts {
     samples: Vec<Sample>,
@@ -164,7 +166,7 @@ fn parts(page: &Page) -> Parts {
     parts
 }
 
-/// The words of a command line as a shell reads them, where no word holds a quote.
+/// Splits a command line into words as a shell does. No word may contain a quote.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     for (i, part) in line.trim().split(['\'', '"']).enumerate() {
@@ -189,7 +191,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// What is typed at a prompt.
+/// A line that a page shows after a prompt.
 #[derive(Debug, PartialEq)]
 enum Typed {
     /// The program, with its arguments and its standard input.
@@ -200,7 +202,7 @@ enum Typed {
     Code,
 }
 
-/// What can be run here.
+/// Parses a command. `None` if this test cannot run it.
 fn typed(command: &str) -> Option<Typed> {
     if command == "echo $?" {
         return Some(Typed::Code);
@@ -214,7 +216,7 @@ fn typed(command: &str) -> Option<Typed> {
     command.strip_prefix("smallstep ").map(|rest| Typed::Program(words(rest), String::new()))
 }
 
-/// A folder in which the commands of a page are run.
+/// The folder in which the commands of a page run, and the last exit code.
 struct Folder {
     folder: tempfile::TempDir,
     code: i32,
@@ -229,7 +231,8 @@ impl Folder {
         Folder { folder, code: 0 }
     }
 
-    /// What a command prints, which sees devices or not; or why it cannot be run, or does not end.
+    /// Runs a command, with or without devices. Returns its output. The error says why it cannot
+    /// run or does not end.
     fn run(&mut self, command: &str, devices: bool) -> Result<String, String> {
         let cannot = "it cannot be run here: mark its block slow, device or network";
         match typed(command).ok_or(cannot)? {
@@ -239,7 +242,7 @@ impl Folder {
         }
     }
 
-    /// The program, without any device if it is to print the same on every machine.
+    /// Runs the program. Without devices it prints the same on every machine.
     fn program(&mut self, arguments: &[String], input: &str, devices: bool) -> Result<String, String> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_smallstep"));
         if !devices {
@@ -279,7 +282,7 @@ impl Folder {
     }
 }
 
-/// Whether a line is what is expected, where `…` stands for any text.
+/// Whether a line matches the expected line. `…` stands for any text.
 fn is_line(expected: &str, found: &str) -> bool {
     let mut pieces = expected.split('…');
     let first = pieces.next().unwrap_or_default();
@@ -293,7 +296,7 @@ fn is_line(expected: &str, found: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Whether lines are what is expected, where a line `…` stands for any number of them.
+/// Whether the lines match the expected lines. A line `…` stands for any number of lines.
 fn are_lines(expected: &[String], found: &[&str]) -> bool {
     match expected.split_first() {
         None => found.is_empty(),
@@ -302,7 +305,8 @@ fn are_lines(expected: &[String], found: &[&str]) -> bool {
     }
 }
 
-/// What is wrong with a sample that is run, and what it printed.
+/// Runs a sample and compares its output. The error says what is wrong, with the output if
+/// it differs.
 fn judged(sample: &Sample, folder: &mut Folder) -> Result<(), (String, Option<String>)> {
     let Sample { place, command, expected, .. } = sample;
     let printed = folder.run(command, sample.mark.is_some()).map_err(|why| (format!("{place}: {command}\n{why}"), None))?;
@@ -317,13 +321,13 @@ fn judged(sample: &Sample, folder: &mut Folder) -> Result<(), (String, Option<St
     Err((format!("{place}: {command}\nthe page shows\n{shown}it prints\n{found}"), Some(printed)))
 }
 
-/// Whether a sample is run: it has no mark, or one that is asked for, and shows what it prints.
+/// Whether the test runs a sample: it has no mark, or its mark is in `asked` and it shows output.
 fn is_run(sample: &Sample, asked: &str) -> bool {
     let shows = sample.expected.iter().any(|line| line != "…") && typed(&sample.command).is_some();
     sample.mark.as_ref().is_none_or(|mark| asked.split(',').any(|word| word == mark) && shows)
 }
 
-/// How many samples there are, by mark.
+/// The number of samples by mark.
 fn counts(samples: &[Sample]) -> BTreeMap<&str, usize> {
     let mut counts = BTreeMap::new();
     for sample in samples {
@@ -332,7 +336,7 @@ fn counts(samples: &[Sample]) -> BTreeMap<&str, usize> {
     counts
 }
 
-/// The help of a subcommand, if there is such a one.
+/// The help of a subcommand. `None` if there is no such subcommand.
 fn help(subcommand: &str) -> Option<String> {
     thread_local!(static KNOWN: RefCell<BTreeMap<String, Option<String>>> = RefCell::default());
     let ask = || {
@@ -354,7 +358,7 @@ fn has_option(help: &str, option: &str) -> bool {
     help.split_whitespace().any(|word| word.trim_matches(['[', ']', ',']) == option)
 }
 
-/// What is wrong with a command that is not run: a subcommand or an option that is not there.
+/// What is wrong with the names in a command: the subcommand or an option does not exist.
 fn misnamed(command: &str) -> Option<String> {
     let words = words(command);
     let rest = &words[words.iter().position(|word| word == "smallstep")? + 1..];
@@ -369,7 +373,7 @@ fn misnamed(command: &str) -> Option<String> {
     None
 }
 
-/// What is wrong with a command of cargo: a test, a benchmark or a package that is not there.
+/// What is wrong with a command of cargo: its test, benchmark or package does not exist.
 fn misbuilt(command: &str) -> Option<String> {
     let words = words(command);
     let cargo = words.iter().position(|word| word == "cargo")?;
@@ -395,8 +399,8 @@ fn code(outside: &str) -> Vec<String> {
     outside.split('`').skip(1).step_by(2).map(|code| code.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 
-/// What is wrong with the commands and options that a page names outside of blocks, and
-/// how many it names.
+/// The number of commands and options that a page names outside of blocks, and what is wrong
+/// with them.
 fn named(page: &Page, outside: &str) -> (usize, Vec<String>) {
     let (mut count, mut wrong) = (0, Vec::new());
     if outside.matches('`').count() % 2 == 1 {
@@ -417,7 +421,7 @@ fn named(page: &Page, outside: &str) -> (usize, Vec<String>) {
     (count, wrong.into_iter().map(|what| format!("{}: {what}", page.path)).collect())
 }
 
-/// The anchors of a page's headings, as they are made of titles.
+/// The anchors of a page's headings, made from their titles.
 fn anchors(text: &str) -> Vec<String> {
     let is_kept = |c: &char| c.is_alphanumeric() || *c == '-' || *c == ' ' || *c == '_';
     let titles = text.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
@@ -446,13 +450,14 @@ fn broken(page: &Page, outside: &str) -> Vec<String> {
     wrong
 }
 
-/// The lines that are too long.
+/// The lines outside of tables and blocks that are too long.
 fn long(page: &Page, outside: &str) -> Vec<String> {
     let is_long = |line: &&str| !line.starts_with('|') && line.chars().count() > COLUMNS;
     outside.lines().filter(is_long).map(|line| format!("{}: over {COLUMNS} columns: {line}", page.path)).collect()
 }
 
-/// All that is wrong with a page, but for what its commands print.
+/// Checks a page without running its commands. Returns its parts, the number of commands named
+/// outside of blocks, and what is wrong.
 fn unrun(page: &Page) -> (Parts, usize, Vec<String>) {
     let parts = parts(page);
     let (named, mut wrong) = named(page, &parts.outside);
@@ -480,7 +485,8 @@ fn complaints(page: &Page) -> Vec<String> {
     wrong
 }
 
-/// The page with the right output in the place of each wrong one.
+/// The page with the right output in place of each wrong one. `printed` has the output by the index
+/// of the sample.
 fn blessed(page: &Page, samples: &[Sample], printed: &BTreeMap<usize, String>) -> String {
     let mut lines: Vec<String> = page.text.lines().map(String::from).collect();
     for (i, sample) in samples.iter().enumerate().rev() {
@@ -542,7 +548,7 @@ fn the_readme_is_short_and_leads_to_every_page() {
     assert!(readme.text.contains("](docs/README.md)") && readme.text.contains("](docs/glossary.md)"));
 }
 
-/// A page of one block, or of what stands outside of blocks.
+/// A page `README.md` with this text.
 fn page(text: &str) -> Page {
     Page { path: "README.md".into(), text: text.into() }
 }
@@ -568,7 +574,7 @@ fn right_pages_are_right() {
 fn wrong_pages_are_refused() {
     let call = "$ smallstep call examples/wsl/values.wsl 'at(7)' '1 / 0'";
     let wrong = [
-        // What a command prints.
+        // The output of commands.
         (format!("```console\n{call}\nint one of 10, 20, 31\nint unspecified\n```\n"), "one of 10, 20, 3"),
         (format!("```console\n{call}\nint one of 10, 20, 30\n```\n"), "int unspecified"),
         (format!("```console\n{call}\nint one of 10, 20, 30\nint unspecified\nint 3\n```\n"), "int 3"),
@@ -589,7 +595,7 @@ fn wrong_pages_are_refused() {
         ("```text\n$ smallstep adapters\n```\n".into(), "commands stand in blocks of the language console"),
         ("```console\nint 3\n```\n".into(), "does not begin with a command"),
         ("```console\n$ smallstep adapters\n".into(), "the block has no end"),
-        // Names.
+        // Names of subcommands, options and packages.
         ("`smallstep walk FILE`\n".into(), "there is no walk"),
         ("`smallstep run FILE --fast`\n".into(), "run has no --fast"),
         ("`--fast`\n".into(), "no subcommand has --fast"),

@@ -1,4 +1,5 @@
-//! `smallstep reduce`: modules become small, stay valid, and keep what they are reduced for.
+//! `smallstep reduce`: modules become small, stay valid, and keep the property for which they
+//! are reduced.
 
 mod common;
 
@@ -24,8 +25,8 @@ fn has(words: &[u32], op: Op) -> bool {
     Module::load(words).is_ok_and(|module| module.instructions().iter().any(|i| i.op == op))
 }
 
-/// Of a generated module that has a certain instruction a few are left beside it, and every module
-/// that is asked about is valid.
+/// A generated module with a certain instruction is reduced to a few instructions. Every candidate
+/// is valid.
 #[test]
 fn generated_modules_are_reduced_to_what_is_interesting() {
     let mut tried = 0;
@@ -52,7 +53,7 @@ fn generated_modules_are_reduced_to_what_is_interesting() {
     assert_eq!(tried, 12);
 }
 
-/// A time that is over leaves the module as it is, and says so.
+/// If the time is over, the module stays as it is, and the result says so.
 #[test]
 fn the_time_bounds_the_search() {
     let case = case(3, &Limits { executed: 60, ..Limits::default() });
@@ -62,8 +63,8 @@ fn the_time_bounds_the_search() {
     assert!(reduced(&[1, 2, 3], soon(), &mut |_| true).expect_err("no module").what.contains("cannot be taken apart"));
 }
 
-/// A miscompilation of naga is kept by its kind. Candidates that naga treats in another way are
-/// none: the one that is left is still miscompiled, and is valid for spirv-val where that is there.
+/// A miscompilation of naga is kept by its kind. A candidate with another fate does not count. The
+/// reduced module is still miscompiled, and spirv-val accepts it where it is installed.
 #[test]
 fn a_miscompilation_is_kept() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -91,7 +92,7 @@ fn any_command_says_what_is_interesting() {
     let file = "examples/spirv/average.spvasm";
     let folder = tempfile::tempdir().expect("a folder");
     let script = folder.path().join("divides");
-    // OpUDiv is 134, and takes 5 words.
+    // OpUDiv is opcode 134, with 5 words.
     std::fs::write(&script, "od -An -v -tx4 -w4 \"$1\" | grep -q 00050086\n").expect("written");
     let (code, out, err) = smallstep(&["reduce", file, "--interesting", &format!("sh '{}' {{}}", script.display()), "--json"]);
     assert_eq!(code, 0, "{err}");
@@ -109,8 +110,8 @@ fn any_command_says_what_is_interesting() {
     }
 }
 
-/// Programs in λV and WSL become small in their own language: what a compiler that adds where it
-/// should subtract miscompiles, and what another refuses. The same is said of what is left.
+/// λV and WSL programs are reduced in their own language: for a compiler that adds instead of
+/// subtracting, and for one that refuses. The verdict on the reduced program is the same.
 #[cfg(unix)]
 #[test]
 fn programs_of_other_languages_become_small() {
@@ -120,9 +121,9 @@ fn programs_of_other_languages_become_small() {
         std::fs::write(path(name), commands).expect("written");
         format!("cmd:sh '{}' {{in}} {{out}}", path(name))
     };
-    // OpFSub is 131, OpFAdd 129, and each takes 5 words.
+    // OpFSub is opcode 131, OpFAdd is 129, and each has 5 words.
     let adds = compiler("adds", "perl -pe 's/\\x83\\x00\\x05\\x00/\\x81\\x00\\x05\\x00/g' < \"$1\" > \"$2\"\n");
-    // OpSelectionMerge is 247, and takes 3 words.
+    // OpSelectionMerge is opcode 247, with 3 words.
     let refuses =
         compiler("refuses", "if od -An -v -tx4 -w4 \"$1\" | grep -q 000300f7; then echo a branch >&2; exit 1; fi; cp \"$1\" \"$2\"\n");
     let lambda_v = "(let ((twice (func (a) (* a 2))) (p (* (frag-coord) 0.5)) (k 3))\n  \

@@ -1,5 +1,5 @@
-//! The properties of the fuzz targets, over mutated samples: what `cargo test` can do of a fuzzer's
-//! work, from fixed seeds.
+//! The properties of the fuzz targets, on mutated samples from fixed seeds: the part of a fuzzer's
+//! work that `cargo test` can do.
 
 use smallstep::generate::wsl;
 use smallstep::generate::{self, Limits, Random};
@@ -16,7 +16,7 @@ fn programs() -> impl Iterator<Item = String> {
     (0..ROUNDS).map(|seed| generate::well_typed(seed, &Limits::default()).print())
 }
 
-/// A few random edits: flips, cuts, doubled pieces, pieces of another sample.
+/// Applies a few random edits: flipped bits, cuts, doubled pieces, pieces of another sample.
 fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     for _ in 0..=random.below(4) {
         if bytes.is_empty() {
@@ -45,7 +45,7 @@ fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     }
 }
 
-/// A few digits or signs instead of others, so that a text often stays a program.
+/// Replaces a few digits or signs by others, so that the text often stays a program.
 fn retouched(bytes: &mut [u8], random: &mut Random) {
     const KINDS: [&[u8]; 3] = [b"0123456789", b"+-*&|^", b"<>"];
     let places: Vec<(usize, &[u8])> =
@@ -95,7 +95,7 @@ fn any_assembly_is_stable_or_is_refused() {
     mutated(texts.map(String::into_bytes).collect(), robust::assemble);
 }
 
-/// Bytes of one to three edits of a module's words.
+/// The bytes of one to three edits of a module's words.
 fn edits(random: &mut Random) -> Vec<u8> {
     (0..(1 + random.below(3)) as usize * robust::EDIT).map(|_| random.below(256) as u8).collect()
 }
@@ -199,7 +199,7 @@ fn any_words_become_wgsl_or_are_refused() {
         }
     }
     assert!(converted > tried / 10, "{converted} of {tried} became WGSL");
-    // Stages, with images among them.
+    // Stages, some of them with images.
     let (mut converted, mut tried) = (0, 0);
     let images = smallstep_spec_tests::run::collect(&smallstep_spec_tests::root(), "spirv/image-").expect("the folders can be read");
     let cases = images.iter().filter_map(|path| CaseFile::read(&smallstep_spec_tests::root(), path).ok());

@@ -17,7 +17,7 @@ fn run(source: &Source, on: Interpreter, grid: &Grid) -> Picture {
     interpret(source, on, grid, &|_| {}).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Runs the command; gives its exit code, standard output and standard error.
+/// Runs the command. Returns its exit code, standard output and standard error.
 fn smallstep(args: &[&str], input: &[u8]) -> (i32, Vec<u8>, String) {
     let output = output(args, input);
     (output.status.code().unwrap_or(-1), output.stdout, String::from_utf8_lossy(&output.stderr).into_owned())
@@ -59,7 +59,7 @@ fn pixels_without_a_value_are_counted_and_the_others_shown() {
     assert_eq!(shown, [false, true, false, true, false, true]);
     let [ending] = picture.endings.as_slice() else { panic!("one kind of ending") };
     assert_eq!((ending.pixel, ending.pixels, ending.outcome.name()), ((0, 0), 3, "diverges"));
-    // The relation does not look for cycles, and neither does SPIR-V.
+    // Neither the relation nor SPIR-V looks for cycles.
     let grid = Grid { fuel: 1000, ..Grid::new((2, 1)) };
     assert_eq!(run(&lambda_v(text), Interpreter::Spirv, &grid).endings[0].outcome.name(), "out of fuel");
 }

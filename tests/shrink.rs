@@ -1,4 +1,4 @@
-//! Shrinking: what planted predicates come down to.
+//! Shrinking: the small programs that remain for planted predicates.
 
 use proptest::strategy::{NewTree, Strategy, ValueTree};
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRng, TestRunner};
@@ -12,14 +12,14 @@ use smallstep_semantics::lambda_v::typing::{self, infer};
 use smallstep_semantics::number::{Arithmetic, Lane, Lanes, Op, Tuple};
 use smallstep_semantics::rule::Rule;
 
-/// Well-typed programs as a strategy of proptest's, which shrink as a campaign's do.
+/// Well-typed programs as a proptest strategy. They shrink like those of a campaign.
 #[derive(Clone, Copy, Debug)]
 struct Programs;
 
-/// A program on its way to a small one.
+/// A program while proptest shrinks it.
 struct Smaller(Shrinking);
 
-/// A program that shows itself as text.
+/// A program whose debug output is its text.
 #[derive(Clone)]
 struct Printed(Tree);
 
@@ -115,7 +115,7 @@ fn evaluates(tree: &Tree, builtin: &str) -> bool {
     })
 }
 
-/// Whether a wrong arithmetic shows in an output.
+/// Whether planted arithmetic changes an output.
 fn shows(tree: &Tree, planted: smallstep_semantics::number::Planted) -> bool {
     let Ok(program) = Program::resolve(tree) else { return false };
     let right = Setting::at_pixel(1, 2);
@@ -139,7 +139,7 @@ fn max_for_min(op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
     if op == Op::Min { smallstep_semantics::number::apply(Op::Max, args) } else { result }
 }
 
-/// What is to be shown, how many nodes the median may have, and the predicate.
+/// A property, the greatest median of nodes after shrinking, and the predicate.
 type Predicate = (&'static str, usize, fn(&Tree) -> bool);
 
 const PREDICATES: &[Predicate] = &[
@@ -203,7 +203,7 @@ fn planted_predicates_shrink_to_fifteen_nodes_within_a_few_hundred_questions() {
     assert!(failures.is_empty(), "{failures:?}\n{report}");
 }
 
-/// 0 - 0 is -0, whatever the sign of the second.
+/// A planted bug: 0 - 0 is -0, whatever the sign of the second operand.
 fn negated_zero(op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
     let is_bad = |i: usize| op == Op::Sub && args[0].lanes[i].bits == 0 && args[1].lanes[i].float() == 0.0;
     result.into_iter().enumerate().map(|(i, lane)| Lane { bits: if is_bad(i) { 0x8000_0000 } else { lane.bits }, ..lane }).collect()
@@ -216,7 +216,7 @@ fn different_programs_that_show_one_thing_come_down_to_the_same() {
         assert!(fails(&tree), "{text}");
         minimal(&tree, fails, 2_000).print().trim_end().to_string()
     };
-    // Vectors come down to the component, loops and sums to something that is no constant.
+    // Vectors shrink to one component, loops and sums to an expression that is no constant.
     for program in [
         "(- (vec4 0 -0 0 0) (frag-coord))",
         "(vec2 (- 0 ((rec-func (n) (if (less-equal n 0) n (rec (- n (x (frag-coord)))))) 0)) 2)",
@@ -226,11 +226,10 @@ fn different_programs_that_show_one_thing_come_down_to_the_same() {
         let mut fails = |tree: &Tree| shows(tree, negated_zero) && any(tree, &|e| head(tree, e) == Some("frag-coord"));
         assert_eq!(text(program, &mut fails), "(- 0 (z (frag-coord)))", "{program}");
     }
-    // What comes to a constant is written as one, and the one number of an operation that commutes
-    // stands first.
+    // A constant expression becomes a literal. In a commutative operation the literal comes first.
     let mut adds = |tree: &Tree| any(tree, &|e| head(tree, e) == Some("+") && items(tree, e).len() == 3) && evaluates(tree, "frag-coord");
     assert_eq!(text("(+ (* 2 (w (frag-coord))) (- (+ 1 2) 2))", &mut adds), "(+ 0 (x (frag-coord)))");
-    // Conditions that are no literals come down to one comparison.
+    // Conditions that are no literals shrink to one comparison.
     for program in
         ["(if (z (less-equal (frag-coord) (frag-coord))) 0 -1)", "(if (any-of (bvec2 false (greater-than 3 (x (frag-coord))))) 0 -1)"]
     {
@@ -305,7 +304,7 @@ fn what_passes_is_taken_back() {
     let mut program = Shrinking::new(&tree, Keep::WellTyped);
     let first = program.shown().clone();
     assert!(first.same(&tree));
-    // Everything proposed passes: the search ends, and the program is what it was.
+    // Every proposal passes: the search ends with the original program.
     let mut more = program.simplify();
     let mut proposals = 0;
     while more {
@@ -315,7 +314,7 @@ fn what_passes_is_taken_back() {
     }
     assert!(proposals > 5);
     assert!(program.shown().same(&tree));
-    // Everything proposed fails: a literal or name remains.
+    // Every proposal fails: a literal or name remains.
     let small = minimal(&tree, &mut |_| true, 1_000);
     assert_eq!(small.print(), "0\n");
 }
@@ -378,7 +377,7 @@ fn deep_and_long_programs_shrink_in_bounded_time() {
 proptest::proptest! {
     #![proptest_config(Config { cases: 200, failure_persistence: None, ..Default::default() })]
 
-    /// Programs as a proptest strategy: what is printed reads back.
+    /// Programs as a proptest strategy: the printed text reads back.
     #[test]
     fn programs_read_back(tree in Programs) {
         let again = smallstep_semantics::lambda_v::parse::parse(&tree.0.print()).expect("reads");

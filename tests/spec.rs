@@ -1,8 +1,8 @@
-//! The cases of `spec-tests/`, with their parts on a device.
+//! The cases of `spec-tests/`, device parts included.
 //!
-//! Without a device those parts are counted as not run; with `SMALLSTEP_REQUIRE_DEVICE=1` that is a
-//! failure. `SMALLSTEP_ADAPTER` selects the device. Each case runs by every route
-//! that the device offers.
+//! Without a device, these parts count as not run. With `SMALLSTEP_REQUIRE_DEVICE=1` that is a
+//! failure. `SMALLSTEP_ADAPTER` selects the device. Each case runs by every route that the
+//! device offers.
 
 mod common;
 

@@ -1,11 +1,11 @@
-//! What every source file of the project must be like.
+//! Requirements on every source file of the project.
 
 use std::path::{Path, PathBuf};
 
-/// The most columns of a comment line.
+/// The maximum length of a comment line, in columns.
 const COLUMNS: usize = 100;
 
-/// The source files below a folder.
+/// Collects the source files below a folder.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
@@ -17,7 +17,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The numbers of the lines of a text that are comments and too long.
+/// The numbers of comment lines that are too long.
 fn too_long(text: &str) -> Vec<usize> {
     let is_long = |line: &str| line.trim_start().starts_with("//") && line.chars().count() > COLUMNS;
     text.lines().zip(1..).filter(|(line, _)| is_long(line)).map(|(_, number)| number).collect()

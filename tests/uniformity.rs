@@ -1,5 +1,6 @@
-//! The oracle of the analysis of uniformity: that it sees threads which are apart, and only these,
-//! and that a campaign catches analyses which are wrong.
+//! The oracle of the uniformity analysis. It finds exactly the programs whose threads are *apart*:
+//! they do not execute the same instances of a barrier or derivative. A campaign catches
+//! wrong analyses.
 
 use smallstep::compile;
 use smallstep::generate::spirv::barriers;
@@ -30,7 +31,7 @@ fn observed(text: &str) -> Observed {
     observed
 }
 
-/// What a body of `main` shows, after other functions.
+/// The observation of a body of `main` behind other functions.
 fn shows(functions: &str, body: &str) -> Observed {
     observed(&format!("{functions} {HEAD} {{ {body} }}"))
 }
@@ -53,17 +54,17 @@ fn the_first_erratum_of_the_seed_is_apart() {
 
 #[test]
 fn a_place_alone_is_no_instance() {
-    // All threads come to the same barrier once, but not in the same iteration.
+    // All threads reach the same barrier once, but in different iterations.
     assert!(is_apart("", &format!("for (uint i = 0u; i < 4u; i++) {{ if (i == lane) {{ {SYNC} }} }}")));
     assert!(is_apart(
         "",
         &format!("for (uint i = 0u; i < 2u; i++) {{ for (uint k = 0u; k < 2u; k++) {{ if (2u * i + k == lane) {{ {SYNC} }} }} }}")
     ));
-    // Nor by the same call.
+    // The same barrier, reached through different calls.
     let f = format!("void f() {{ {SYNC} }}");
     assert!(is_apart(&f, "if (lane == 0u) { f(); } else { f(); }"));
     assert!(is_apart(&format!("{f} void g() {{ f(); }}"), "if (lane == 0u) { g(); } else { g(); }"));
-    // The same call in different iterations of a loop around it.
+    // The same call, in different iterations of a loop around it.
     assert!(is_apart(&f, "for (uint i = 0u; i < 4u; i++) { if (i == lane) { f(); } }"));
     let g = format!("{f} void g(uint lane) {{ for (uint i = 0u; i < 4u; i++) {{ if (i == lane) {{ f(); }} }} }}");
     assert!(is_apart(&g, "g(lane);"));
@@ -76,7 +77,7 @@ fn equal_traces_are_not_apart() {
     assert!(!is_apart("", &format!("uint x = lane; if (lane < 2u) {{ x = 3u; }} else {{ x = 4u; }} {SYNC}")));
     // Threads leave a loop in different iterations, and meet behind it.
     assert!(!is_apart("", &format!("for (uint i = 0u; i < 4u; i++) {{ if (i == lane) {{ break; }} }} {SYNC}")));
-    // What differs between groups does not differ within one.
+    // A condition that differs between groups does not differ within one.
     assert!(!is_apart("", &format!("if (gid.x == 0u) {{ {SYNC} }}")));
     assert!(is_apart("", &format!("if (lane == 0u) {{ {SYNC} }}")));
     let Observed::Together { met, cut: false } = shows("", &format!("{SYNC} {SYNC}")) else { panic!("threads are apart") };
@@ -87,15 +88,15 @@ fn equal_traces_are_not_apart() {
 #[test]
 fn a_thread_that_never_ends_leaves_a_prefix() {
     let spin = "for (;;) { if (lane == 99u) { break; } }";
-    // It may come to the barrier yet, as far as its trace tells.
+    // The thread may still reach the barrier, as far as its trace shows.
     assert!(matches!(shows("", &format!("if (lane == 1u) {{ {spin} }} {SYNC}")), Observed::Together { cut: true, .. }));
-    // After a barrier that all have passed.
+    // It never ends after a barrier that all threads have passed.
     let Observed::Together { met, cut: true } = shows("", &format!("{SYNC} if (lane == 1u) {{ {spin} }} {SYNC}")) else { panic!("apart") };
     assert_eq!(met, 16);
-    // The others are compared with each other.
+    // The other threads are compared with each other.
     assert!(is_apart("", &format!("if (lane == 0u) {{ {spin} }} if (lane == 1u) {{ {SYNC} }} else {{ {SYNC} }}")));
     assert!(is_apart("", &format!("if (lane == 3u) {{ {spin} }} if (lane == 1u) {{ return; }} {SYNC}")));
-    // Before it never ends it may be apart.
+    // The thread may be apart before its endless loop.
     assert!(is_apart("", &format!("if (lane == 0u) {{ {SYNC} {spin} }} else {{ {SYNC} }}")));
 }
 
@@ -104,7 +105,7 @@ fn other_contents_of_buffers_are_tried() {
     let body = format!("if (c[0] == 0u) {{ {SYNC} }} else if (c[1] > 1u) {{ if (lane < 1u) {{ {SYNC} }} }}");
     let Observed::Apart { run, .. } = shows("", &body) else { panic!("no run shows threads apart") };
     assert!(run > 0, "in run 0 the constants are zeros");
-    // Who runs first decides: only the first thread sees a zero.
+    // The order of threads decides: only the first thread sees a zero.
     assert!(is_apart(
         "",
         &format!("data[0] = 0u; uint x = data[0]; data[0] = 1u; data[1] = x; uint y = data[2]; data[2] = 9u; if (y < 9u) {{ {SYNC} }}")
@@ -129,7 +130,7 @@ fn derivatives_are_compared_over_quads() {
     assert!(fragment("if (x + y == 2u) { float d = ddy_coarse(at.x); }"));
     assert!(fragment("for (uint i = 0u; i < x; i++) { float d = fwidth(at.x); }"));
     assert!(fragment("for (uint i = 0u; i < 2u; i++) { if (i == x) { float d = ddx(at.x); } }"));
-    // A thread that is discarded comes to nothing any more.
+    // A discarded thread reaches nothing more.
     assert!(fragment("if (y == 1u) { discard; } float d = ddx(at.x);"));
     assert!(!fragment("if (c[0] == 1u) { discard; } float d = ddx(at.x);"));
 }
@@ -207,8 +208,8 @@ fn the_precise_analysis_of_modules_accepts_none_that_comes_apart() {
     assert!(found.apart > 150 && found.accepted_together > 0);
 }
 
-/// What is accepted as WSL is accepted as the SPIR-V that it is translated to. The module may be
-/// judged more precisely.
+/// If a program is accepted as WSL, its SPIR-V translation is accepted. The analysis of the module
+/// may be more precise.
 #[test]
 fn translated_programs_are_judged_alike() {
     let (mut both, mut neither, mut module_only, mut program_only, mut refused) = (0, 0, 0, Vec::new(), 0);
@@ -286,7 +287,7 @@ fn a_relation_whose_barriers_do_not_wait_does_not_agree() {
     assert!(caught > 10, "{caught}");
 }
 
-/// What programs are to be made of, and in how many of a thousand it is to be.
+/// Forms that generated programs must contain, and in how many of a thousand at least.
 const FORMS: [(&str, u32); 44] = [
     ("if (", 600),
     (" else ", 300),
@@ -346,7 +347,7 @@ fn generated_programs_use_every_form_and_often_come_apart() {
     let found = judged(accept_all, u64::from(count), 0);
     assert_eq!(found.failures, 0, "{:?}", found.failure_cases);
     assert!(found.apart_percent() >= 10.0, "{}", found.apart_percent());
-    // In most of the others threads meet.
+    // In most other programs, threads meet.
     assert!(found.met * 10 > found.together() * 7, "{} of {}", found.met, found.together());
     assert!(found.cut > 0);
 }

@@ -1,7 +1,7 @@
-//! Every emitted module is valid, by the judgement of `spirv-val`, which shares nothing with us;
-//! and its text is what `spirv-as` reads.
+//! Every emitted module is valid by the judgement of `spirv-val`, which shares nothing with us.
+//! `spirv-as` reads its text.
 //!
-//! Where spirv-tools are not installed the tests say so, and fail if SMALLSTEP_REQUIRE_SPIRV_TOOLS
+//! If spirv-tools are not installed, the tests say so, and fail if SMALLSTEP_REQUIRE_SPIRV_TOOLS
 //! is set.
 
 use smallstep::compile::lambda_v::{Constants, Options, translate};
@@ -13,7 +13,7 @@ use smallstep_spec_tests::tools;
 use std::path::Path;
 use std::process::Command;
 
-/// Everything that a module can declare of 32-bit floats beside what the strict profile does.
+/// Profiles that declare the float controls of 32-bit floats beyond the strict profile.
 const DECLARED: [Profile; 2] = [
     Profile::Declared(Controls {
         rounding: Rounding::TowardZero,
@@ -106,8 +106,8 @@ fn spirv_as_reads_our_text_to_our_words() {
         let output = spirv_as.output().expect("runs");
         assert!(output.status.success(), "{}\n{text}", String::from_utf8_lossy(&output.stderr));
         let theirs = spirv::words_of_bytes(&std::fs::read(&words_file).expect("read")).expect("words");
-        // Word 2 names the generator; word 3 is a bound, and the translation leaves some ids below
-        // its own unused.
+        // Word 2 names the generator. Word 3 is a bound, and the translation does not use all ids
+        // below its own.
         assert!(theirs[3] <= words[3]);
         assert_eq!((&theirs[..2], &theirs[4..]), (&words[..2], &words[4..]), "{text}");
     }

@@ -1,4 +1,4 @@
-//! Vectors files: written, read back, replayed, tampered with, and hostile.
+//! Vectors files: written, read back, replayed, tampered with, and hostile ones.
 
 use pretty_assertions::assert_eq;
 use smallstep::compile::lambda_v::Constants;
@@ -43,7 +43,7 @@ fn file_of(header: &str, cases: &[Case]) -> String {
     header.to_string() + "\n" + &cases.iter().map(Case::to_line).collect::<String>()
 }
 
-/// The file with its case at `index` altered.
+/// The file with a changed case at `index`.
 fn altered(file: &str, index: usize, alter: impl FnOnce(&mut Case)) -> String {
     let mut cases = cases(file);
     alter(&mut cases[index]);
@@ -97,7 +97,7 @@ fn rules_and_provenance_are_recorded() {
         let names: Vec<&str> = case.rules.iter().map(|r| r.name()).collect();
         for family in ["lv/t-", "lv/e-", "lv/tr-", "lv/mc-", "spirv/"] {
             let some = names.iter().any(|n| n.starts_with(family));
-            // A number or a variable alone reduces by no rule.
+            // A single number or variable reduces by no rule.
             assert!(some || family == "lv/e-", "case {}: no {family} in {names:?}", case.index);
         }
         assert_eq!(case.provenance.engines.len(), 4);
@@ -181,7 +181,7 @@ fn an_engine_without_fuel_is_unchecked_and_no_agreement() {
     assert_eq!(unchecked, 5);
 }
 
-/// One pixel without fuel hides no other that provably has no value.
+/// If one pixel runs out of fuel, another pixel that provably has no value is still found.
 #[test]
 fn a_pixel_without_fuel_hides_no_divergence() {
     let file = recorded(&Plan { count: 1, ..PLAN });
@@ -194,7 +194,7 @@ fn a_pixel_without_fuel_hides_no_divergence() {
     assert!(matches!(verdict(&source("2")), Verdict::Unchecked(why) | Verdict::Limit(why) if why.contains("at pixel (0, 0)")));
 }
 
-/// Words and sources must have the outputs that a case expects, at their locations.
+/// The outputs of words and sources must be at the locations that the case expects.
 #[test]
 fn an_output_at_another_location_is_missing() {
     let file = recorded(&Plan { count: 1, ..PLAN });
@@ -235,7 +235,7 @@ fn lanes_read_back_and_nothing_else_is_a_lane() {
     }
 }
 
-/// What is said of a file whose line 3 is this instead of the second case.
+/// The error of a file with this text as line 3, in place of the second case.
 #[track_caller]
 fn said_of_line_3(line: &str) -> String {
     let file = recorded(&Plan { count: 3, ..PLAN });

@@ -1,4 +1,4 @@
-//! What a λV program's verdict is where something is lacking or wrong: room, an end, a relation.
+//! Verdicts of λV programs if something is missing or wrong: limits, termination, a relation.
 
 use smallstep::dispatch::Frame;
 use smallstep::gpu::{DeviceOutcome, FloatControls, Route};
@@ -25,7 +25,7 @@ fn ran(text: &str, settings: &Settings) -> Ran {
     case.run(settings)
 }
 
-/// The settings of a small case with the bug of that name.
+/// The settings of a small case with the planted bug of that name.
 fn with(bug: &str) -> Settings {
     let planted = table().into_iter().find(|b| b.name == bug).expect("a planted bug").planted;
     Settings { size: (2, 1), planted, ..Settings::default() }
@@ -36,15 +36,15 @@ fn what_is_too_large_to_type_or_translate_is_unchecked() {
     let few = Settings { limits: Limits { nodes: 2, ..Limits::default() }, ..Settings::default() };
     let Err(NoCase::Decided(Verdict::Limit(why))) = case("(+ 1 (+ 2 3))", &few) else { panic!("it is typed") };
     assert!(why.starts_with("typing gave up: "), "{why}");
-    // Each name is twice what it stands for, so that the module is 2^17 additions.
+    // Each name is twice the previous one, so that the module has 2^17 additions.
     let doubled = (0..16).fold("(+ a a)".to_string(), |inner, _| format!("(let ((a (+ a a))) {inner})"));
     let doubled = format!("(let ((a 1)) {doubled})");
     let Err(NoCase::Decided(Verdict::Limit(why))) = case(&doubled, &Settings::default()) else { panic!("translated") };
     assert!(why.starts_with("the translation gave up: "), "{why}");
 }
 
-/// Where the relation has no room for more terms, the machine's value stands; under the printed
-/// theorem, where only the relation runs the source, nothing is known.
+/// If the relation has no room for more terms, the machine's value counts. Under the printed
+/// theorem, only the relation runs the source, and nothing is known.
 #[test]
 fn what_is_too_long_for_the_relation_is_left_to_the_machine() {
     let sums = |rounds: u32, each: u32| {
@@ -55,7 +55,7 @@ fn what_is_too_long_for_the_relation_is_left_to_the_machine() {
     // Each step copies the additions around its redex.
     let long = ran(&sums(27, 700), &settings);
     assert_eq!((long.verdict, long.referenced), (Verdict::Agree, 1));
-    // By name the sum is computed at the end only: 42,000 additions in one another.
+    // In call by name, the sum is computed only at the end: 42,000 nested additions.
     let verdict = ran(&sums(60, 700), &Settings { theorem: Theorem::Printed, ..settings }).verdict;
     let Verdict::Limit(why) = &verdict else { panic!("{verdict:?}") };
     assert!(why.starts_with("the source, at pixel (0, 0): ") && why.ends_with(" levels of nesting"), "{why}");
@@ -65,10 +65,10 @@ fn adds_for_multiplies(op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
     if op == Op::Mul { apply(Op::Add, args) } else { result }
 }
 
-/// Fuel that runs out at one pixel hides nothing that is wrong at the next.
+/// If one pixel runs out of fuel, a disagreement at the next pixel is still found.
 #[test]
 fn a_pixel_without_room_hides_no_disagreement() {
-    // Left, ten thousand rounds; right, a product.
+    // On the left ten thousand rounds, on the right a product.
     let text = "(if (less-than (x (frag-coord)) 1)
         ((rec-func (n) (if (less-than n 10000) (rec (+ n 1)) n)) 0)
         (* 2 4))";
@@ -80,8 +80,8 @@ fn a_pixel_without_room_hides_no_disagreement() {
     assert_eq!(difference.place.map(|place| place.pixel), Some((1, 0)));
 }
 
-/// Under the printed theorem too, a translation that does not end although the source does is
-/// wrong; where the source takes too long, nothing is known.
+/// A translation that does not terminate is wrong if its source does, also under the printed
+/// theorem. If the source takes too long, nothing is known.
 #[test]
 fn a_translation_that_does_not_end_disagrees() {
     let loops = "((rec-func (n) (if (less-than n 3) (rec (+ n 1)) n)) 0)";
@@ -103,7 +103,7 @@ fn the_relations_run_where_they_are_wanted() {
     assert_eq!(ran(long, &settings).referenced, 0, "the source takes too many steps for them");
 }
 
-/// What a run over sets left open says nothing of the outputs beside it.
+/// If a run over sets leaves one output open, the other outputs are still judged.
 #[test]
 fn an_open_output_leaves_the_others_alone() {
     let text = "(output 0 (+ 1 2)) (output 1 (let ((c (sin 0.5235))) (+ (if (less-than c 0.5) 1 2) (if (less-than c 0.5) 3 4))))";
@@ -114,7 +114,7 @@ fn an_open_output_leaves_the_others_alone() {
     assert_eq!(ran(text, &Settings { size: (2, 1), budget: none, ..Settings::default() }).verdict, Verdict::Agree);
 }
 
-/// A wrong value of the relation is seen too where the run over sets is too long to be held to it.
+/// A wrong value of the relation is seen even if the run over sets is too long to be compared.
 #[test]
 fn the_relation_is_held_to_values_where_it_is_not_to_sets() {
     let text = "(- 2 ((rec-func (n) (if (less-than n 1500) (rec (+ n 1)) n)) 0))";
@@ -127,8 +127,8 @@ fn the_relation_is_held_to_values_where_it_is_not_to_sets() {
     assert!(what.contains(&format!("[{relation}")) && what.contains(&format!("[{machine}")) && what.ends_with(" by the machine"), "{what}");
 }
 
-/// The machines are held to the relations over sets too: what a machine of ours leaves out of its
-/// set, or puts into it, is told where the value is right.
+/// The machines are compared with the relations over sets, too. A set that is too narrow or too
+/// wide is reported although the value is right.
 #[test]
 fn the_machines_are_held_to_the_relations_over_sets() {
     let settings = Settings { size: (1, 1), ..Settings::default() };
@@ -149,17 +149,17 @@ fn the_machines_are_held_to_the_relations_over_sets() {
         let what = &difference.what;
         assert!(what.contains("over sets, ") && what.contains(" by the relation, ") && what.ends_with(" by the machine"), "{what}");
     }
-    // By name a run over sets is another one, and is held to nothing.
+    // In call by name, the run over sets is another run, and is not compared.
     let printed = Settings { theorem: Theorem::Printed, planted: source, ..settings.clone() };
     assert_eq!(ran(sine, &printed).verdict, Verdict::Agree);
-    // Where the run of the source is too wide the target's is within it, and where it is too narrow
-    // it is not.
+    // If the set of the source is too wide, the target's set is within it. If it is too narrow, it
+    // is not.
     let narrow = Planted { source_sets: too_narrow, ..Planted::default() };
     let found = ran(sine, &Settings { planted: narrow, references: false, ..settings }).verdict;
     assert!(matches!(found, Verdict::Disagree(difference) if difference.between == (Engine::Machine, Engine::SpirvMachine)));
 }
 
-/// A relation of λV that gives another value is told.
+/// If a relation of λV gives another value, the report says so.
 #[test]
 fn the_machine_is_held_to_the_value_of_the_relation() {
     let found = ran("(vec3 1 2 3)", &with("e-builtin-construct-reversed")).verdict;
@@ -168,8 +168,8 @@ fn the_machine_is_held_to_the_value_of_the_relation() {
     assert!(difference.what.contains(" by the relation, ") && difference.what.ends_with(" by the machine"), "{}", difference.what);
 }
 
-/// Three by two pixels of the output 4, of two components: the first is 1 everywhere,
-/// the second is open.
+/// The expected output 4 of three by two pixels, with two components. The first component is 1
+/// everywhere, and the second is undecided.
 fn awaited() -> Awaited {
     let one = Expected::Bits(1f32.to_bits());
     let open = Expected::Undecided(Why::Approximate);
@@ -190,7 +190,8 @@ fn a_device_is_judged_lane_by_lane() {
     let (Verdict::Disagree(difference), _) = judged(&wrong) else { panic!("2 is not 1") };
     let place = Place { pixel: (2, 1), location: 4, component: 0 };
     assert_eq!((difference.place, difference.bits), (Some(place), Some((1f32.to_bits(), 2f32.to_bits()))));
-    // Of several lanes of one component the first of each way to differ.
+    // If several lanes of one component differ, the report has the first lane for each kind
+    // of difference.
     let all = awaited().differences(&drawn([1.0, 1.0, 1.0, 1.0, 2.0, 2.0]), "a device", Route::Passthrough);
     assert_eq!(all[0].place, Some(Place { pixel: (1, 1), ..place }));
     assert!(awaited().differences(&drawn([1.0; 6]), "a device", Route::Passthrough).is_empty());
@@ -212,8 +213,8 @@ fn what_a_device_does_not_draw_has_its_verdict() {
     assert!(matches!(judged(&DeviceOutcome::Lost("gone".into()), Route::Naga), Verdict::Failed(why) if why.contains("gone")));
 }
 
-/// Rounding to nearest even comes before rounding toward zero, keeping subnormals before flushing
-/// them; programs are not rounded toward zero.
+/// Rounding to nearest even is preferred to rounding toward zero, and preserved subnormals to
+/// flushed ones. Modules of programs do not declare rounding toward zero.
 #[test]
 fn what_an_adapter_lets_a_module_declare_is_declared() {
     let none = FloatControls::default();

@@ -1,6 +1,6 @@
-//! How long draws take. By the relation, 64 by 64 pixels and a loop with a derivative after it;
-//! with the fragment stage on the lockstep machine, 256 by 256 pixels of some 500 executed
-//! instructions each, a derivative in the loop.
+//! The time of draws. The relation draws 64 by 64 pixels, with a loop and a derivative after it.
+//! The lockstep machine runs a fragment stage on 256 by 256 pixels. Each executes about 500
+//! instructions, with a derivative in the loop.
 
 use std::hint::black_box;
 
@@ -24,7 +24,8 @@ fn load(text: &str, rounds: u32) -> Module {
     Module::load(&assemble(&text, Options::default()).expect("the bench's text")).expect("the bench's module")
 }
 
-/// A fragment stage that goes round so often, with these instructions each time from %s to %t.
+/// A fragment stage with a loop. `body` has the instructions of a round, from %s to %t, and `after`
+/// those after the loop.
 fn looping(rounds: u32, body: &str, after: &str) -> Module {
     let text = format!(
         "OpCapability Shader OpMemoryModel Logical GLSL450 OpEntryPoint Fragment %main \"fs\" %pos %out
@@ -38,7 +39,7 @@ fn looping(rounds: u32, body: &str, after: &str) -> Module {
     load(&text, rounds)
 }
 
-/// A draw of one triangle over all of a square, and what is to be done with it.
+/// Calls `run` with a draw of one triangle that covers a square. `side` is its side in pixels.
 fn with<R>(side: u32, run: impl FnOnce(&Draw<'_>) -> R) -> R {
     let positions = [[-1f32, -1.0, 0.5, 1.0], [4.0, -1.0, 0.5, 1.0], [-1.0, 4.0, 0.5, 1.0]];
     let bytes = positions.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();

@@ -1,5 +1,5 @@
-//! How many instructions a second the lockstep machine executes, on whole dispatches, on one thread
-//! and on two.
+//! Instructions per second of the lockstep machine, on whole dispatches, with one thread and
+//! with two.
 
 mod programs;
 

@@ -1,5 +1,5 @@
-//! The mathematical reference: 512 enclosures of each function, 512 correctly rounded results, and
-//! 512 tight enclosures.
+//! The time of the mathematical reference. For each function: 512 enclosures, 512 correctly rounded
+//! results, and 512 tight enclosures.
 //!
 //! `cargo bench -p smallstep-semantics --bench reference -- enclose/` runs one group.
 
@@ -8,11 +8,11 @@ use smallstep_semantics::number::reference::{Direction, FUNCTIONS, enclose, encl
 use std::hint::black_box;
 use std::time::Duration;
 
-/// Operands of one measurement.
+/// The number of operands of a measurement.
 const OPERANDS: usize = 512;
 
-/// Operands for which every function is defined, from a linear congruence: the first in (0, 1), the
-/// second in (1, 5), the third in (0, 1). Hyperbolic arc cosines take the second.
+/// Operands for which every function is defined, from a linear congruential generator. The first is
+/// in (0, 1), the second in (1, 5), the third in (0, 1). Hyperbolic arc cosines take the second.
 fn operands(name: &str, arity: usize) -> Vec<[f32; 3]> {
     let mut state = 1u32;
     let mut next = || {

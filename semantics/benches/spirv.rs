@@ -1,5 +1,5 @@
-//! What one program costs on the way through SPIR-V: decode, load, compile, run, for a module of
-//! about 60 instructions; and the machine's speed in a loop.
+//! The cost of a program on its way through SPIR-V: decode, load, compile and run, for a module of
+//! about 60 instructions. Also the speed of the machine in a loop.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -8,8 +8,8 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use smallstep_semantics::number::Arithmetic;
 use smallstep_semantics::spirv::{Inputs, Module, Options, Program, Registers, Relation, assemble, decode, step};
 
-/// As a λV translation of about 40 nodes: a loop, a selection, vectors and a few builtins, 60
-/// instructions in its function.
+/// A module like the translation of a λV program of about 40 nodes: a loop, a selection, vectors
+/// and a few builtins. Its function has 60 instructions.
 fn sixty() -> Vec<u32> {
     let mut text = String::from(
         "; Version: 1.3

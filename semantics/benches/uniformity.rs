@@ -1,4 +1,5 @@
-//! Uniformity analysis over growing programs: statements a second, nodes and edges of both modes.
+//! Uniformity analysis of growing programs: statements per second, and the nodes and edges of
+//! both modes.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use smallstep_semantics::uniformity::{seed, wsl};
@@ -49,7 +50,8 @@ fn uniformity(criterion: &mut Criterion) {
         let program = program(functions);
         let statements = program.stmts.len();
         for (name, analysis) in [("seed", seed::analyse(&program)), ("precise", wsl::analyse(&program).expect("small"))] {
-            // A loop of different lengths stands before each barrier, which the seed rejects.
+            // A loop of varying length stands before each barrier. The seed's analysis
+            // rejects this.
             assert_eq!(analysis.accepts(), name == "precise");
             println!("{name}: {statements} statements, {} nodes, {} edges", analysis.nodes, analysis.edges);
         }

@@ -1,5 +1,5 @@
-//! WSL: a program of 10,000 lines lexed, parsed, desugared and validated, and a small program with
-//! them all.
+//! WSL: lexing, parsing, desugaring and validation of a program of 10,000 lines, and a small
+//! program through all of them.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use smallstep_semantics::wsl::desugar::desugar;

@@ -1,5 +1,5 @@
-//! What it costs to find the built-in functions that a call can resolve to, by its name and
-//! arguments; and the first look-up of a run, which makes the index of the names.
+//! The cost of finding the built-in functions to which a call can resolve, by its name and
+//! arguments. Also the first look-up of a run, which makes the index of the names.
 
 use std::hint::black_box;
 use std::time::Instant;

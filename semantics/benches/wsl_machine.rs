@@ -1,5 +1,5 @@
-//! WSL's fast engine: evaluated expressions a second, coercions and parentheses not counted, of a
-//! loop over an array and of the Mandelbrot set.
+//! WSL's fast engine: evaluated expressions per second, without coercions and parentheses, for a
+//! loop over an array and for the Mandelbrot set.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use smallstep_semantics::wsl::environment::FunctionId;

@@ -1,4 +1,4 @@
-//! WSL's relation: steps a second of one thread, on loops, calls and arrays.
+//! WSL's relation: steps per second of one thread, on loops, calls and arrays.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use smallstep_semantics::outcome::Outcome;

@@ -1,8 +1,9 @@
-//! The acceptance sets of instructions hold what conforming devices may show, and not more: the
-//! definite semantics, simulated devices that take every liberty, bounds from a second library,
-//! what members of intervals give; and planted rules that are wrong are caught by that.
+//! The acceptance sets of instructions hold all that conforming devices may show, and no more.
+//! They are checked against the definite semantics, simulated devices that take every liberty,
+//! bounds from a second library, and results for members of intervals. The checks catch planted
+//! wrong rules.
 //!
-//! `SMALLSTEP_ACCEPTANCE_INPUTS` is how many inputs each function gets; 10,000 if it is not set.
+//! `SMALLSTEP_ACCEPTANCE_INPUTS` is the number of inputs for each function. The default is 10,000.
 
 #[path = "acceptance/bounds.rs"]
 mod bounds;
@@ -34,7 +35,7 @@ use smallstep_semantics::number::sets::{Operand, Set, allowed_alone};
 use smallstep_semantics::number::{Controls, Denormals, Profile, Rounding};
 use subjects::{Arg, Subject};
 
-/// What a rule, or a planted one, gives in each component; anything where it is none.
+/// A rule, or a planted one: it gives the set of each component.
 type Rule<'a> = &'a (dyn Fn(Profile, &Subject, &[(Vec<Operand>, usize)]) -> Vec<Set> + Sync);
 
 /// The rules under test.
@@ -48,7 +49,7 @@ fn points(args: &[Arg]) -> Vec<(Vec<Operand>, usize)> {
     args.iter().map(|(x, columns)| (x.iter().map(operand).collect(), *columns)).collect()
 }
 
-/// Every profile that rules tell apart.
+/// All profiles that rules distinguish.
 const PROFILES: [Profile; 6] = [
     Profile::Strict,
     Profile::VulkanDefault,
@@ -76,12 +77,12 @@ const PROFILES: [Profile; 6] = [
     }),
 ];
 
-/// How many inputs each function gets.
+/// The number of inputs for each function.
 fn inputs() -> u64 {
     std::env::var("SMALLSTEP_ACCEPTANCE_INPUTS").ok().and_then(|n| n.parse().ok()).unwrap_or(10_000)
 }
 
-/// Runs a check on each subject, on as many threads as there are; the faults.
+/// Runs a check on each subject, on as many threads as the machine has. Returns the faults.
 fn over<T: Sync>(subjects: &[T], check: impl Fn(&T) -> Option<String> + Sync) -> Vec<String> {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let found = std::sync::Mutex::new(Vec::new());

@@ -1,6 +1,6 @@
-//! Which modules of this crate name which. Languages do not name one another, what they share names
-//! no language, and of the engines that are compared none names another: what both need stands
-//! beside them.
+//! The dependencies between the modules of this crate. A language does not name another language.
+//! Modules that languages share name no language. Engines that are compared do not name each other.
+//! What two of them need stands in a module of its own.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use pretty_assertions::assert_eq;
 
-/// The modules of the crate, and those that each may name.
+/// The modules of the crate. After each, the modules that it may name.
 const MODULES: &[(&str, &str)] = &[
     ("concurrency", "interleavings outcome random"),
     ("image", "number undefined"),
@@ -26,8 +26,8 @@ const MODULES: &[(&str, &str)] = &[
     ("wsl", "concurrency image interleavings number outcome random raster rule text undefined"),
 ];
 
-/// The engines, and those that each may name. What else is in a language names none of them, except
-/// for [`BESIDE`].
+/// The engines. After each, the engines that it may name. Other modules of a language may name no
+/// engine, except for [`BESIDE`].
 const ENGINES: &[(&str, &str)] = &[
     ("lambda_v::machine", ""),
     ("lambda_v::step", ""),
@@ -42,7 +42,7 @@ const ENGINES: &[(&str, &str)] = &[
     ("wsl::run", "wsl::execution wsl::group"),
 ];
 
-/// What puts engines beside each other, or runs either of them.
+/// The modules that compare engines, or that run one of several.
 const BESIDE: &[&str] = &[
     "spirv::draw::fragment::inner",
     "spirv::draw::fragment::judged",
@@ -57,14 +57,15 @@ const BESIDE: &[&str] = &[
     "wsl::traces",
 ];
 
-/// Settings, which are no engine's although they stand in one.
+/// Settings, which belong to no engine although they stand in the module of one.
 const DATA: &[&str] = &["lambda_v::step::Setting"];
 
-/// The folders of the languages. Names leave them out: `spirv::grid` stands in `spirv/relation`.
+/// The folders of the languages. They are not part of names: `spirv::grid` stands
+/// in `spirv/relation`.
 const FOLDERS: &[(&str, &[&str])] =
     &[("spirv", &["loading", "machines", "relation", "text", "values"]), ("wsl", &["front", "relation", "validation", "values"])];
 
-/// A name of a module, from the crate on, without the folder of a language.
+/// The name of a module below the crate, without the folder of a language.
 type Name = Vec<String>;
 
 fn without_folder(mut name: Name) -> Name {
@@ -75,14 +76,14 @@ fn without_folder(mut name: Name) -> Name {
     name
 }
 
-/// A module that names something.
+/// A module names another one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Use {
     from: String,
     to: String,
 }
 
-/// The words and signs of a text, without comments, texts and characters.
+/// The words and signs of a text, without comments, strings and characters.
 fn tokens(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
     let at = |i: usize| chars.get(i).copied().unwrap_or('\0');
@@ -124,7 +125,7 @@ fn tokens(text: &str) -> Vec<String> {
     tokens
 }
 
-/// The paths of a tree of uses from token i on; gives the token after it.
+/// Collects the paths of a tree of uses that begins at token i. Returns the token after the tree.
 fn tree(tokens: &[String], mut i: usize, prefix: &[String], paths: &mut Vec<Name>) -> usize {
     let mut path = prefix.to_vec();
     while let Some(token) = tokens.get(i) {
@@ -150,12 +151,12 @@ fn tree(tokens: &[String], mut i: usize, prefix: &[String], paths: &mut Vec<Name
     i
 }
 
-/// Every name that a file uses which begins with the crate or with the module around, as one from
-/// the crate on; those that it passes on, likewise.
+/// The names in a file that begin with the crate or with the surrounding module, as names below the
+/// crate. Also those of them that the file re-exports.
 fn names(text: &str, module: &[String]) -> (Vec<Name>, Vec<Name>) {
     let tokens = tokens(text);
     let (mut used, mut passed_on) = (Vec::new(), Vec::new());
-    // Modules within the file, with the depth of braces that they end at.
+    // Modules within the file, each with the depth of braces at which it ends.
     let (mut inner, mut depth): (Vec<(String, usize)>, usize) = (Vec::new(), 0);
     let mut i = 0;
     while i < tokens.len() {
@@ -206,7 +207,7 @@ fn names(text: &str, module: &[String]) -> (Vec<Name>, Vec<Name>) {
     (used, passed_on)
 }
 
-/// Every module with its text.
+/// Collects every module with its text.
 fn modules(path: &Path, module: &[String], found: &mut Vec<(Name, String)>) {
     for entry in fs::read_dir(path).expect("it is read") {
         let path = entry.expect("an entry").path();
@@ -223,7 +224,7 @@ fn modules(path: &Path, module: &[String], found: &mut Vec<(Name, String)>) {
     }
 }
 
-/// Who names what, in the crate: what a language passes on is named where it stands.
+/// The uses in the crate. If a language re-exports a name, the use is of the module that has it.
 fn uses() -> BTreeSet<Use> {
     let mut found = Vec::new();
     modules(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &[], &mut found);
@@ -246,7 +247,7 @@ fn is_in(name: &str, module: &str) -> bool {
     name.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
 
-/// What the tables do not allow, as `from → to`.
+/// The uses that the tables do not allow, as `from → to`.
 fn against(uses: &BTreeSet<Use>) -> Vec<String> {
     let room = |table: &[(&'static str, &'static str)], name: &str| table.iter().copied().find(|(room, _)| is_in(name, room));
     let mut wrong = Vec::new();
@@ -258,7 +259,7 @@ fn against(uses: &BTreeSet<Use>) -> Vec<String> {
         };
         let unknown = !from.is_empty() && room(MODULES, from).is_none();
         let crossed = modules.is_some_and(|(from, (to, _))| !is_free(Some(from), to));
-        // The module of a language passes its engines on.
+        // The module of a language re-exports its engines.
         let mixed = from.contains("::") && engines.is_some_and(|(to, _)| !is_free(room(ENGINES, from), to));
         if unknown || crossed || mixed {
             wrong.push(format!("{from} → {to}"));
@@ -300,7 +301,7 @@ fn a_name_against_the_tables_is_seen() {
     ] {
         assert_eq!(seen(from, text), Vec::<String>::new(), "{text}");
     }
-    // What the crate's modules use is found at all.
+    // The uses of the crate's modules are found.
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     assert!(FOLDERS.iter().all(|(language, folders)| folders.iter().all(|folder| src.join(language).join(folder).is_dir())));
     let uses = uses();

@@ -1,5 +1,5 @@
-//! Images: codes of components, storage, and sampling against a second
-//! implementation in exact fractions.
+//! Images: codes of components, storage, and sampling, compared with a second implementation in
+//! exact fractions.
 
 #[path = "images/random.rs"]
 mod random;

@@ -1,5 +1,5 @@
-//! Exploration against brute force: as many executions as there are Mazurkiewicz traces, and the
-//! same endings.
+//! Exploration against brute force: there are as many executions as Mazurkiewicz traces, and the
+//! endings are the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -8,18 +8,18 @@ use proptest::prelude::*;
 use smallstep_semantics::concurrency::{Picker, Schedule, schedule::Ready};
 use smallstep_semantics::interleavings::{Budget, Exploration, Explored, Footprint, Stepped, Turn, explore};
 
-/// What an invocation of a toy program does.
+/// An action of an invocation of a toy program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Act {
-    /// Appends the variable's value to what it has seen.
+    /// Appends the variable's value to the list of what the invocation has seen.
     Read(u32),
     /// Stores a number of its own.
     Write(u32),
     /// Adds one.
     Add(u32),
-    /// Nothing that others see.
+    /// Does nothing that others see.
     Local,
-    /// Waits for all.
+    /// Waits for all invocations.
     Barrier,
     /// Ends the run if the variable is not 0.
     Check(u32),
@@ -32,7 +32,7 @@ struct Toy {
     memory: [u32; 3],
     seen: Vec<Vec<u32>>,
     stopped: bool,
-    /// A planted bug: what the program claims of its next actions.
+    /// A planted bug: what the program claims as the footprint of its next action.
     lie: fn(Footprint) -> Footprint,
 }
 
@@ -96,7 +96,7 @@ impl Explored for Toy {
 /// How a run ends: whether it was stopped, the memory, and what each invocation saw.
 type Ending = (bool, [u32; 3], Vec<Vec<u32>>);
 
-/// Every interleaving, with the footprint of each step, and how it ends.
+/// All interleavings: the invocation and the footprint of each step, and how the run ends.
 type Runs = Vec<(Vec<(usize, Footprint)>, Ending)>;
 
 fn all(state: &Toy, steps: &mut Vec<(usize, Footprint)>, into: &mut Runs) {
@@ -118,8 +118,8 @@ fn all(state: &Toy, steps: &mut Vec<(usize, Footprint)>, into: &mut Runs) {
     }
 }
 
-/// The number of classes of interleavings under swaps of neighbours that are independent, where
-/// both orders are interleavings.
+/// The number of classes of interleavings. Two are in one class if swaps of independent neighbours
+/// lead from one to the other, and each swap gives an interleaving.
 fn traces(runs: &Runs) -> usize {
     let index: BTreeMap<Vec<usize>, usize> =
         runs.iter().enumerate().map(|(n, (steps, _))| (steps.iter().map(|(i, _)| *i).collect(), n)).collect();
@@ -146,7 +146,7 @@ fn traces(runs: &Runs) -> usize {
     (0..runs.len()).filter(|&n| root(&mut parent, n) == n).count()
 }
 
-/// Explores a program: what was done, and the distinct endings.
+/// Explores a program. Returns the counts of the exploration and the distinct endings.
 fn explored(program: &[Vec<Act>]) -> (Exploration, BTreeSet<Ending>) {
     let mut endings = BTreeSet::new();
     let done = explore(
@@ -183,8 +183,9 @@ fn compare(program: &[Vec<Act>]) -> Exploration {
     let expected: BTreeSet<_> = runs.iter().map(|(_, ending)| ending.clone()).collect();
     let stops = program.iter().flatten().any(|act| matches!(act, Act::Check(_)));
     if stops {
-        // Where a run stops early, what independent invocations did by then may differ; that it can
-        // stop may not, nor what it shows if not.
+        // If a run stops early, independent invocations may have done different things by
+        // then. Whether a run can stop must be the same, and so must the endings of runs that
+        // do not stop.
         let may_stop = |endings: &BTreeSet<Ending>| endings.iter().any(|ending| ending.0);
         let goes_on = |endings: &BTreeSet<Ending>| endings.iter().filter(|ending| !ending.0).cloned().collect::<BTreeSet<_>>();
         assert_eq!(may_stop(&endings), may_stop(&expected), "{program:?}");
@@ -200,28 +201,27 @@ fn compare(program: &[Vec<Act>]) -> Exploration {
 #[test]
 fn known_numbers_of_traces() {
     use Act::{Add, Barrier, Local, Read, Write};
-    // Independent invocations: one. Two writers: two orders. n! for n additions.
+    // Independent invocations: one trace. Two writers: two orders. n additions: n! orders.
     assert_eq!(compare(&[vec![Write(0), Local], vec![Write(1), Local], vec![Write(2)]]).executions, 1);
     assert_eq!(compare(&[vec![Write(0)], vec![Write(0)]]).executions, 2);
     assert_eq!(compare(&[vec![Add(0)], vec![Add(0)], vec![Add(0)], vec![Add(0)]]).executions, 24);
-    // Store buffering: each load before or after the other's store, but not both... that is an
-    // order of memory actions like the others: three, since both loads before both stores
-    // contradicts program order.
+    // Store buffering: each load comes before or after the other's store. Both loads before both
+    // stores contradicts program order, so there are three traces.
     assert_eq!(compare(&[vec![Write(0), Read(1)], vec![Write(1), Read(0)]]).executions, 3);
-    // Readers do not depend on each other: before or after the write, each.
+    // Readers do not depend on each other. Each comes before or after the write.
     assert_eq!(compare(&[vec![Write(0)], vec![Read(0)], vec![Read(0)]]).executions, 4);
-    // A barrier orders what it separates.
+    // A barrier orders the actions that it separates.
     assert_eq!(compare(&[vec![Write(0), Barrier, Read(1)], vec![Write(1), Barrier, Read(0)]]).executions, 1);
     assert_eq!(compare(&[vec![Write(0), Barrier, Write(0)], vec![Write(0), Barrier, Write(0)]]).executions, 4);
 }
 
-/// What stops a run hides the races of what others would have done: here that the last one's check
-/// can come first.
+/// A stop hides the races of actions that other invocations would have done. Exploration must find
+/// that the check of the last invocation can come first.
 #[test]
 fn what_stops_hides_no_races() {
     use Act::{Check, Local, Read, Write};
     compare(&[vec![], vec![Write(0), Read(1)], vec![Write(1), Check(0)], vec![Read(0), Check(1)]]);
-    // The check comes only after what nobody depends on.
+    // Here the check comes only after an action that nobody depends on.
     compare(&[vec![Write(0), Read(1)], vec![Write(1), Check(0)], vec![Read(0), Local, Check(1)]]);
     // All executions that stop, but one class of what the others do.
     let (done, endings) = explored(&[vec![Write(0), Check(0)], vec![Write(1), Check(1)]]);
@@ -235,8 +235,8 @@ fn independent_invocations_cost_one_execution() {
     assert_eq!((done.executions, done.blocked, done.complete), (1, 0, true));
 }
 
-/// Wrong independence must show: endings are missed where too little depends, executions are
-/// repeated where too much does.
+/// A wrong footprint must show. If too little is dependent, endings are missed. If too much is,
+/// executions are repeated.
 #[test]
 fn a_wrong_footprint_is_caught() {
     let program = [vec![Act::Write(0), Act::Read(1)], vec![Act::Write(1), Act::Read(0)], vec![Act::Read(0), Act::Write(1)]];

@@ -1,4 +1,5 @@
-//! λV from text to value: typing with its checker, the relation, the machine, on small programs.
+//! λV from text to value on small programs: typing with its checker, the relation, and
+//! the machine.
 
 use smallstep_semantics::lambda_v::machine::{self, Bounds, Pixels, Sharing};
 use smallstep_semantics::lambda_v::resolve::Program;
@@ -11,8 +12,8 @@ use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallvec::SmallVec;
 
-/// Runs a program on every engine, which must agree, and gives the value of its first output as
-/// text, or the ending's name.
+/// Runs a program on every engine. The engines must agree. Returns the value of its first output as
+/// text, or the name of the ending.
 fn run(text: &str) -> String {
     let program = Program::read(text).expect("reads");
     let setting = Setting::at_pixel(3, 4);
@@ -47,7 +48,7 @@ fn run(text: &str) -> String {
     }
 }
 
-/// The bits of the value that a reduct put in its redex's place.
+/// The bits of the value with which a reduct replaces its redex.
 fn made(r: &Reduction, reduct: &Reduct) -> Vec<u32> {
     let mut e = reduct.next;
     for &i in &reduct.at {
@@ -57,7 +58,7 @@ fn made(r: &Reduction, reduct: &Reduct) -> Vec<u32> {
     r.value(e).expect("δ makes a value").bits().collect()
 }
 
-/// The ending of a run by its bits, and its steps.
+/// The ending of a run, with bits in place of the value, and the steps of the run.
 fn bits((outcome, steps): (Outcome<Value>, u64)) -> (Outcome<SmallVec<[u32; 4]>>, u64) {
     (outcome.map(|value| value.bits().collect()), steps)
 }
@@ -107,7 +108,8 @@ fn programs_have_their_types_and_values() {
         ("(x (frag-coord))", "Num", "3.5"),
         (NAT_FOLD, "Num", "10"),
         ("(x (column 2 (transpose (mat3 (vec3 1 2 3) (vec3 4 5 6) (vec3 7 8 9)))))", "Num", "3"),
-        // rec of the outer loop, carried inward by let, is not the inner loop's.
+        // let carries rec of the outer loop into the inner loop, where it still means the
+        // outer loop.
         ("((rec-func (n) (if (eq n 0) 42 (let ((again rec)) (again ((rec-func (m) (if (eq m 0) m (rec (- m 1)))) n))))) 3)", "Num", "42"),
         ("((rec-func (n) (if (eq n 0) n (rec n))) 3)", "Num", "diverges"),
         ("((rec-func (n) (if (eq n 0) n (rec (+ n 1)))) 3)", "Num", "out of fuel"),
@@ -142,7 +144,7 @@ fn ill_typed_programs_break_a_rule() {
         ("true", "lv/t-true"),
         (SUMUP, "lv/no-finite-derivation"),
         ("((func (x) (x x)) (func (x) (x x)))", "lv/no-finite-derivation"),
-        // Self-application that grows by functions is given up at a limit.
+        // Self-application of functions that keep growing reaches a limit.
         ("((func (f g) (f f (func (h) (g h)))) (func (f g) (f f (func (h) (g h)))) +)", "lv/limit"),
     ] {
         assert_eq!(ty(text), code, "{text}");
@@ -183,8 +185,8 @@ fn deep_programs_end_in_a_value_or_a_limit() {
     let (outcome, _) = machine::run(&program, program.outputs[0].term, &Setting::at_pixel(0, 0), Bounds::default());
     assert_eq!(outcome.observed().map(|v| v.to_string()), Some("4001".into()));
 
-    // Doubling: by name the sum has 2^40 terms; typing and the machine share, and steps are counted
-    // all the same.
+    // Doubling: by name the sum has 2^40 terms. Typing and the machine share terms, but all steps
+    // are counted.
     let doubling = format!("{}1{}", "((func (x) (+ x x)) ".repeat(40), ")".repeat(40));
     let program = Program::read(&doubling).expect("reads");
     typing::infer(&program, Limits::default()).expect("types");
@@ -194,7 +196,7 @@ fn deep_programs_end_in_a_value_or_a_limit() {
     assert_eq!(steps, 2 * ((1 << 40) - 1), "a shared value costs again at each use");
 }
 
-/// One [`Pixels`] serves all pixels and outputs of a program, after endings of any kind too.
+/// One [`Pixels`] serves all pixels and outputs of a program, also after endings of any kind.
 #[test]
 fn bits_alone_end_as_values_do() {
     let mut ends = std::collections::BTreeMap::<&str, u32>::new();
@@ -242,7 +244,7 @@ fn a_planted_operation_is_seen_where_bits_alone_are_asked() {
     assert_eq!(outcome.observed().map(|bits| bits[0]), Some(7f32.to_bits()));
 }
 
-/// `CODES` has each code that the source gives an error and that is no rule's name.
+/// `CODES` has every code of an error in the source that is not the name of a rule.
 #[test]
 fn every_code_of_an_error_is_known() {
     fn read(folder: &std::path::Path, found: &mut std::collections::BTreeSet<String>) {

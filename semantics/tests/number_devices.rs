@@ -1,6 +1,6 @@
-//! The number library never claims more than devices must do: every lane that it says is decided is
-//! compared, bit for bit, with what simulated devices show that take all the liberties which the
-//! precision rules leave them; and rules that claim too much are caught by that.
+//! The number library never claims more than devices must do. Simulated devices use every liberty
+//! of the precision rules. Each lane that the library calls decided is compared with theirs, bit
+//! for bit. Planted rules that claim too much are caught by this comparison.
 
 #[path = "number_devices/device.rs"]
 mod device;
@@ -13,7 +13,7 @@ use device::Device;
 use program::{Kind, Program, Random, Shape};
 use smallstep_semantics::number::{Arithmetic, Expected, Grid, Lane, Lanes, Op, Planted, Profile, Tuple};
 
-/// How many lanes of operations there were, and how many were decided.
+/// The number of lanes of operations, and the number of decided lanes under each profile.
 #[derive(Default, Debug)]
 struct Count {
     lanes: u64,
@@ -21,8 +21,7 @@ struct Count {
     wgsl: u64,
 }
 
-/// The profile and, in words, the first lane that claims to be decided, and
-/// that a device contradicts.
+/// Describes the first lane that is decided under a profile and that a device contradicts.
 fn contradiction(program: &Program, devices: u64, seed: u64, count: &mut Count) -> Option<String> {
     let operations = || program.nodes.iter().enumerate().filter(|(_, node)| matches!(node.kind, Kind::Apply(_)));
     for (_, node) in operations() {
@@ -60,7 +59,7 @@ fn text(program: &Program, end: usize) -> String {
     program.nodes[..=end].iter().enumerate().map(line).collect()
 }
 
-/// Draws programs until one is contradicted.
+/// Draws programs until a device contradicts one. Returns its number and the contradiction.
 fn search(arithmetic: Arithmetic, programs: u64, devices: u64, seed: u64) -> (Option<(u64, String)>, Count) {
     let mut random = Random(seed);
     let mut count = Count::default();

@@ -1,6 +1,6 @@
-//! Every operation's value against a second way to get it, which shares nothing with the first:
-//! 64-bit arithmetic where one rounding of it is known to be right, integers, and 128-bit floats
-//! for what is transcendental.
+//! Every operation's value, compared with a second method that shares nothing with the first. The
+//! methods are 64-bit arithmetic where one more rounding is known to be correct, integers, and
+//! 160-bit floats for transcendental functions.
 
 #[path = "number_values/composite.rs"]
 mod composite;
@@ -22,7 +22,7 @@ impl Random {
         f32::from_bits((self.next() >> 32) as u32)
     }
 
-    /// A finite float; half of them within 2^±12.
+    /// A finite float. Half of them are within 2^±12.
     fn finite(&mut self) -> f32 {
         loop {
             let x = match self.below(2) {
@@ -40,8 +40,8 @@ impl Random {
     }
 }
 
-/// Zeros, subnormals, powers of two and their neighbours, integers and halves, the ends, infinities
-/// and NaNs; of both signs.
+/// Zeros, subnormals, powers of two and their neighbours, integers and halves, the ends of the
+/// range, infinities and NaNs. All are in both signs.
 fn corners() -> Vec<f32> {
     let mut corners = vec![0.0, f32::INFINITY, f32::NAN, f32::from_bits(0x7f80_0001), f32::MAX, f32::MAX.next_down()];
     corners.extend([1, 2, 0x40_0000, 0x7f_ffff, 0x7f_fffe].map(f32::from_bits));
@@ -91,7 +91,7 @@ fn for_pairs(random_pairs: usize, mut check: impl FnMut(f32, f32)) {
     for _ in 0..random_pairs {
         let (x, y) = (random.any(), random.any());
         check(x, y);
-        // Of like magnitude, so that digits cancel.
+        // Of similar magnitude, so that digits cancel.
         let (x, y) = (random.finite(), random.finite());
         check(x, y);
         check(x, f32::from_bits(x.to_bits().wrapping_add(random.below(9) as u32).wrapping_sub(4)));
@@ -100,8 +100,8 @@ fn for_pairs(random_pairs: usize, mut check: impl FnMut(f32, f32)) {
 
 #[test]
 fn arithmetic_is_rounded_to_nearest_even() {
-    // 53 bits are more than twice 24 and 2, so rounding the 64-bit result once more is right, for
-    // subnormal results too.
+    // 53 bits are more than twice 24 plus 2. So rounding the 64-bit result once more is correct,
+    // also for subnormal results.
     for_pairs(200_000, |x, y| {
         let (a, b) = (f64::from(x), f64::from(y));
         assert_same(Op::Add, &[x, y], (a + b) as f32);
@@ -115,7 +115,7 @@ fn arithmetic_is_rounded_to_nearest_even() {
     });
 }
 
-/// Orders all floats but NaN as integers, the zeros as one.
+/// Orders all floats except NaN as integers. Both zeros are the same integer.
 fn key(x: f32) -> Option<i64> {
     let bits = i64::from(x.to_bits() & 0x7fff_ffff);
     (bits <= 0x7f80_0000).then_some(if x.is_sign_negative() { -bits } else { bits })
@@ -136,7 +136,7 @@ fn comparisons_and_choices_follow_the_order() {
         test(Op::GreaterThanEqual, keys.is_some_and(|(a, b)| a >= b));
         test(Op::Equal, keys.is_some_and(|(a, b)| a == b));
         test(Op::NotEqual, keys.is_none_or(|(a, b)| a != b));
-        // The first operand where the order does not say.
+        // The first operand if the order does not decide.
         assert_same(Op::Min, &[x, y], if keys.is_some_and(|(a, b)| b < a) { y } else { x });
         assert_same(Op::Max, &[x, y], if keys.is_some_and(|(a, b)| b > a) { y } else { x });
         assert_same(Op::Step, &[x, y], if keys.is_some_and(|(a, b)| b < a) { 0.0 } else { 1.0 });
@@ -163,12 +163,12 @@ fn comparisons_and_choices_follow_the_order() {
     });
 }
 
-/// Floor, ceil, trunc, round to even and fraction by integers.
+/// Floor, ceil, trunc, round to even and fraction, with integers.
 fn integral(op: Op, x: f32) -> f32 {
     if x.is_nan() || x.abs() >= 8_388_608.0 {
         return x;
     }
-    // In units of 2^-24; what is below has been kept as being between 0 and 1 unit.
+    // In units of 2^-24. `rest` says whether there is more, between 0 and 1 unit.
     let scaled = f64::from(x.abs()) * 16_777_216.0;
     let units = scaled as i64;
     let rest = scaled != units as f64;
@@ -227,7 +227,7 @@ fn logic_follows_its_tables() {
     }
 }
 
-/// Operands of fitting shapes for an operation, all lanes made by `float` or Booleans.
+/// Operands of fitting shapes for an operation. `float` makes the lanes that are no Booleans.
 fn operands(op: Op, n: usize, m: usize, mut float: impl FnMut() -> f32) -> Vec<(Lanes, usize)> {
     let mut vector = |n: usize| ((0..n).map(|_| Lane::exact(float())).collect::<Lanes>(), 1);
     let booleans = |n: usize| ((0..n).map(|i| Lane::truth(i % 2 == 0)).collect::<Lanes>(), 1);
@@ -266,7 +266,8 @@ fn no_operand_makes_an_operation_panic_and_nan_is_always_the_same() {
     }
 }
 
-/// What is computed by bits alone, on operands whose other components are anything.
+/// A computation on bits alone has the bits of a computation on lanes. The other components of its
+/// operands may be anything.
 #[test]
 fn bits_alone_are_those_of_the_lanes() {
     let corners = corners();
@@ -327,7 +328,7 @@ fn names_and_numbers_are_those_of_the_grammar() {
     assert_eq!((Op::of_core(127), Op::of_core(0), Op::of_glsl(1), Op::of_glsl(0)), (Some(Op::Negate), None, Some(Op::Round), None));
 }
 
-/// What is known of the only lane of a result.
+/// The doubt of the only lane of a result, and whether the lane is decided under `Wgsl`.
 fn known(op: Op, args: &[&[f32]]) -> (Option<Why>, bool) {
     let lanes: Vec<Lanes> = args.iter().map(|values| floats(values)).collect();
     let tuples: Vec<Tuple<'_>> = lanes.iter().map(|lanes| Tuple::vector(lanes)).collect();

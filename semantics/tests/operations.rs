@@ -1,5 +1,5 @@
-//! The table of operations: signatures, values, undefined values and undefined behaviour, against
-//! vectors computed by hand.
+//! The table of operations: signatures, values, undefined values and undefined behaviour, compared
+//! with vectors computed by hand.
 
 #[path = "operations/flow.rs"]
 mod flow;
@@ -94,21 +94,21 @@ fn every_operation_has_vectors_in_every_width() {
 
 #[test]
 fn every_instruction_of_the_scope_is_in_the_table() {
-    // Conversions to bit instructions, by opcode; what needs a capability beyond Matrix and Shader
-    // is out of scope.
+    // The range is from conversions to bit instructions, by opcode. Instructions that need a
+    // capability other than Matrix and Shader are out of scope.
     let range = Core::ConvertFToU as u32..=Core::BitCount as u32;
     let mut known = 0;
     for instruction in rspirv::grammar::INSTRUCTION_TABLE.iter().filter(|i| range.contains(&(i.opcode as u32))) {
         let within = |c: &Capability| matches!(c, Capability::Matrix | Capability::Shader);
         let in_scope = instruction.capabilities.is_empty() || instruction.capabilities.iter().any(within);
-        // Later widened by VK_KHR_maintenance9 and DotProduct, the bit instructions
-        // need Shader or BitInstructions.
+        // Bit instructions need Shader or BitInstructions. VK_KHR_maintenance9 and DotProduct
+        // widened them later.
         assert_eq!(operation::core(instruction.opcode).is_some(), in_scope, "Op{:?}", instruction.opcode);
         known += usize::from(in_scope);
     }
     assert!(known > 75, "{known}");
     for number in 1..=81 {
-        // Three read the environment, and IMix was taken back.
+        // Three read the environment, and IMix was withdrawn.
         let left_out = [Glsl::InterpolateAtCentroid, Glsl::InterpolateAtSample, Glsl::InterpolateAtOffset, Glsl::IMix];
         let named = left_out.iter().any(|&op| op as u32 == number);
         assert_eq!(operation::glsl(number).is_none(), named, "GLSL.std.450 {number}");
@@ -118,12 +118,12 @@ fn every_instruction_of_the_scope_is_in_the_table() {
     }
 }
 
-/// Whether the instruction is that one.
+/// Whether the instruction has that name.
 fn is(instruction: Instruction, name: &str) -> bool {
     vectors::named(name).instruction == instruction
 }
 
-/// The value changed, where it is one.
+/// Applies `f` to the bits, if the result is a value.
 fn changed(computed: Computed, f: impl Fn(u64) -> u64) -> Computed {
     match computed {
         Computed::Value(bits) => Computed::Value(f(bits)),
@@ -131,7 +131,7 @@ fn changed(computed: Computed, f: impl Fn(u64) -> u64) -> Computed {
     }
 }
 
-/// Bugs as people make them: what they are, and where the hook plants them.
+/// Typical bugs: a description, and the replacement that plants the bug.
 const BUGS: &[(&str, PlantedComponent)] =
     &[
         ("addition saturates", |i, a, c, x| if is(i, "IAdd") && a[0][c] == 0x7fff_ffff { Computed::Value(0x7fff_ffff) } else { x }),

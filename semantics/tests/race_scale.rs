@@ -1,5 +1,5 @@
-//! What the detector keeps, for dispatches of real size: counts of nodes and bytes, which are
-//! exact, not times.
+//! The size of the detector's records, for dispatches of real size. The tests count nodes and
+//! bytes, which are exact, not times.
 
 use smallstep_semantics::concurrency::{Access, Agent, AtomicOp, Class, Detector, Kind, Ordering, Scope, Semantics, Topology};
 
@@ -8,8 +8,8 @@ fn access(workgroup: u32, local: u32, object: u32, word: u64, kind: Kind, instru
     Access { agent: Agent { workgroup, local }, object, offset: 4 * word, bytes: 4, class, kind, instruction }
 }
 
-/// 65,536 invocations, all live, 20 phases: a reduction in workgroup memory between barriers, from
-/// and to a buffer.
+/// 65,536 invocations, all live, run 20 phases: a reduction in workgroup memory between barriers,
+/// from and to a buffer.
 #[test]
 fn barrier_programs_cost_what_they_touch() {
     let (groups, size, phases) = (256u32, 256u32, 20u64);
@@ -38,14 +38,15 @@ fn barrier_programs_cost_what_they_touch() {
             detector.workgroup_barrier(group, Scope::Workgroup, &barrier);
         }
     }
-    // Two nodes above the workgroup's own leaf, however many invocations and phases there are.
+    // There are at most two nodes above the workgroup's own leaf, for any number of invocations
+    // and phases.
     let last = topology.number(Agent { workgroup: 100, local: 7 });
     assert!(detector.order().state(last).1[Class::Workgroup as usize].nodes() <= 2);
     let words = u64::from(groups * size) * 2 + 1;
     let bytes = detector.footprint() as u64;
     println!("{} invocations, {words} words: {bytes} bytes, {} a word", groups * size, bytes / words);
-    // Words of workgroup memory are read by three neighbours each, which costs a list; words of the
-    // buffer cost their cells alone.
+    // Three neighbours read each word of workgroup memory, which costs a list. A word of the buffer
+    // costs only its cell.
     assert!(bytes / words < 200, "{bytes}");
     for group in 0..groups {
         detector.forget(1 + group);
@@ -56,7 +57,7 @@ fn barrier_programs_cost_what_they_touch() {
     assert!(bytes / (words / 2) < 100, "{bytes}");
 }
 
-/// 65,536 invocations add to one counter and read it behind a barrier; then a racing one is found.
+/// 65,536 invocations add to one counter. Then a plain load races with the additions.
 #[test]
 fn one_counter_for_all() {
     let (groups, size) = (256u32, 256u32);
@@ -73,7 +74,8 @@ fn one_counter_for_all() {
     assert_eq!((race.first.agent, race.second.agent.workgroup), (Agent { workgroup: 0, local: 0 }, 3));
 }
 
-/// The same counter, acquired and released each time: every invocation happens after all before it.
+/// The same counter, but each addition acquires and releases. Every invocation happens after all
+/// before it.
 #[test]
 fn a_chain_through_one_counter() {
     let (groups, size) = (64u32, 64u32);

@@ -1,5 +1,6 @@
-//! Rasterisation: coverage by hand and of meshes, interpolation against exact fractions, devices
-//! made up within the precision, planted bugs; blending, the stencil test, and the order of tests.
+//! Tests of rasterisation, blending, and the tests of fragments in their order. Coverage is checked
+//! by hand and on meshes, and interpolation against exact fractions. Simulated devices use the
+//! freedom that the precision leaves. Planted bugs are caught.
 
 #[path = "raster/attachments.rs"]
 mod attachments;
@@ -24,8 +25,8 @@ mod within;
 
 use smallstep_semantics::raster::{Doubt, Lane, Rules, Setup, State, Triangle};
 
-/// A vertex at a place in a framebuffer of 16 by 16 pixels, with this w: exact in 32-bit floats for
-/// places on the sub-pixel grid.
+/// The clip-space position of a vertex at pixel coordinates (x, y) of a framebuffer of 16 by 16
+/// pixels, with this w. It is exact in 32-bit floats if the vertex is on the sub-pixel grid.
 fn vertex(x: f32, y: f32, z: f32, w: f32) -> [f32; 4] {
     [(x - 8.0) / 8.0 * w, (y - 8.0) / 8.0 * w, z * w, w]
 }
@@ -42,8 +43,8 @@ fn set_up(rules: &Rules, state: &State, positions: [[f32; 4]; 3]) -> Option<Box<
     }
 }
 
-/// Rows of pixels: `#` covered, `.` not; `T` and `t` with a tie, `S` and
-/// `s` within sub-pixel precision.
+/// Rows of pixels: `#` is covered, `.` is not. `T` and `t` are the same with a tie, `S` and `s`
+/// within sub-pixel precision of an edge.
 fn picture(rules: &Rules, state: &State, positions: [[f32; 4]; 3]) -> Vec<String> {
     let triangle = set_up(rules, state, positions);
     let lane = |x: u32, y: u32| triangle.as_ref().map_or(Lane::default(), |t| t.lane(x.into(), y.into()));

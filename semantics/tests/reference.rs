@@ -1,9 +1,9 @@
-//! The mathematical reference of the float functions: the fast enclosures against the tight ones,
-//! those against a second library and against values worked out by hand, and
-//! the roundings against both.
+//! The mathematical reference of the float functions. The fast enclosures are compared with the
+//! tight ones. The tight ones are compared with a second library and with values worked out by
+//! hand. The roundings are compared with both.
 //!
-//! Each function gets all the corner inputs and 10,000 random ones, or as many as the environment
-//! variable `SMALLSTEP_REFERENCE_INPUTS` says.
+//! Each function has all the corner inputs and 10,000 random ones. The environment variable
+//! `SMALLSTEP_REFERENCE_INPUTS` sets another number.
 
 #[path = "reference/hand.rs"]
 mod hand;

@@ -1,5 +1,5 @@
-//! Whole programs over sets: both λV engines and both SPIR-V engines show the same, and what they
-//! show is known of programs made by hand.
+//! Whole programs over sets. Both λV engines make the same observation, and so do both SPIR-V
+//! engines. For programs made by hand, the observation is known.
 
 use smallstep_semantics::lambda_v::machine::{self, Bounds};
 use smallstep_semantics::lambda_v::resolve::Program;
@@ -14,7 +14,7 @@ fn strict() -> Exploration {
     Exploration::under(Profile::Strict)
 }
 
-/// What the λV machine says under these, with the program and its definite value.
+/// The program, its definite value, and the λV machine's observation.
 fn machine_says(text: &str, exploration: Exploration) -> (Program, Value, Observation) {
     let program = Program::read(text).unwrap_or_else(|e| panic!("{}\n{text}", e.message));
     let setting = Setting::at_pixel(0, 0);
@@ -25,7 +25,7 @@ fn machine_says(text: &str, exploration: Exploration) -> (Program, Value, Observ
     (program, value, observation)
 }
 
-/// What both λV engines say; the definite value is among it.
+/// The observation of both λV engines. The definite value must be in it.
 #[track_caller]
 fn shown(text: &str, exploration: Exploration) -> Observation {
     let (program, value, by_machine) = machine_says(text, exploration);
@@ -37,7 +37,7 @@ fn shown(text: &str, exploration: Exploration) -> Observation {
     by_machine
 }
 
-/// The one component's set.
+/// The set of the only component.
 #[track_caller]
 fn set(text: &str) -> Set {
     let observation = shown(text, strict());
@@ -53,7 +53,7 @@ fn a_branch_on_an_approximate_condition_goes_both_ways() {
     assert_eq!(shown(text, strict()).ways, 2);
     // Further away it goes one way.
     assert_eq!(set("(if (less-than (sin 0.5) 0.47) 1 (sqrt 4))").hull().map(|h| h.low > 1.9 && h.high < 2.1), Some(true));
-    // What is decided on one way and anything on the other is anything.
+    // If one way is decided and the other allows anything, the result may be anything.
     let either = shown("(vec2 (if (less-than (sin 0.5) 0.4794) 1 (tan 100000000)) (+ 1 2))", strict());
     assert!(matches!(either.expected[..], [Expected::Undecided(_), Expected::Bits(0x4040_0000)]), "{either:?}");
 }
@@ -63,11 +63,11 @@ fn a_value_equals_itself_and_two_evaluations_need_not() {
     assert_eq!(set("((rec-func (x) (- x x)) (sin 0.5))"), Set::point(0.0));
     for two in ["(let ((x (sin 0.5))) (- x x))", "((func (x) (- x x)) (sin 0.5))", "(- (sin 0.5) (sin 0.5))"] {
         let set = set(two);
-        // Twice the error of one, to either side.
+        // Twice the error of one evaluation, to either side.
         let Some(Span { low, high }) = set.hull() else { panic!("{set}") };
         assert!(low == -high && (9.7e-4..1.0e-3).contains(&high), "{two}: {set}");
     }
-    // What moves bits keeps what they are.
+    // Instructions that only move bits keep the identity of a value.
     assert_eq!(set("((rec-func (v) (- (x v) (y v))) ((rec-func (s) (vec2 s s)) (sin 0.5)))"), Set::point(0.0));
 }
 
@@ -80,7 +80,7 @@ fn a_condition_that_is_known_narrows_what_it_was_made_from() {
     // A second comparison of the same value has one outcome on each way.
     let twice = "((rec-func (x) (if (less-than x 0.5) (if (less-than x 0.5) 1 2) (if (less-than x 0.5) 3 4))) (sin 0.5235))";
     assert_eq!(set(twice), Set::point(1.0).with(Span::point(4.0)));
-    // By another evaluation nothing is known of the first.
+    // A comparison of another evaluation says nothing about the first.
     let other = "(let ((x (sin 0.5235))) (if (less-than x 0.5) (if (less-than x 0.5) 1 2) 4))";
     assert_eq!(set(other), Set::point(1.0).with(Span::point(2.0)).with(Span::point(4.0)));
     // Through negation and conjunction.
@@ -96,8 +96,8 @@ fn beyond_the_budget_nothing_is_decided_and_the_place_is_named() {
     let observation = shown(text, few);
     assert_eq!((observation.ways, &observation.expected[..]), (3, &[Expected::Undecided(Why::Control)][..]));
     let Some(Unsettled::Paths(SkippedBranch { ways: 3, condition })) = &observation.unsettled else { panic!("{observation:?}") };
-    // After the two ways through the third condition and the first through it again comes the other
-    // way of the second or the third.
+    // The first ways are the two through the third condition, and then the first one through it
+    // again. The skipped branch is the other way of the second or the third condition.
     assert!(text[condition.place as usize..].starts_with("(less-than c 0.5)"), "{condition:?}");
     let why = observation.why(|place| Site::at(format!("byte {place}"))).expect("it is unsettled");
     assert!(
@@ -127,8 +127,8 @@ fn rules_that_are_too_wide_are_sound_and_those_that_narrow_wrongly_are_caught() 
     planted.rules.narrowed = |_, _, x, y, _| [x.set, y.set];
     let wide = shown(text, planted);
     assert!(right.expected[0].is_within(wide.expected[0]) && !wide.expected[0].is_within(right.expected[0]));
-    // As if the condition had come out the other way: the definite value is among it no more, and
-    // it is not within what the relation says.
+    // As if the condition had the other outcome. The definite value is not in the set any more, and
+    // the set is not within the relation's.
     planted.rules.narrowed = |profile, instruction, x, y, holds| (strict().rules.narrowed)(profile, instruction, x, y, !holds);
     let (.., wrong) = machine_says(text, planted);
     assert!(!wrong.expected[0].is_within(right.expected[0]), "{wrong:?}");
@@ -169,7 +169,7 @@ const MODULE: &str = r#"
                OpFunctionEnd
 "#;
 
-/// What both SPIR-V engines say of the module.
+/// The observation of both SPIR-V engines.
 #[track_caller]
 fn module_shows(text: &str, exploration: Exploration) -> Observation {
     let words = spirv::assemble(text, spirv::Options::default()).unwrap_or_else(|e| panic!("{}: {}", e.line, e.what));
@@ -190,7 +190,8 @@ fn spirv_engines_go_both_ways_and_say_where() {
     assert_eq!((shown.ways, half), (2, Expected::Bits(0.5f32.to_bits())));
     assert_eq!(two, Expected::Within(Set::point(0.0).with(Span::point(0.5))));
     let sin = sin.set().and_then(|s| s.hull()).expect("an interval");
-    // Where the condition holds, sin - sin; otherwise what of the sine is no less than a half.
+    // If the condition holds, this is sin - sin. Otherwise it is a value of the sine that is at
+    // least a half.
     assert_eq!(phi, Expected::Within(Set::point(0.0).with(Span { low: 0.5, high: sin.high })));
     assert!(sin.low < 0.5 && sin.high > 0.5 && sin.high - sin.low < 1e-3, "{sin:?}");
 
@@ -208,7 +209,7 @@ fn a_module_that_may_not_write_an_output_says_nothing_of_it() {
         "       %same = OpFSub %float %sin %sin\n        %set = OpCompositeConstruct %v4 %same %zero %zero %half\n               OpStore %out %set\n",
         1,
     );
-    // The definite run takes the way that writes it, the other way does not.
+    // The definite run takes the way that writes the output. The other way does not write it.
     let shown = module_shows(&text, strict());
     assert!(shown.expected.iter().all(|e| matches!(e, Expected::Undecided(_))), "{shown:?}");
 }

@@ -1,5 +1,5 @@
-//! The assembler against `spirv-as`, the disassembler against the assembler, and what both say of
-//! bad text.
+//! The assembler against `spirv-as`, the disassembler against the assembler, and the errors of both
+//! for bad text.
 
 #[path = "../../spec-tests/src/tools.rs"]
 mod tools;
@@ -31,7 +31,7 @@ fn with_header(text: &str) -> String {
     format!("OpCapability Shader\nOpMemoryModel Logical GLSL450\n{text}")
 }
 
-/// The words that spirv-as makes, or what it says.
+/// The words that spirv-as makes, or its error.
 fn spirv_as(text: &str, version: (u8, u8)) -> Result<Vec<u32>, String> {
     let folder = std::env::temp_dir().join(format!("smallstep-as-{}-{:?}", std::process::id(), std::thread::current().id()));
     std::fs::create_dir_all(&folder).expect("a temporary folder");
@@ -69,7 +69,7 @@ fn sample_modules_have_the_words_that_spirv_as_gives_them() {
     }
 }
 
-/// Literals that we read, in one module each: the words are those of spirv-as.
+/// Literals in one module each. The assembler reads them as spirv-as does.
 #[test]
 fn literals_have_the_words_that_spirv_as_gives_them() {
     if !tools::is_there("spirv-as") {
@@ -116,7 +116,7 @@ fn literals_have_the_words_that_spirv_as_gives_them() {
 fn text_to_words_to_text_to_words_is_stable() {
     let compared = tools::is_there("spirv-as");
     for (name, text) in modules() {
-        // What stands in bang.spvasm is no module that decodes.
+        // bang.spvasm holds no module that decodes.
         if name == "bang.spvasm" {
             continue;
         }
@@ -125,7 +125,7 @@ fn text_to_words_to_text_to_words_is_stable() {
         let again = assemble(&printed, Options::default()).unwrap_or_else(|e| panic!("{name}: {e}\n{printed}"));
         assert_eq!(words, again, "{name}\n{printed}");
         assert_eq!(printed, disassemble(&again).expect("it decoded before"), "{name}");
-        // spirv-as reads our text as we do.
+        // spirv-as reads the printed text as the assembler does.
         if compared {
             let theirs = spirv_as(&printed, ((words[1] >> 16) as u8, (words[1] >> 8) as u8));
             let theirs = theirs.unwrap_or_else(|e| panic!("{name}: spirv-as on our text: {e}\n{printed}"));
@@ -250,7 +250,7 @@ fn long_text_takes_time_in_proportion() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Tokens in any order never panic, and what assembles and decodes is printed as text that
+    /// Tokens in any order never cause a panic. If they assemble and decode, the printed text
     /// assembles to the same words.
     #[test]
     fn any_tokens_are_refused_or_round_trip(tokens in prop::collection::vec(prop::sample::select(vec![

@@ -1,7 +1,7 @@
-//! Draws by the relation: coverage, interpolation and attachments by hand, derivatives of quads
-//! with helpers, memory that fragments share, what is refused, undefined behaviour and its places,
-//! rules that never apply and planted rasterisation. The lockstep machine runs every one of these
-//! draws too, and shows the same definite values.
+//! Draws by the relation. Coverage, interpolation and attachments are worked out by hand. Other
+//! tests cover derivatives in quads with helper invocations, memory that fragments share, refused
+//! draws, undefined behaviour and its place, rules that never apply, and planted rasterisation. The
+//! lockstep machine runs each of these draws too, and must show the same definite values.
 
 #[path = "spirv_draw/attachments.rs"]
 mod attachments;
@@ -58,8 +58,8 @@ fn load(text: &str) -> Module {
     Module::load(&words).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// A vertex stage: %pos of location 0 goes to Position; %a of location 1 is a vec4 and %v of
-/// location 0 another.
+/// A vertex stage that stores %pos, of location 0, to Position. Its input %a of location 1 is a
+/// vec4, and so is its output %v of location 0.
 fn vertex(interface: &str, decorations: &str, declarations: &str, body: &str) -> Module {
     load(&vertex_text(interface, decorations, declarations, body))
 }
@@ -81,8 +81,8 @@ fn passing() -> Module {
     vertex("", "", "", "%x = OpLoad %v4 %a OpStore %v %x")
 }
 
-/// A fragment stage with FragCoord %coord and %in of location 0, a vec4; its output %out of
-/// location 0 is another; %buf has unsigned words.
+/// A fragment stage with FragCoord %coord, the vec4 input %in of location 0 and the vec4 output
+/// %out of location 0. %buf is a buffer of unsigned words.
 fn fragment(interface: &str, decorations: &str, declarations: &str, body: &str) -> Module {
     load(&fragment_text(interface, decorations, declarations, body))
 }
@@ -108,10 +108,10 @@ fn constant(colour: &str) -> Module {
     fragment("", "", "", &format!("OpStore %out %{colour}"))
 }
 
-/// FragCoord as %c, its parts %cx and %cy.
+/// Loads FragCoord as %c, and its x and y as %cx and %cy.
 const COORDINATES: &str = "%c = OpLoad %v4 %coord %cx = OpCompositeExtract %float %c 0 %cy = OpCompositeExtract %float %c 1 ";
 
-/// A draw with what it needs. The framebuffer has 8 by 8 pixels.
+/// A draw with its resources and settings. The framebuffer has 8 by 8 pixels.
 struct Scene {
     vertex: Module,
     fragment: Module,
@@ -134,7 +134,7 @@ struct Scene {
     relation: Relation,
     rules: raster::Rules,
     schedule: Schedule,
-    /// Whether the lockstep machine runs it too, and must show the same.
+    /// Whether the lockstep machine runs the draw too and must show the same.
     beside: bool,
 }
 
@@ -144,12 +144,12 @@ fn floats(location: u32, rate: Rate, items: &[[f32; 4]]) -> Attribute {
     Attribute { location, format: Format::Rgba32Sfloat, rate, offset: 0, stride: 16, bytes }
 }
 
-/// A position by pixels, with z and w.
+/// The clip coordinates of a place in pixels, with depth `z` and this `w`.
 fn at(x: f32, y: f32, z: f32, w: f32) -> [f32; 4] {
     [(x - 4.0) / 4.0 * w, (y - 4.0) / 4.0 * w, z * w, w]
 }
 
-/// A target of that format, cleared to bits.
+/// A target of 8 by 8 pixels in that format, cleared to these bits.
 fn target(location: u32, format: Format, clear: [u32; 4]) -> ColourTarget {
     let mut image = Image::new(format, 8, 8, 1).expect("an image");
     image.clear(0, clear).expect("a level");
@@ -257,8 +257,8 @@ impl Scene {
     }
 }
 
-/// Whether a component is a zero, of either sign: constants keep it only where the
-/// module asks for that.
+/// Whether a component is a zero, of either sign. Constants keep the sign of a zero only if the
+/// module asks for it.
 fn is_zero(component: &Component) -> bool {
     match component {
         Component::Exactly(code) => *code == 0,
@@ -267,8 +267,8 @@ fn is_zero(component: &Component) -> bool {
     }
 }
 
-/// The first component of each pixel of a target of floats: `.` is a zero, `#` something else
-/// exactly, `~` one of several codes, `?` not decided, `!` undefined.
+/// The first component of each pixel of a target of floats: `.` is a zero, `#` any other exact
+/// value, `~` one of several codes, `?` undecided, and `!` undefined.
 fn picture(target: &ObservedTarget) -> Vec<String> {
     let letter = |x, y| match target.component(x, y, 0).expect("a pixel") {
         zero if is_zero(&zero) => '.',
@@ -280,7 +280,7 @@ fn picture(target: &ObservedTarget) -> Vec<String> {
     (0..8).map(|y| (0..8).map(|x| letter(x, y)).collect()).collect()
 }
 
-/// The exact float in a component.
+/// The exact float in a component of the first target. Panics if the component is not exact.
 #[track_caller]
 fn exactly(observation: &DrawObservation, x: u32, y: u32, component: usize) -> f32 {
     match observation.targets[0].component(x, y, component) {
@@ -296,8 +296,8 @@ fn definite(target: &ObservedTarget, x: u32, y: u32, component: usize) -> f32 {
     f32::from_bits((texel >> (32 * component)) as u32)
 }
 
-/// The left upper half of the framebuffer; its long edge passes through the centres of pixels on
-/// the diagonal.
+/// The upper left half of the framebuffer. The long edge passes through the centres of the pixels
+/// on the diagonal.
 const HALF: [[f32; 4]; 3] = [[-1.0, -1.0, 0.5, 1.0], [1.0, -1.0, 0.5, 1.0], [-1.0, 1.0, 0.5, 1.0]];
-/// All of the framebuffer in one triangle, and no edge near a centre.
+/// A triangle over all of the framebuffer, with no edge near a centre.
 const ALL: [[f32; 4]; 3] = [[-1.0, -1.0, 0.5, 1.0], [4.0, -1.0, 0.5, 1.0], [-1.0, 4.0, 0.5, 1.0]];

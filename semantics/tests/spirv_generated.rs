@@ -1,4 +1,5 @@
-//! Machine against reference on generated modules, and both against mutated and hostile ones.
+//! The machine against the reference interpreter on generated modules, and both on mutated and
+//! hostile ones.
 
 #[path = "../../spec-tests/src/tools.rs"]
 mod tools;
@@ -21,13 +22,13 @@ use smallstep_semantics::undefined::Ub;
 /// Types of generated values, with the number of components.
 const TYPES: [&str; 10] = ["float", "v2", "v3", "v4", "m2", "m3", "m4", "bool", "b2", "b3"];
 
-/// Writes a structured function body from a stream of choices; when the choices are used up, it
-/// ends as fast as it can.
+/// Writes a structured function body from a list of choices. Once all choices are used, the body
+/// ends as fast as possible.
 struct Writer<'c> {
     choices: std::slice::Iter<'c, u8>,
     text: String,
     next: u32,
-    /// What is in scope, by type.
+    /// The values in scope: the index of the type in [`TYPES`], and the id.
     scope: Vec<(usize, String)>,
     block: String,
     budget: u32,
@@ -150,7 +151,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Statements; ends in an open block.
+    /// Writes statements. The last block stays open.
     fn statements(&mut self, depth: u32) {
         for _ in 0..1 + self.choose(5) {
             if self.budget == 0 {
@@ -170,7 +171,7 @@ impl Writer<'_> {
         }
     }
 
-    /// if-then-else with a phi of each of some types, one arm perhaps empty.
+    /// Writes an if-then-else with phis of a few types. One arm may be empty.
     fn selection(&mut self, depth: u32) {
         let (yes, no, merge) = (self.fresh("yes"), self.fresh("no"), self.fresh("merge"));
         let condition = self.value(7);
@@ -199,7 +200,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A counted loop whose header phis may exchange values.
+    /// Writes a counted loop whose header phis may exchange values.
     fn repetition(&mut self, depth: u32) {
         let names = ["head", "test", "body", "continue", "done"];
         let [head, test, body, next, done] = names.map(|n| self.fresh(n));
@@ -214,8 +215,8 @@ impl Writer<'_> {
         self.label(&head);
         let _ = writeln!(self.text, "{count} = OpPhi %float %zero {before} {stepped} {next}");
         for (i, &t) in types.iter().enumerate() {
-            // What comes round is another header phi of the same type (a swap) or
-            // what the body made.
+            // The next iteration takes another header phi of the same type (a swap), or a value
+            // that the body made.
             let swap = self.choose(2) == 1;
             let other = types.iter().enumerate().rposition(|(j, &u)| u == t && j != i).filter(|_| swap);
             let back = other.map_or(after[i].clone(), |j| phis[j].clone());
@@ -310,7 +311,7 @@ fn generated(choices: &[u8]) -> String {
     text
 }
 
-/// Both engines' outcomes, equal whatever the fuel.
+/// The outcome by both engines, which must be equal for any fuel.
 fn run_both(module: &Module, inputs: &Inputs<'_>, fuel: u64) -> Outcome<Outputs> {
     let arithmetic = Arithmetic::default();
     let program = Program::compile(module, "main").expect("main compiles");
@@ -326,7 +327,7 @@ fn run_both(module: &Module, inputs: &Inputs<'_>, fuel: u64) -> Outcome<Outputs>
     machine
 }
 
-/// Over sets the engines show the same, and the definite values are among it.
+/// Over sets, both engines show the same, and the definite values are members.
 fn over_sets(module: &Module, program: &Program, shown: &Outputs, inputs: &Inputs<'_>, fuel: u64, profile: Profile) {
     let mut exploration = Exploration::under(profile);
     exploration.budget.paths = 16;
@@ -361,18 +362,19 @@ proptest! {
         let whole = run_both(&module, &inputs, 1_000_000);
         prop_assert!(matches!(whole, Outcome::Observed(_) | Outcome::Undefined(_)), "{}", whole.name());
         run_both(&module, &inputs, fuel);
-        // Registers that another program and another run left behind change nothing.
+        // Registers that another program or another run has left behind change nothing.
         let program = Program::compile(&module, "main").expect("main compiles");
         let mut registers = Registers::default();
         for _ in 0..2 {
             prop_assert_eq!(&program.run_in(&mut registers, &inputs, &1_000_000.into(), &Arithmetic::default()), &whole);
         }
-        // Its text reads back to the same words.
+        // The module's text reads back to the same words.
         let printed = disassemble(&words).expect("it decodes");
         prop_assert_eq!(assemble(&printed, Options::default()), Ok(words));
     }
 
-    /// Words of a good module with a few of them changed: refused, or run by both engines alike.
+    /// A few words of a good module are changed. The module is refused, or both engines run
+    /// it alike.
     #[test]
     fn mutated_modules_are_refused_or_run_alike(
         choices in prop::collection::vec(any::<u8>(), 0..120),
@@ -396,7 +398,7 @@ proptest! {
     }
 }
 
-/// Bytes from a seed, as choices.
+/// A list of choices from a seed.
 fn choices(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = || {
@@ -406,8 +408,7 @@ fn choices(seed: u64, length: usize) -> Vec<u8> {
     std::iter::repeat_with(next).take(length).collect()
 }
 
-/// The generator must reach what it is for: every rule applies, loops go round, and spirv-val finds
-/// nothing to object to.
+/// The generated modules must apply every rule and run loops, and spirv-val must accept them.
 #[test]
 fn generated_modules_use_every_rule_and_are_valid() {
     let buffers = [buffer()];
@@ -457,8 +458,8 @@ fn validate(words: &[u32], text: &str) {
     assert!(run.status.success(), "{}\n{text}", String::from_utf8_lossy(&run.stderr));
 }
 
-/// The words are refused, or both engines run them alike; what decodes is printed as text that
-/// reads back. Never a panic.
+/// The words are refused, or both engines run them alike. If they decode, their text reads back to
+/// the same words. Nothing panics.
 fn survives(words: &[u32]) {
     if let Ok(decoded) = decode(words) {
         let text = disassemble(words).expect("it decodes");

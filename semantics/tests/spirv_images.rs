@@ -1,5 +1,6 @@
-//! Image instructions by the relation, and by the lockstep machine, which must show the same:
-//! texels worked out by hand, storage images as shared memory, what is undefined, what is refused.
+//! Image instructions by the relation and by the lockstep machine, which must show the same: texels
+//! worked out by hand, storage images as shared memory, undefined behaviour and undefined values,
+//! and refused dispatches.
 
 #[path = "spirv_images/cases.rs"]
 mod cases;
@@ -33,7 +34,8 @@ fn every_case_is_as_computed_by_hand() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// A fetch of a texel and of a level that are not there, by what the environment says.
+/// Fetches of a texel and of a level that do not exist. The robustness of the environment decides
+/// the result.
 #[test]
 fn fetches_out_of_bounds_are_robust_as_the_environment_says() {
     let fetch = |robustness, operands: &str| {
@@ -53,10 +55,11 @@ fn fetches_out_of_bounds_are_robust_as_the_environment_says() {
     assert_eq!(fetch(Robustness::Access2, level), "0 0 0 1");
 }
 
-/// A device as precise as it says decides what the least precise one leaves open.
+/// A device that states a higher precision decides results that the least precise device
+/// leaves open.
 #[test]
 fn the_precision_of_the_environment_counts() {
-    // u = 1.03125 is less than 1/16 from texel 0.
+    // u = 1.03125 is less than 1/16 away from texel 0.
     let body = "%i = OpLoad %img %tex %s = OpLoad %smp %near %si = OpSampledImage %simg %i %s
         %r = OpImageSampleExplicitLod %v4 %si f(0.2578125,0.25) Lod f(0)";
     let with = |precision| shown("v4", &outcome("v4", body, &Bound { precision, ..Bound::new() }, &Relation::default()));
@@ -77,7 +80,7 @@ fn undefined_values_have_their_origin() {
     assert_eq!(module.instructions()[undefined[0].made_at as usize].name(), "OpImageFetch");
 }
 
-/// What chooses texels must not be undefined; what is compared or written may be.
+/// Operands that choose texels must not be undefined. Operands that are compared or written may be.
 #[test]
 fn undefined_addresses_are_undefined_behaviour() {
     let image = "%u = OpUndef %v2 %uf = OpUndef %float %iu = OpUndef %i2 %id = OpUndef %int %i = OpLoad %img %tex %s = OpLoad %smp %near
@@ -101,19 +104,19 @@ fn undefined_addresses_are_undefined_behaviour() {
         let outcome = report(&module, &Bound::new(), &Relation::default()).outcome;
         let Outcome::Undefined(undefined) = outcome else { panic!("{body}: {outcome:?}") };
         assert_eq!(undefined.ub.id(), "spirv/address-on-undefined");
-        // Ids are numbers by now: what is said of them is compared without.
+        // Ids have become numbers, so the texts are compared without digits.
         let without = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
         let part = expected.replace("%r = ", "").replace(id, "%");
         let found = without(&undefined.what);
         assert!(found.contains(&part) && found.contains("spirv/undef made by"), "{body}: {}", undefined.what);
     }
-    // A component of the coordinate that does not count.
+    // A component of the coordinate that does not count may be undefined.
     let body = "%i = OpLoad %img %tex %s = OpLoad %smp %near %si = OpSampledImage %simg %i %s %uf = OpUndef %float
         %c = OpCompositeConstruct %v3 f(0.375) f(0.25) %uf %r = OpImageSampleExplicitLod %v4 %si %c Lod f(0)";
     assert_eq!(shown("v4", &outcome("v4", body, &Bound::new(), &Relation::default())), "2 0 0 1");
 }
 
-/// Samplers that are not for the image or the instruction give undefined values (Vulkan, Texel
+/// Samplers that do not fit the image or the instruction give undefined values (Vulkan, Texel
 /// Input Validation).
 #[test]
 fn samplers_that_do_not_fit_give_undefined_values() {
@@ -131,18 +134,18 @@ fn samplers_that_do_not_fit_give_undefined_values() {
     assert_eq!(sample("v4", "depth", "img", "cmp", plain), any(4));
     assert_eq!(sample("u4", "utex", "uimg", "lin", "OpImageSampleExplicitLod %u4 %si f(0.25,0.25) Lod f(0)"), any(4));
     assert_eq!(sample("v4", "depth", "img", "unnormal", "OpImageSampleExplicitLod %v4 %si f(0.5,1.5) Lod f(0)"), "0.5 0 0 1");
-    // Of one level only, without offset and without gathering.
+    // Unnormalized coordinates need an image of one level, no offset and no gather.
     assert_eq!(sample("v4", "tex", "img", "unnormal", "OpImageSampleExplicitLod %v4 %si f(0.5,1.5) Lod f(0)"), any(4));
     assert_eq!(sample("v4", "depth", "img", "unnormal", "OpImageSampleExplicitLod %v4 %si f(0.5,1.5) Lod|ConstOffset f(0) i(1,0)"), any(4));
     assert_eq!(sample("v4", "depth", "img", "unnormal", "OpImageGather %v4 %si f(1,1) u(0)"), any(4));
-    // An undefined reference is compared, and nothing chosen by it.
+    // An undefined reference is compared. It chooses no texel.
     let undefined = "OpImageSampleDrefExplicitLod %float %si f(0.25,0.25) %uf Lod f(0)";
     let body =
         format!("%uf = OpUndef %float %i = OpLoad %img %depth %s = OpLoad %smp %cmp %si = OpSampledImage %simg %i %s %r = {undefined}");
     assert_eq!(shown("float", &outcome("float", &body, &Bound::new(), &Relation::default())), "any(spirv/undef)");
 }
 
-/// Where coordinates, levels or references are in doubt, so is what is sampled there.
+/// If a coordinate, a level or a reference is in doubt, so is the sampled texel.
 #[test]
 fn doubt_goes_from_coordinates_to_texels() {
     let cases = [
@@ -185,7 +188,7 @@ fn images_and_samplers_are_passed_to_functions() {
     assert_eq!(shown("v4", &report(&module, &Bound::new(), &Relation::default())), "2 1 7 1");
 }
 
-/// The sentence that a dispatch is refused with.
+/// The message with which a dispatch is refused, without `%`.
 fn refused(type_: &str, body: &str, bound: &Bound) -> String {
     match outcome(type_, body, bound, &Relation::default()).outcome {
         Outcome::Unsupported(what) => what.chars().filter(|c| *c != '%').collect(),
@@ -239,13 +242,13 @@ fn wrong_bindings_are_refused_by_set_and_binding() {
     let found = refused("v4", unsigned, &with(6, Format::R32Sint));
     assert!(found.starts_with("the image at set 0, binding 6 is of R32_SINT, which has signed integers; "), "{found}");
     assert!(found.contains("declares texels of "), "{found}");
-    // One place that is declared sampled and storage.
+    // One place is declared as a sampled image and as a storage image.
     let both = text("v4", &format!("{fetch} %w = OpLoad %stimg %st OpImageWrite %w i(0,0) %r"), 1, "");
     let both = both.replace("OpDecorate %st Binding 8", "OpDecorate %st Binding 1").replace("2D 0 0 0 2 Rgba8", "2D 0 0 0 2 R32f");
     let outcome = report(&load(&both), &Bound::new(), &Relation::default()).outcome;
     let expected = "the image at set 0, binding 1 is declared sampled and storage; it is one of the two";
     assert_eq!(outcome, Outcome::Unsupported(expected.into()));
-    // What is bound and not named matters to nobody.
+    // A resource that is bound but not named does not matter.
     assert_eq!(shown("v4", &outcome_of(fetch, &with(8, Format::D16Unorm))), "1 0 0 1");
 }
 
@@ -253,7 +256,8 @@ fn outcome_of(body: &str, bound: &Bound) -> grid::Report {
     outcome("v4", body, bound, &Relation::default())
 }
 
-/// What is not for a compute dispatch, or is not modeled, is refused by name before anything runs.
+/// Instructions that are not for a compute dispatch, or are not modeled, are refused by name before
+/// anything runs.
 #[test]
 fn what_is_not_modeled_is_refused_by_name() {
     let refusal = |declarations: &str, body: &str| {
@@ -274,8 +278,8 @@ fn what_is_not_modeled_is_refused_by_name() {
     assert!(found.contains("OpTypePointer Image") || found.contains("OpImageTexelPointer"), "{found}");
 }
 
-/// Functions that images and samplers are passed to, by value and by pointer, and from one to
-/// another one.
+/// Functions with image and sampler parameters, by value and by pointer. Some of them pass these on
+/// to another function.
 const PASSED: &str = "%byv = OpTypeFunction %v4 %img %byp = OpTypeFunction %v4 %p_tex %bys = OpTypeFunction %v4 %img %smp
     %byc = OpTypeFunction %v4 %simg %byw = OpTypeFunction %void %stimg
     %f = OpFunction %v4 None %byv %f_d = OpFunctionParameter %img %f_l = OpLabel %f_g = OpImageFetch %v4 %f_d i(0,0)
@@ -292,14 +296,14 @@ const PASSED: &str = "%byv = OpTypeFunction %v4 %img %byp = OpTypeFunction %v4 %
     %w = OpFunction %void None %byw %w_d = OpFunctionParameter %stimg %w_l = OpLabel OpImageWrite %w_d i(1,1) f(1,0,0,1) OpReturn
     OpFunctionEnd";
 
-/// Bodies that call them, and what they show by hand.
+/// Bodies that call these functions, and the components of %r worked out by hand.
 const CALLS: &[(&str, &str)] = &[
     ("%r = OpFunctionCall %v4 %g %tex", "1 0 0 1"),
     (
         "%i = OpLoad %img %tex %j = OpLoad %img %wide %a = OpFunctionCall %v4 %f %i %b = OpFunctionCall %v4 %f %j %r = OpVectorShuffle %v4 %a %b 0 4 5 7",
         "1 0.5 -2 8",
     ),
-    // Outside of the image: of four texels the last, the first, or the border.
+    // Outside of the image of four texels: the last texel, the first one, or the border.
     ("%i = OpLoad %img %tex %k = OpLoad %smp %near %r = OpFunctionCall %v4 %s %i %k", "4 0 0 1"),
     ("%i = OpLoad %img %tex %k = OpLoad %smp %mirror %r = OpFunctionCall %v4 %s %i %k", "1 0 0 1"),
     (
@@ -308,12 +312,13 @@ const CALLS: &[(&str, &str)] = &[
         "1 0 4 1",
     ),
     ("%i = OpLoad %img %tex %k = OpLoad %smp %border %x = OpSampledImage %simg %i %k %r = OpFunctionCall %v4 %c %x", "1 0 0 1"),
-    // Filtered, so that what a device may show is near.
+    // The sample is filtered, so a device may show a number near this one.
     ("%x = OpLoad %simg %both %r = OpFunctionCall %v4 %c %x", "0~ 0 0 1"),
     ("%o = OpLoad %stimg %st %v = OpFunctionCall %void %w %o %r = OpImageRead %v4 %o i(1,1)", "1 0 0 1"),
 ];
 
-/// What the machine shows of such a body, with a bug or none: in what it differs from the relation.
+/// The components that such a body shows, and how the machine with this bug differs from
+/// the relation.
 fn called(body: &str, bug: impl FnOnce(lockstep::Parts<'_>)) -> (String, Option<String>) {
     let (module, bound, buffers) = (load(&text("v4", body, 1, PASSED)), Bound::new(), module::fresh());
     let outcome = report(&module, &bound, &Relation::default());
@@ -326,7 +331,7 @@ fn images_that_are_passed_are_those_of_the_caller() {
     for (body, expected) in CALLS {
         assert_eq!(called(body, |_| ()), (expected.to_string(), None), "{body}");
     }
-    // Which of several it is, the machine must say.
+    // The machine must choose the right one of several images.
     let seen = |op: lockstep::Op, change: fn(&mut lockstep::Code)| {
         CALLS.iter().any(|(body, _)| called(body, |parts| parts.codes.iter_mut().filter(|c| c.op == op).for_each(change)).1.is_some())
     };

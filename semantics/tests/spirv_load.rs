@@ -90,7 +90,7 @@ fn words(text: &str) -> Vec<u32> {
     assemble(text, Options::default()).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// BASE with one line (or part of one) changed; the part must be there exactly once.
+/// [`BASE`] with a line, or a part of one, replaced. The part must be there exactly once.
 fn changed(from: &str, to: &str) -> Vec<u32> {
     assert_eq!(BASE.matches(from).count(), 1, "{from:?} must stand once in BASE");
     words(&BASE.replacen(from, to, 1))
@@ -103,8 +103,8 @@ fn refused(words: &[u32]) -> LoadError {
     }
 }
 
-/// Why the module does not load, or why the engines of λV's translation do not run it, which must
-/// be the same for both.
+/// Why the module does not load, or why the engines for λV's translation refuse to run it. Both
+/// must give the same reason.
 fn refused_to_run(words: &[u32]) -> LoadError {
     let module = match Module::load(words) {
         Ok(module) => module,

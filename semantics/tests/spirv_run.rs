@@ -1,5 +1,5 @@
-//! What each instruction computes, against values worked out by hand or by the standard library's
-//! f64; both engines on every sample.
+//! The results of each instruction, against values worked out by hand or by the standard library's
+//! f64. Both engines run every sample.
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::number::{Arithmetic, Op, Why};
@@ -10,8 +10,8 @@ use smallstep_semantics::spirv::step::{self, Config, Env, Event, Next, Relation,
 use smallstep_semantics::spirv::{Buffer, Inputs, Module, Options, Outputs, Program, assemble};
 use smallstep_semantics::undefined::Ub;
 
-/// Constants that the bodies below may use: a = 2, b = 3, c = 0.5, n = -1.75; vectors, square
-/// matrices (columns first), Booleans.
+/// Constants for the bodies below: a = 2, b = 3, c = 0.5, n = -1.75, vectors, square matrices
+/// (columns first) and Booleans.
 const PRELUDE: &str = "
     OpCapability Shader %glsl = OpExtInstImport \"GLSL.std.450\" OpMemoryModel Logical GLSL450
     OpEntryPoint Fragment %main \"main\" %o0 %o1 %coord OpExecutionMode %main OriginUpperLeft
@@ -37,7 +37,7 @@ fn module(declarations: &str, body: &str) -> Module {
     Module::load(&words).unwrap_or_else(|e| panic!("{e}\n{body}"))
 }
 
-/// Both engines' outcome of `main`, which must be the same.
+/// The outcome of `main`, which must be the same by both engines.
 fn run(module: &Module, inputs: &Inputs<'_>, fuel: u64) -> Outcome<Outputs> {
     let arithmetic = Arithmetic::default();
     let machine = Program::compile(module, "main").expect("main compiles").run(inputs, fuel, &arithmetic);
@@ -46,7 +46,7 @@ fn run(module: &Module, inputs: &Inputs<'_>, fuel: u64) -> Outcome<Outputs> {
     machine
 }
 
-/// The components of `%r = <instruction>`, which has that type.
+/// The components of `%r = <instruction>`, whose result has that type.
 fn value(type_: &str, instruction: &str) -> Vec<f32> {
     let (declared, stores) = match type_ {
         "bool" => ("float", "%s = OpSelect %float %r %one %zero OpStore %o0 %s"),
@@ -231,12 +231,12 @@ fn an_access_chain_out_of_bounds_is_undefined_at_the_chain() {
     }
 }
 
-/// A chain into an array of three with that index, never loaded from.
+/// A chain with that index into an array of three elements. Nothing is loaded through it.
 fn array_chain(index: &str) -> Outcome<Outputs> {
     array_chain_of(1, index)
 }
 
-/// Likewise, with an index of a signed (1) or unsigned (0) type.
+/// As [`array_chain`], with an index of a signed (1) or unsigned (0) type.
 fn array_chain_of(signedness: u32, index: &str) -> Outcome<Outputs> {
     let declarations = format!(
         "%int = OpTypeInt 32 {signedness} %i0 = OpConstant %int 0 %i3 = OpConstant %int 3 %index = OpConstant %int {index}
@@ -291,7 +291,7 @@ fn unreachable_is_undefined_where_it_is_reached() {
 #[test]
 fn phis_of_a_block_read_old_values_and_commit_together() {
     let outcome = run(&sample("swap"), &Inputs::default(), 1000);
-    // Three times round: (1, 2) swapped three times.
+    // Three iterations: (1, 2) is swapped three times.
     assert_eq!(observed(outcome, 0), [2.0, 1.0, 3.0, 0.0]);
 }
 
@@ -299,7 +299,7 @@ fn phis_of_a_block_read_old_values_and_commit_together() {
 fn selections_loops_and_lines_run() {
     let module = sample("control");
     let at = |x| observed(run(&module, &Inputs { frag_coord: [x, 0.5, 0.0, 1.0], buffers: &[] }, 1000), 0);
-    // Odd i above 2 double s: 3, 5, 7, 9.
+    // Each odd i above 2 doubles s: 3, 5, 7, 9.
     assert_eq!(at(0.5), [16.0, 16.0, 10.0, 0.0]);
     assert_eq!(at(8.5), [2.0, 2.0, 10.0, 8.0]);
     assert_eq!(at(12.5), [1.0, 1.0, 12.0, 12.0]);
@@ -352,7 +352,7 @@ fn outputs_that_are_not_stored_are_reported_apart() {
     }
 }
 
-/// A branch on `condition`; o0 is stored before it, o1 after it.
+/// Branches on %x, which `condition` computes. %o0 is stored before the branch, and %o1 after it.
 fn branching(condition: &str) -> Outputs {
     let module = module(
         "%po = OpTypePointer Output %float %o0 = OpVariable %po Output %o1 = OpVariable %po Output",
@@ -375,8 +375,8 @@ fn a_branch_on_what_is_in_doubt_puts_everything_after_it_in_doubt() {
     // The other path could have stored to o0 again.
     assert!(doubtful.written.iter().all(|(_, l)| l[0].trust.doubt == Some(Why::Control) && l[0].trust.grid.is_none()), "{doubtful:?}");
     assert_eq!(doubtful.written.len(), 2);
-    // Rounded correctly, but only where the rounding is declared: in doubt under
-    // the other profile alone.
+    // The sum is rounded correctly, but only if the rounding is declared. So it is in doubt only
+    // under the other profile.
     let uncertified = branching("%s = OpFAdd %float %a %tiny %x = OpFOrdLessThan %bool %s %b");
     assert!(uncertified.written.iter().all(|(_, l)| l[0].trust.doubt.is_none() && l[0].trust.grid.is_none()), "{uncertified:?}");
 }
@@ -396,7 +396,7 @@ fn a_private_variable_begins_with_its_initializer_and_keeps_what_is_stored() {
     }
 }
 
-/// The literal rule of the report: each phi reads what the one before it wrote.
+/// The rule of the report, taken literally: each phi reads what the phi before it wrote.
 fn sequential_phi<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let Next::Config(together) = step::phi(env, config)? else { return None };
     let module = config.module;
@@ -479,8 +479,8 @@ fn an_entry_point_that_is_not_there_is_an_error() {
 #[test]
 fn the_rule_table_has_every_rule_of_the_judgement() {
     use smallstep_semantics::rule::Judgement;
-    // Replacing a rule that the table does not have changes nothing, so each must be seen to matter
-    // by its absence.
+    // If the table lacks a rule, a replacement of it changes nothing. So the table must have
+    // each rule.
     let of_one_invocation = |r: &&Rule| matches!(r.judgement(), Judgement::Spirv | Judgement::Invocation);
     for &rule in Rule::ALL.iter().filter(of_one_invocation) {
         assert!(Rules::standard().rules().any(|r| r == rule), "{rule} is not in the table");

@@ -1,7 +1,7 @@
-//! The driver of threads against a second one: random programs of reads, writes, additions,
-//! barriers and meetings of some, in groups of which few run at a time. The second keeps nothing
-//! and counts anew at every step. Both log all that is done, in order. Wrong seconds must be told
-//! apart.
+//! The driver of threads against a second driver. Both run random programs of reads, writes,
+//! additions, barriers and meetings of some threads, in groups of which few run at a time. The
+//! second driver keeps no record of who can step, but works it out anew at every step. Both log all
+//! actions in order. Planted bugs in the second driver must be found.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -11,26 +11,27 @@ use smallstep_semantics::concurrency::{Arrival, Begin, Schedule, Threads, Topolo
 use smallstep_semantics::interleavings::{Budget, Explored, Footprint, Stepped, Turn, explore};
 use smallstep_semantics::random::Random;
 
-/// What a thread does.
+/// An action of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Act {
     Read(u32),
     Write(u32),
     Add(u32),
-    /// Nothing that others see.
+    /// An action that other threads do not see.
     Local,
-    /// Waits for its group, at that barrier.
+    /// Waits for its group, at the barrier of that number.
     Barrier(u32),
-    /// Waits for those of its group that come there: all that stand at the least number go on.
+    /// Waits for other threads of its group. A meeting releases the threads with the least number.
     Some(u32),
-    /// The same, of its part of the group: two neighbours.
+    /// As `Some`, within the thread's part of the group: two neighbours.
     Part(u32),
 }
 
-/// By group and thread.
+/// The actions of each thread, by group and thread.
 type Program = Vec<Vec<Vec<Act>>>;
 
-/// What is done: by which thread the act of which number, or what becomes of a group.
+/// An entry of the log: a thread and the number of its action, a group that begins or ends, or a
+/// waiting thread and another one that make their group diverge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Did {
     Act(usize, usize),
@@ -39,21 +40,21 @@ enum Did {
     Diverges(usize, usize),
 }
 
-/// What both drivers run.
+/// The state of a program. Both drivers run it.
 #[derive(Clone, Debug)]
 struct Language<'p> {
     program: &'p Program,
     size: usize,
-    /// Of each thread, how many acts it has done.
+    /// By thread: the number of its actions that are done.
     at: Vec<usize>,
     memory: [u32; 2],
-    /// What each thread has read.
+    /// By thread: the values that it has read.
     seen: Vec<Vec<u32>>,
     did: Vec<Did>,
     over: bool,
 }
 
-/// How a run ends: whether it diverges, memory, and what each thread has read.
+/// How a run ends: whether it diverges, memory, and the values that each thread has read.
 type Ending = (bool, [u32; 2], Vec<Vec<u32>>);
 
 impl<'p> Language<'p> {
@@ -87,7 +88,7 @@ impl<'p> Language<'p> {
         }
     }
 
-    /// Those of a part that wait for it at the least number.
+    /// The threads of a part that wait for the part with the least number.
     fn least_of(&self, members: std::ops::Range<usize>) -> Vec<usize> {
         let at = |t: usize| if let Some(Act::Part(k)) = self.next(t) { Some(k) } else { None };
         let least = members.clone().filter_map(at).min();
@@ -99,19 +100,19 @@ impl<'p> Language<'p> {
     }
 }
 
-/// The threads of a part of a group of that size.
+/// The threads of the part that a thread belongs to, in groups of that size.
 fn part_of(thread: usize, size: usize) -> std::ops::Range<usize> {
     let (group, local) = (thread / size, thread % size);
     let first = group * size + local / 2 * 2;
     first..(first + 2).min(group * size + size)
 }
 
-/// The language under the driver.
+/// The language under the driver that is tested.
 #[derive(Clone, Debug)]
 struct Driven<'p> {
     language: Language<'p>,
     turns: Turns,
-    /// Those that left a meeting and have not gone on.
+    /// By thread: whether it has left a meeting and not gone on yet.
     left: Vec<bool>,
     /// The most groups that run at a time.
     room: u32,
@@ -243,7 +244,7 @@ impl<'p> Driven<'p> {
     }
 }
 
-/// What is wrong with a second driver.
+/// A planted bug of the second driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
     None,
@@ -253,29 +254,29 @@ enum Bug {
     ForgetsTheEnded,
     /// Groups wait for each other's threads.
     OneGroup,
-    /// Those that leave a meeting go on in the other order.
+    /// The threads that leave a meeting go on in reverse order.
     OtherOrder,
-    /// What a thread does by itself after a meeting is done in its next turn.
+    /// The actions that a thread does by itself after a meeting wait for its next turn.
     NoSettling,
-    /// A meeting is enough, although nobody can step after it.
+    /// A group does not meet again, although none of its threads can step after a meeting.
     MeetsOnce,
-    /// Where some meet, all that wait go on.
+    /// A meeting of some threads releases all of them, not only those with the least number.
     AllOfSome,
-    /// A part meets only once none of its group can step.
+    /// A part meets only if no thread of its group can step.
     PartsWait,
-    /// A part meets although one of it can step.
+    /// A part meets although one of its threads can step.
     PartsMeetEarly,
-    /// One group more runs at a time.
+    /// One group more than allowed runs at a time.
     MoreRoom,
     /// A group begins only when all others have ended.
     NoRoom,
     /// Round-robin begins again at the thread that had the last turn.
     Stays,
-    /// In order is round-robin.
+    /// The schedule in order is round-robin.
     Fair,
-    /// Random is one turn late.
+    /// The random schedule skips its first draw.
     Late,
-    /// The last of those that can step is never drawn.
+    /// The random schedule never draws the last of the threads that can step.
     NeverLast,
 }
 
@@ -297,7 +298,7 @@ const BUGS: [Bug; 15] = [
     Bug::NeverLast,
 ];
 
-/// The second driver.
+/// The second driver. It works out who can step anew at every step.
 #[derive(Clone, Debug)]
 struct Second<'p> {
     language: Language<'p>,
@@ -319,7 +320,7 @@ impl<'p> Second<'p> {
         (group * size..group * size + size).collect()
     }
 
-    /// Those that can step, in order.
+    /// The threads that can step, in order.
     fn able(&self) -> Vec<usize> {
         let begun = 0..self.begun * self.language.size;
         begun
@@ -366,7 +367,8 @@ impl<'p> Second<'p> {
         }
     }
 
-    /// The parts of these threads meet, the last first, each as often as it does.
+    /// Lets the parts of these threads meet, from the last thread to the first, each part as often
+    /// as it can.
     fn parts(&mut self, of: &[usize]) {
         for &thread in of.iter().rev() {
             let part = part_of(thread, self.language.size);
@@ -389,7 +391,7 @@ impl<'p> Second<'p> {
         }
     }
 
-    /// Whether some go on.
+    /// Lets a group meet. Returns whether threads go on.
     fn meet(&mut self, members: &[usize]) -> bool {
         let next = |s: &Second, t: usize| s.language.next(t);
         let some: Vec<u32> = members.iter().filter_map(|&t| if let Some(Act::Some(k)) = next(self, t) { Some(k) } else { None }).collect();
@@ -468,7 +470,7 @@ impl<'p> Second<'p> {
         }
     }
 
-    /// How every order of turns ends.
+    /// Collects the endings of all orders of turns, and counts the orders.
     fn all(&self, into: &mut BTreeSet<Ending>, orders: &mut u64) {
         let able = self.able();
         if able.is_empty() {
@@ -483,7 +485,7 @@ impl<'p> Second<'p> {
     }
 }
 
-/// A program: most threads of a group come to the same barriers.
+/// A random program. Most threads of a group come to the same barriers.
 fn program(seed: u64, small: bool) -> Program {
     let mut random = Random::new(seed);
     let mut below = |n: u64| ((u128::from(random.bits()) * u128::from(n)) >> 64) as u32;
@@ -520,7 +522,8 @@ fn schedules(seed: u64) -> [Schedule; 4] {
     [Schedule::InOrder, Schedule::RoundRobin { quantum: 1 }, Schedule::RoundRobin { quantum }, Schedule::Random { seed }]
 }
 
-/// Whether both drivers do the same of a program by every schedule. Also whether it diverges.
+/// Compares both drivers on a program by every schedule. Returns whether the program diverges, or
+/// the difference between the drivers.
 fn same(seed: u64, bug: Bug) -> Result<bool, String> {
     let program = program(seed, false);
     let mut diverges = false;
@@ -577,7 +580,7 @@ fn every_order_ends_as_by_brute_force() {
         });
         assert!(done.complete);
         executions += done.executions;
-        // What stops a run may hide what others would have done meanwhile.
+        // A run that stops may hide actions that other threads would have done meanwhile.
         let go_on = |endings: &BTreeSet<Ending>| endings.iter().filter(|ending| !ending.0).cloned().collect::<BTreeSet<_>>();
         let stop = |endings: &BTreeSet<Ending>| endings.iter().any(|ending| ending.0);
         assert!(found.is_subset(&expected), "seed {seed}: {program:?}");

@@ -1,5 +1,5 @@
-//! `UNDEFINED.md` is what the table says; `SPEC_BLESS=1` writes it. How undefined values flow
-//! through computing instructions.
+//! `UNDEFINED.md` agrees with the table, and `SPEC_BLESS=1` writes it. Each row of the table
+//! is complete.
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::undefined::{self, Kind};

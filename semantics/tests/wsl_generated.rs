@@ -1,6 +1,6 @@
-//! Generated WSL: well-typed programs are accepted, their derivations re-check and their trees
-//! print and read back; near misses are rejected by the rule that they break.
-//! `SMALLSTEP_WSL_PROGRAMS` is how many of each are made; 200 if it is not set.
+//! Generated WSL programs. Well-typed programs are accepted, their derivations pass the recheck,
+//! and their trees print and read back. Near misses are rejected by the rule that they break.
+//! `SMALLSTEP_WSL_PROGRAMS` is the number of each. The default is 200.
 
 use smallstep_generate::wsl::bound::{bind, restrictions};
 use smallstep_generate::wsl::typed::{Fault, Purpose, Restriction, VERSION, executed, near_miss, program, textured};
@@ -53,13 +53,13 @@ fn well_typed_programs_are_accepted_and_re_checked() {
         }
     }
     assert_eq!(failed, 0);
-    // Together they fire every rule of validation; what no function calls has only a way to fail.
+    // Together they fire every rule of validation except `ep-not-called`, which can only fail.
     let validation = |name: &str| ["wsl/env-", "wsl/v-", "wsl/t-", "wsl/ep-"].iter().any(|p| name.starts_with(p));
     let silent: Vec<&str> = Rule::ALL.iter().filter(|r| !fired.contains(r)).map(|r| r.name()).filter(|n| validation(n)).collect();
     assert!(programs() < 200 || silent == ["wsl/ep-not-called"], "{silent:?}");
 }
 
-/// The texts of the tokens, with what stands between them.
+/// The texts of the tokens, and the characters between them.
 fn tokens(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
@@ -158,7 +158,7 @@ fn near_misses_break_the_rule() {
     assert_eq!(failed, 0);
 }
 
-/// Programs that are to be executed are well typed, and are restricted as they say.
+/// Programs for execution are well typed, and have the restrictions that they claim.
 #[test]
 fn programs_to_be_executed_are_restricted_as_they_say() {
     let (mut failed, mut seen) = (0, std::collections::BTreeSet::new());
@@ -185,17 +185,18 @@ fn programs_to_be_executed_are_restricted_as_they_say() {
         assert!(!shares || !made.text.contains("Barrier") && !made.text.contains("Store("), "{}", made.text);
     }
     assert_eq!(failed, 0);
-    // Types are rarely so large.
+    // Types are rarely too large.
     seen.insert(Restriction::Sizes);
     assert!(programs() < 200 || seen.len() == 8, "{seen:?}");
 }
 
-/// Where a texture of integers is sampled, no sampler clamps to its border, but of one seed in
-/// eight; elsewhere samplers do. Where a texture of floats is sampled too, none filters linearly.
+/// If an entry point samples a texture of integers, no sampler clamps to its border. If it samples
+/// a texture of floats too, no sampler filters linearly. One seed in eight is not restricted, and
+/// neither are other entry points.
 #[test]
 fn samplers_beside_textures_of_integers_do_what_devices_do() {
-    // How many entry points are restricted, how many of those with the textures are left, and how
-    // many others do it: of borders, and of filters.
+    // For borders and for filters, the number of entry points that are restricted, of those with
+    // such textures that clamp or filter nevertheless, and of others that clamp or filter.
     let mut counts = [[0u32; 3]; 2];
     for seed in 0..programs().max(400) {
         let text = textured(seed, Purpose::Compute).text;
@@ -236,8 +237,8 @@ fn samplers_beside_textures_of_integers_do_what_devices_do() {
     }
 }
 
-/// Textured programs are well typed, each of their entry points has a texture, and most programs
-/// call a function of one.
+/// Textured programs are well typed. Each of their entry points has a texture, and most programs
+/// call a function on one.
 #[test]
 fn textured_programs_use_their_textures() {
     let (mut made, mut calls) = (0, 0);
@@ -254,7 +255,8 @@ fn textured_programs_use_their_textures() {
     assert!(calls * 4 > made * 3, "{calls} of {made}");
 }
 
-/// What a seed makes is what reports and journals mean by it: another program, another VERSION.
+/// Reports and journals name a program by its seed. So if a seed makes another program, VERSION
+/// must change.
 #[test]
 fn a_seed_makes_the_program_of_its_version() {
     let text = |purpose| executed(3, purpose).text;

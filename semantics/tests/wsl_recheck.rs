@@ -1,5 +1,5 @@
-//! The second opinion on typed programs says no: every corruption of a typed program, planted by
-//! hand or at every node of generated programs, is refuted.
+//! The recheck of typed programs refutes corrupt ones. Corruptions are planted by hand, and at
+//! every node of generated programs.
 
 use smallstep_generate::wsl::typed::program as generated;
 use smallstep_semantics::rule::Rule;
@@ -13,7 +13,7 @@ use smallstep_semantics::wsl::typing::behaviour::{Behaviour, Behaviours};
 use smallstep_semantics::wsl::typing::program::{Access, Coercion, Constant, Expr, ExprId, Form, Program, StmtForm, StmtId, StoreId};
 use smallstep_semantics::wsl::validate::validate;
 
-/// A program with something of everything that the corruptions below change.
+/// A program with all the forms that the corruptions below change.
 const TEXT: &str = "
     struct In { float4 place : attribute(0); nointerpolation int which : attribute(1); }
     struct Out { float4 place : SV_Position; float size : PSIZE; }
@@ -78,7 +78,8 @@ fn typed(text: &str) -> Program {
     found.program.unwrap_or_else(|| panic!("{first:?}"))
 }
 
-/// The program without the address-taker of a value, which is no left-value.
+/// The typed program. In place of an address-taker of a value, which is no left-value, it has one
+/// that is valid.
 fn base() -> Program {
     let text = TEXT.replace("{ return &s->b.gone; }", "{ float f; return &f; }");
     let p = typed(&text);
@@ -148,8 +149,8 @@ fn types_of_expressions() {
 
 #[test]
 fn kinds_and_spaces() {
-    // A left-value in another space, an abstract left-value that is a left-value, a right-value
-    // that is not loaded.
+    // A left-value in another address space, an abstract left-value that is a left-value, and a
+    // right-value that is not loaded.
     refuted(|p| by_rule(p, Rule::WslTVariableName).ty = ValueType::Left(TypeId::INT, AddressSpace::Device));
     refuted(|p| {
         let node = by_rule(p, Rule::WslTPtrDeref);
@@ -171,7 +172,7 @@ fn kinds_and_spaces() {
         let node = by_rule(p, Rule::WslTIndexAddressTaker);
         node.ty = ValueType::Right(node.ty.right());
     });
-    // A coercion that is dropped: its parent takes the left-value itself.
+    // A coercion is dropped, so its parent takes the left-value itself.
     refuted(|p| {
         let loads = |e: &Expr| matches!(e.form, Form::Assign(_, value) if matches!(p.expr(value).form, Form::Coerce(..)));
         let i = expr(p, loads);
@@ -190,7 +191,8 @@ fn kinds_and_spaces() {
         let Form::Coerce(_, e) = p.exprs[i].form else { unreachable!() };
         p.exprs[i].form = Form::Coerce(Coercion::AbstractToRight, e);
     });
-    // Something in constant is assigned to: store, variable and coercion agree with each other.
+    // An assignment to the constant address space. Store, variable and coercion agree with
+    // each other.
     refuted(|p| {
         let variable =
             |e: &Expr| matches!(e.form, Form::Coerce(Coercion::LeftToAbstract, e) if matches!(p.expr(e).form, Form::Variable(_)));
@@ -242,8 +244,8 @@ fn literals_and_sizes() {
 
 #[test]
 fn callees() {
-    // Another overload; a library function of the same types; an entry point; a generated function;
-    // a getter for a setter.
+    // Another overload, a library function of the same types, an entry point, a generated function,
+    // and a getter in place of a setter.
     refuted(|p| {
         let i = expr(p, |e| e.rule == Rule::WslTCallLiterals);
         let other = function(p, "over").0 + 1;
@@ -293,7 +295,7 @@ fn callees() {
         *access = Access::AddressTaker(Callee::Generated(Generated::FieldAddress(s, 1, a)));
     });
     refuted(|p| {
-        // The name of the field is another one.
+        // The name of another field.
         let i = expr(p, |e| e.rule == Rule::WslTDotAddressTaker);
         let j = expr(p, |e| e.rule == Rule::WslTDotSetter);
         let Form::Dot(_, other, _) = p.exprs[j].form else { unreachable!() };
@@ -301,7 +303,7 @@ fn callees() {
         *name = other;
     });
     refuted(|p| {
-        // An argument fewer.
+        // One argument less.
         let i = expr(p, |e| matches!(&e.form, Form::Call(_, range) if range.len() > 1));
         let Form::Call(_, range) = &mut p.exprs[i].form else { unreachable!() };
         range.end -= 1;
@@ -322,8 +324,8 @@ fn behaviours_and_statements() {
             p.stmts[i].behaviours = if has { p.stmts[i].behaviours.without(b) } else { p.stmts[i].behaviours.with(b) };
         });
     }
-    // The rest of a block is left out of its behaviours; a block's rule; a loop that never ends; a
-    // switch that ends.
+    // Behaviours of a block without its rest, another rule for a block, a loop that never ends, and
+    // a switch that ends.
     refuted(|p| {
         let i = function(p, "body");
         let block = p.body(i).block.0 as usize;
@@ -346,7 +348,7 @@ fn behaviours_and_statements() {
         let i = p.stmts.iter().position(|s| s.rule == Rule::WslTSwitchNoBreak).expect("there is one");
         p.stmts[i].rule = Rule::WslTSwitchBreak;
     });
-    // A case fewer, a default twice, a value twice.
+    // A missing case, a second default, and a value that stands twice.
     for change in 0..4 {
         refuted(|p| {
             let i = stmt(p, |s| matches!(s, StmtForm::Switch(..)));
@@ -359,13 +361,13 @@ fn behaviours_and_statements() {
             }
         });
     }
-    // A statement after one that does not reach its end.
+    // A statement after one that never reaches its end.
     refuted(|p| {
         let i = p.stmts.iter().position(|s| s.rule == Rule::WslTBlock).expect("there is one");
         let StmtForm::Block(range) = p.stmts[i].form.clone() else { panic!("a block") };
         p.blocks[range.start as usize..range.end as usize].reverse();
     });
-    // A return of another type, and of nothing.
+    // A return of nothing, and a return of another type.
     refuted(|p| {
         let i = stmt(p, |s| matches!(s, StmtForm::Return(Some(_))));
         p.stmts[i].form = StmtForm::Return(None);
@@ -400,8 +402,8 @@ fn discards() {
 
 #[test]
 fn stores_and_names() {
-    // A variable of another store, of the same type; a store of two variables; another name; a
-    // parameter that is not there.
+    // A variable with another store of the same type, a store with two variables, another name, and
+    // a parameter that does not exist.
     refuted(|p| {
         let i = function(p, "body");
         let stores: Vec<u32> = p.body(i).stores.clone().filter(|s| p.stores[*s as usize].ty == TypeId::INT).collect();
@@ -436,7 +438,7 @@ fn stores_and_names() {
         let store = p.stores.iter().position(|s| s.space == AddressSpace::Threadgroup).expect("there is one");
         p.stores[store].space = AddressSpace::Thread;
     });
-    // A postfix operator keeps the old value in a variable's store.
+    // A postfix operator keeps the old value in the store of a variable.
     refuted(|p| {
         let i = expr(p, |e| e.rule == Rule::WslTPostfixIncr);
         let function = function(p, "body");
@@ -444,7 +446,7 @@ fn stores_and_names() {
         let Form::Step(_, _, _, _, store) = &mut p.exprs[i].form else { unreachable!() };
         *store = Some(first);
     });
-    // An expression in two others.
+    // An expression that is a part of two others.
     refuted(|p| {
         let i = expr(p, |e| matches!(e.form, Form::Or(..)));
         let Form::Or(a, _) = p.exprs[i].form else { unreachable!() };
@@ -521,21 +523,21 @@ fn entry_points() {
         let i = entry(p, "pixels");
         p.entry_points[i].inputs[1].qualifiers.clear();
     });
-    // A built-in variable of another type, everywhere that it is said.
+    // A built-in variable with another type, in all places that have its type.
     refuted(|p| {
         let (i, f) = (entry(p, "work"), function(p, "work").0 as usize);
         p.entry_points[i].inputs[0].ty = TypeId::FLOAT;
         p.env.functions[f].parameters[0].ty = TypeId::FLOAT;
     });
-    // A semantic of no bucket of the stage, everywhere that it is said.
+    // A semantic that the stage does not have, in all places that have it.
     refuted(|p| {
         let (i, f) = (entry(p, "work"), function(p, "work").0 as usize);
         let span = p.env.functions[f].span;
         p.entry_points[i].inputs[0].semantic = Some((Semantic::Specialized, span));
         p.env.functions[f].parameters[0].semantic = Some((Semantic::Specialized, span));
     });
-    // A structure with a semantic of its own, a semantic of nothing, and one
-    // semantic of two results.
+    // A structure with a semantic of its own, a semantic on nothing, and two results with the
+    // same semantic.
     refuted(|p| {
         let points = function(p, "points").0 as usize;
         let semantic = p.env.structs.iter().flat_map(|s| &s.fields).find_map(|f| f.semantic);
@@ -552,7 +554,7 @@ fn entry_points() {
         (fields[1].ty, fields[1].semantic) = (fields[0].ty, fields[0].semantic);
         (p.entry_points[i].outputs[1].ty, p.entry_points[i].outputs[1].semantic) = (fields[0].ty, fields[0].semantic);
     });
-    // The compute stage becomes a vertex stage that reaches threadgroup memory.
+    // The compute stage becomes a vertex stage that uses threadgroup memory.
     refuted(|p| {
         let f = function(p, "work");
         p.env.functions[f.0 as usize].kind = FunctionKind::Vertex;

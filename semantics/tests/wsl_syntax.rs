@@ -1,4 +1,4 @@
-//! WSL text to core: lexing, parsing, printing, desugaring.
+//! From WSL text to core: lexing, parsing, printing and desugaring.
 
 #[path = "wsl_syntax/cases.rs"]
 mod cases;

@@ -1,21 +1,21 @@
-//! What a test finds, and whether that is what it expects.
+//! The result of a test, and the comparison with its expectations.
 
 use smallstep_semantics::lambda_v::parse::parse;
 use smallstep_semantics::lambda_v::syntax::{Expr, print_number};
 use smallstep_semantics::lambda_v::types::{Elem, Ground};
 
-/// What became of a test.
+/// The result of a test.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// The ending, verdict or error in a word or two, as `stuck`; empty where there are values.
+    /// The ending, verdict or error in a word or two, as `stuck`. Empty if there are values.
     pub word: String,
-    /// What is said about it.
+    /// The reason for the ending, as text.
     pub why: String,
-    /// The type and bits of each output, by location.
+    /// The outputs: the location, type and bits of each.
     pub values: Vec<(u32, Ground, Vec<u32>)>,
-    /// The type of each output, by location.
+    /// The types of the outputs: the location and type of each.
     pub types: Vec<(u32, String)>,
-    /// Other things that are so.
+    /// Other facts. An expectation may be the text of one.
     pub notes: Vec<String>,
 }
 
@@ -25,9 +25,10 @@ impl Found {
         Found { word: word.into(), why: why.into(), ..Found::default() }
     }
 
-    /// Whether an expectation holds. The error says what is wrong with the expectation itself.
+    /// Whether an expectation holds. The error says why the expectation is malformed.
     ///
-    /// `[output N:] VALUE`, `[output N:] TYPE`, a note, or `WORD[: part of what is said]`.
+    /// The forms are `[output N:] VALUE`, `[output N:] TYPE`, a note, and `WORD[: part of
+    /// the reason]`.
     pub fn meets(&self, expect: &str) -> Result<bool, String> {
         if self.notes.iter().any(|note| note == expect) {
             return Ok(true);
@@ -47,7 +48,7 @@ impl Found {
         Ok(!self.word.is_empty() && word == self.word && self.why.contains(text))
     }
 
-    /// Everything found, a line each, in the words of expectations.
+    /// The whole result in the form of expectations, each on a line.
     pub fn lines(&self) -> Vec<String> {
         let prefix = |l: u32| if self.values.len().max(self.types.len()) > 1 { format!("output {l}: ") } else { String::new() };
         let mut lines: Vec<String> = self.values.iter().map(|(l, ty, bits)| format!("{}{}", prefix(*l), print(*ty, bits))).collect();
@@ -77,8 +78,8 @@ fn constructor(ty: Ground) -> String {
     }
 }
 
-/// Reads `vec4 1.0 0x3f800000 0 1`, `mat2 1 0 | 0 1`, `true`, `-2.5`; `None` if the text is no
-/// value at all.
+/// Reads a value, as `vec4 1.0 0x3f800000 0 1`, `mat2 1 0 | 0 1`, `true` or `-2.5`. `None` if the
+/// text does not begin like a value.
 fn value(text: &str) -> Result<Option<(Ground, Vec<u32>)>, String> {
     let mut words = text.split_whitespace().filter(|w| *w != "|").peekable();
     let Some(first) = words.peek().copied() else { return Ok(None) };
@@ -119,7 +120,7 @@ fn component(word: &str) -> Option<(u32, bool)> {
     }
 }
 
-/// A value as expectations write it: decimals where they are exact, bits for NaN and infinities.
+/// A value in the form of expectations: finite numbers as decimals, NaN and infinities as bits.
 fn print(ty: Ground, bits: &[u32]) -> String {
     let mut out = constructor(ty);
     for &bits in bits {

@@ -1,9 +1,9 @@
 //! A case file: a program with directives in its comments.
 //!
-//! A directive begins with `;@`, of WSL with `//@`, alone on its line; only `;@ error[…]` may also
-//! follow program text on a line. Lines that begin with `;|`, of WSL with `//|`, are the blessed
-//! text of the directive before them. What a directive says is checked here, so that a misspelt one
-//! is an error and never a test that does not run.
+//! A directive begins with `;@`, in WSL with `//@`, and stands alone on its line. Only `;@
+//! error[…]` may also follow program text on a line. Lines that begin with `;|`, in WSL with
+//! `//|`, are the blessed text of the directive before them. Directives are checked when a file is
+//! read. So a misspelt directive is an error, and never a test that does not run.
 
 use smallstep::compute::bound;
 use smallstep::compute::given::{Contents, Place};
@@ -12,7 +12,7 @@ use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler};
 use std::path::{Path, PathBuf};
 
-/// What a case is written in.
+/// The language of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// λV: `.lv`.
@@ -24,7 +24,8 @@ pub enum Language {
 }
 
 impl Language {
-    /// The language of a file of that name, if a case may have such a name.
+    /// The language of a file, by the extension of its name. `None` if a case cannot have
+    /// that name.
     pub fn of(name: &str) -> Option<Language> {
         match Path::new(name).extension()?.to_str()? {
             "lv" => Some(Language::LambdaV),
@@ -34,7 +35,7 @@ impl Language {
         }
     }
 
-    /// How a comment begins.
+    /// The text that begins a comment.
     pub fn comment(self) -> &'static str {
         match self {
             Language::LambdaV | Language::Assembly => ";",
@@ -42,7 +43,7 @@ impl Language {
         }
     }
 
-    /// The commands of its tests.
+    /// The commands that tests in this language may use.
     fn commands(self) -> &'static [Command] {
         use Command as C;
         match self {
@@ -56,33 +57,33 @@ impl Language {
 /// A case file.
 #[derive(Debug)]
 pub struct CaseFile {
-    /// Where it was read from.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Its name below the folder of cases, as `lv/t-if.lv`.
+    /// The name below the folder of cases, as `lv/t-if.lv`.
     pub name: String,
     /// The whole text.
     pub text: String,
-    /// What it is written in.
+    /// The language of the program.
     pub language: Language,
-    /// The rules that it fires.
+    /// `rules`: the rules that must fire in some test, each with its line.
     pub rules: Vec<(usize, Rule)>,
-    /// The rules that it does not fire, although it nearly does.
+    /// `not-rules`: the rules that must not fire, although they nearly do, each with its line.
     pub not_rules: Vec<(usize, Rule)>,
-    /// The places in the reports, as written.
+    /// `source`: the places in the reports, as the file writes them.
     pub sources: Vec<String>,
-    /// The errors that a `reject` test finds.
+    /// The errors that a `reject` test must find.
     pub errors: Vec<ErrorDirective>,
-    /// The images that a dispatch is given.
+    /// The images that are bound for a dispatch of SPIR-V.
     pub images: Vec<BoundImage>,
-    /// The samplers that a dispatch is given.
+    /// The samplers that are bound for a dispatch of SPIR-V.
     pub samplers: Vec<BoundSampler>,
-    /// What a dispatch of WSL is given, by the name or register of the resource: elements, texels
-    /// or a sampler, as the resource is.
+    /// The resources of a dispatch or draw of WSL. The first text is the name or register of the
+    /// resource. The second is the elements of a buffer, an image or a sampler.
     pub resources: Vec<(String, String)>,
-    /// `//@ attribute N: type:v,v,…`: what the vertices of a draw hold; without vertex entry point,
-    /// every fragment.
+    /// `//@ attribute N: type:v,v,…`: the vertex attributes of a draw. Without a vertex entry
+    /// point, every fragment has these inputs.
     pub attributes: Vec<Input>,
-    /// The tests in order.
+    /// The tests, in the order of the file.
     pub tests: Vec<Test>,
 }
 
@@ -91,42 +92,43 @@ pub struct CaseFile {
 pub struct ErrorDirective {
     /// The line, from 1.
     pub line: usize,
-    /// Whether program text stands before it, so that the error must be on this line.
+    /// Whether the directive follows program text. If so, the error must be on this line.
     pub on_line: bool,
-    /// The rule or clause.
+    /// The code of the error: a rule or a clause.
     pub code: String,
-    /// The column in characters, from 1, if given.
+    /// The column in characters, from 1. `None` if the directive has none.
     pub column: Option<usize>,
-    /// A part of the message.
+    /// A part of the error's message.
     pub text: String,
 }
 
-/// `;@ test command key=value…`, with the expectations up to the next one. After `call` and its
-/// keys stands an expression, after those of WSL's `agree` arguments.
+/// `;@ test command key=value…`, with the expectations up to the next test. After the keys of
+/// `call` stands an expression. After the keys of `agree` in WSL stand arguments.
 #[derive(Debug)]
 pub struct Test {
     /// The line, from 1.
     pub line: usize,
-    /// What is done.
+    /// The command.
     pub command: Command,
-    /// key=value, in order.
+    /// The options key=value, in order.
     pub options: Vec<(String, String)>,
-    /// The expression of `call`; the arguments of `agree` of a function of WSL; else empty.
+    /// The expression of `call`, or the arguments of `agree` for a function of WSL.
+    /// Otherwise empty.
     pub expression: String,
-    /// `;@ expect: …`: the line and the text.
+    /// `;@ expect: …`: the line and the text of each expectation.
     pub expects: Vec<(usize, String)>,
-    /// The blessed parts.
+    /// The blessed blocks.
     pub blocks: Vec<Block>,
 }
 
-/// `;@ trace:` and its like, with the `;|` lines after it.
+/// A blessed block: `;@ trace:` or another kind, with the `;|` lines after it.
 #[derive(Debug)]
 pub struct Block {
     /// The line of the directive, from 1.
     pub line: usize,
-    /// What it shows.
+    /// The kind of text that the block holds.
     pub kind: BlockKind,
-    /// The lines after it, without their `;|`.
+    /// The lines of the block, without `;|`.
     pub lines: Vec<String>,
 }
 
@@ -137,10 +139,10 @@ macro_rules! words {
         pub enum $name { $(#[doc = $what] $variant,)* }
 
         impl $name {
-            /// Every one.
+            /// All of them, in the order of their declaration.
             pub const ALL: &'static [$name] = &[$($name::$variant,)*];
 
-            /// As directives write it.
+            /// The word that stands for it in directives.
             pub fn word(self) -> &'static str {
                 match self { $($name::$variant => $word,)* }
             }
@@ -153,7 +155,7 @@ macro_rules! words {
 }
 
 words! {
-    /// What a test does.
+    /// The command of a test.
     Command {
         Parse "parse" "Reads the program, prints it, and reads the print back.";
         Desugar "desugar" "Prints the program without sugar.";
@@ -170,7 +172,7 @@ words! {
 }
 
 words! {
-    /// What a blessed part shows.
+    /// The kind of a blessed block.
     BlockKind {
         Trace "trace" "The terms of a reduction, each with the rule that made it.";
         Core "core" "A program without sugar.";
@@ -181,7 +183,7 @@ words! {
     }
 }
 
-/// The keys that each command takes.
+/// The keys that a command takes in a language.
 fn keys(command: Command, language: Language) -> &'static [&'static str] {
     match command {
         Command::Run if language == Language::Wsl => {
@@ -218,7 +220,7 @@ fn keys(command: Command, language: Language) -> &'static [&'static str] {
     }
 }
 
-/// The blocks that a command fills.
+/// The kinds of blocks that a command fills.
 fn blocks(command: Command) -> &'static [BlockKind] {
     match command {
         Command::Desugar => &[BlockKind::Core],
@@ -231,7 +233,7 @@ fn blocks(command: Command) -> &'static [BlockKind] {
 }
 
 impl Test {
-    /// The value of a key.
+    /// The value of a key, if the test has the key.
     pub fn option(&self, key: &str) -> Option<&str> {
         self.options.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str())
     }
@@ -240,8 +242,8 @@ impl Test {
 impl CaseFile {
     /// Reads a file below `root`.
     ///
-    /// Errors: a file that cannot be read, or a directive that is unknown, misplaced or malformed,
-    /// by file and line.
+    /// Errors: a file that cannot be read, or a directive that is unknown, misplaced or malformed.
+    /// The message begins with file and line.
     pub fn read(root: &Path, path: &Path) -> Result<CaseFile, String> {
         let name = path.strip_prefix(root).unwrap_or(path).display().to_string().replace('\\', "/");
         let text = std::fs::read_to_string(path).map_err(|e| format!("{name}: {e}"))?;
@@ -267,8 +269,8 @@ impl CaseFile {
             attributes: Vec::new(),
             tests: Vec::new(),
         };
-        // Whether a blessed line may stand here: the line before is a block's header or
-        // one of its lines.
+        // Whether a blessed line may stand here: the line before is the directive of a block or one
+        // of its lines.
         let mut in_block = false;
         for (i, line) in text.lines().enumerate() {
             let number = i + 1;
@@ -309,7 +311,7 @@ impl CaseFile {
                 file.name
             ));
         }
-        // That a WSL program is valid is an expectation by itself.
+        // `typing` of WSL needs no expectation: it fails if the program is not valid.
         let by_itself = |t: &Test| t.command == Command::Reject || language == Language::Wsl && t.command == Command::Typing;
         if let Some(test) = file.tests.iter().find(|t| t.expects.is_empty() && t.blocks.is_empty() && !by_itself(t)) {
             return Err(format!("{}:{}: the test expects nothing, so it could not fail", file.name, test.line));
@@ -318,7 +320,7 @@ impl CaseFile {
         Ok(file)
     }
 
-    /// Adds a directive; whether `;|` lines may follow it.
+    /// Adds a directive. Returns whether `;|` lines may follow it.
     fn directive(&mut self, line: usize, directive: &str) -> Result<bool, String> {
         if let Some(rest) = directive.strip_prefix("test ") {
             let test = test_directive(line, rest, self.language)?;
@@ -386,8 +388,8 @@ impl CaseFile {
         Ok(true)
     }
 
-    /// The text with the blessed lines of each of these blocks (by the line
-    /// of its directive) replaced.
+    /// The text of the file with new blessed lines. Each block is given by the line of
+    /// its directive.
     pub fn with_blocks(&self, found: &[(usize, Vec<String>)]) -> String {
         let comment = self.language.comment();
         let blessed = format!("{comment}|");
@@ -432,7 +434,7 @@ fn test_directive(line: usize, rest: &str, language: Language) -> Result<Test, S
     while !rest.is_empty() {
         let (word, after) = first_word(rest);
         let option = word.split_once('=');
-        // No expression begins with a name and `=`: beside a program there are no variables.
+        // No expression begins with a name and `=`, since there are no variables beside a program.
         let is_last = command == Command::Call || command == Command::Agree && language == Language::Wsl;
         if is_last && !option.is_some_and(|(key, value)| is_name(key) && !value.starts_with('=')) {
             break;
@@ -453,7 +455,7 @@ fn test_directive(line: usize, rest: &str, language: Language) -> Result<Test, S
     Ok(Test { line, command, options, expression: rest.into(), expects: Vec::new(), blocks: Vec::new() })
 }
 
-/// The first word of a text, and what follows it and its white space.
+/// The first word of a text, and the rest after the white space behind that word.
 fn first_word(text: &str) -> (&str, &str) {
     let text = text.trim();
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));

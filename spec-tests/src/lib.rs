@@ -1,11 +1,11 @@
-//! Spec-tests: one small program per rule, and their runner.
+//! Spec-tests: one small program for each rule, and the runner of these programs.
 //!
-//! A case is a program with directives in its comments (`README.md` beside this crate says which).
-//! [`mod@file`] reads the directives, [`run`] runs the tests ([`wsl`] those of WSL, [`translated`]
-//! those of its translation), [`expect`] and
-//! [`reject`] hold what was found to what was expected, [`literal`] has the reports' rules by the
-//! letter, [`pages`] renders `RULES.md` and `OPCODES.md`, [`tools`] says what did not run for want
-//! of a device or a tool.
+//! A case is a program with directives in its comments, which the `README.md` of this crate lists.
+//! [`mod@file`] reads the directives. [`run`] runs the tests, with [`wsl`] for the tests of WSL and
+//! [`translated`] for the tests of its translation. [`expect`] and [`reject`] compare results with
+//! expectations. [`literal`] has the rules of the reports by the letter. [`pages`] prints
+//! `RULES.md` and `OPCODES.md`. [`tools`] reports the tests that do not run because a device or
+//! tool is missing.
 
 pub mod expect;
 pub mod file;
@@ -24,7 +24,7 @@ use smallstep::theorem::Lanes;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The folder that names of cases begin below.
+/// The folder of the cases. The names of cases are paths below it.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).into()
 }
@@ -32,22 +32,22 @@ pub fn root() -> PathBuf {
 /// The folders of cases, below [`root`].
 pub const FOLDERS: [&str; 7] = ["lv", "wsl", "spirv", "theorem", "reject", "uniformity", "codegen"];
 
-/// What became of many cases.
+/// The results of several cases.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// The files, by name.
+    /// The results of the files, in the order of their paths.
     pub files: Vec<FileReport>,
-    /// The files that were rewritten.
+    /// The names of the files that were rewritten.
     pub blessed: Vec<String>,
-    /// Files that are no cases, by file and line.
+    /// The errors of files that are no cases, each with file and line.
     pub malformed: Vec<String>,
 }
 
-/// Runs all cases whose name contains `filter`; with `bless`, rewrites the
-/// blessed parts that differ.
+/// Runs all cases whose names contain `filter`. With `bless`, rewrites the blessed blocks
+/// that differ.
 ///
-/// Errors: a folder or file that cannot be read or written, or a filter that
-/// no case's name contains.
+/// Errors: a folder or file that cannot be read or written, or a filter that no case's
+/// name contains.
 pub fn run_all(filter: &str, bless: bool, engines: &mut Engines) -> Result<Report, String> {
     let root = root();
     let mut report = Report::default();
@@ -87,12 +87,12 @@ impl Report {
         counts
     }
 
-    /// Whether everything that was run passed.
+    /// Whether no file is malformed and no test failed.
     pub fn passed(&self) -> bool {
         self.malformed.is_empty() && self.files.iter().all(|f| f.failures.is_empty())
     }
 
-    /// What failed, what was not run, and the counts.
+    /// The failures, the parts that were not run, and the counts, as text.
     pub fn text(&self) -> String {
         let mut out: String = self.malformed.iter().map(|m| format!("{m}\n")).collect();
         out.extend(self.files.iter().flat_map(|f| &f.failures).map(|f| format!("{f}\n\n")));

@@ -1,10 +1,10 @@
-//! The reports' rules by the letter, where the letter is wrong: one variant for each erratum that
-//! can be run.
+//! The rules of the reports by the letter, where the letter is wrong. There is a variant for each
+//! erratum that can be run.
 //!
-//! A variant is planted beside the corrected rules, by the hooks that planted bugs use, or it
-//! rewrites the program as the letter's substitution would. `;@ test … literal=LV-2` runs a test
-//! under it. Each variant is as literal as its exhibits need; where it takes a
-//! shortcut, it says so.
+//! A variant replaces a corrected rule through the hook for planted bugs, or it rewrites the
+//! program as the substitution of the letter would. `;@ test … literal=LV-2` runs a test with a
+//! variant. A variant follows the letter as far as its exhibits need. A comment names its shortcut,
+//! if it takes one.
 
 use crate::wsl;
 use rspirv::spirv::{GlslStd450Op as Glsl, Op};
@@ -26,21 +26,21 @@ use smallstep_semantics::wsl::typing::premises::Premises;
 
 /// A report's rule by the letter.
 pub struct Literal {
-    /// The erratum, with a letter where it is about several things.
+    /// The erratum, with a letter appended if it has several variants.
     pub name: &'static str,
-    /// What the variant does.
+    /// A description of the rule by the letter.
     pub what: &'static str,
-    /// Rewrites the program.
+    /// The rewriting of the program, if the variant has one.
     pub source: Option<fn(&Tree) -> Tree>,
-    /// Plants the rule.
+    /// Plants the rule in the engines of λV and SPIR-V.
     pub plant: fn(&mut Planted),
-    /// Replaces a judgement that WSL's rules rest on.
+    /// Replaces a judgement on which the rules of WSL rest.
     pub premises: Option<fn(&mut Premises)>,
-    /// What is planted in WSL's execution.
+    /// The bugs that the variant plants in WSL's execution.
     pub execution: execution::Planted,
-    /// The rule of seed 001 that is taken by the letter, by the number of its erratum.
+    /// The number of the erratum whose rule of seed 001 is applied by the letter.
     pub uniformity: Option<u32>,
-    /// The rule of seed 003 that is taken by the letter in the translation of WSL.
+    /// The rule of seed 003 that the translation of WSL applies by the letter.
     pub codegen: Option<Bug>,
 }
 
@@ -100,7 +100,7 @@ const fn emitted(name: &'static str, what: &'static str, rule: Rule, change: Cha
     Literal { name, what, source: None, plant: |_| {}, premises: None, execution: NOTHING, uniformity: None, codegen }
 }
 
-/// Every variant.
+/// All variants, in the order of their errata.
 pub static LITERALS: &[Literal] = &[
     planted("LV-1", "OpPhi continues with I_f, which nothing binds: the rule never applies", |p| {
         p.relation = Some(Rules::standard().replace(Rule::SpirvPhi, phi_without_rest));
@@ -237,7 +237,7 @@ fn no_rule_for_false(rule: Rule, _: &[Type], decision: Result<Type, TypeError>) 
     }
 }
 
-/// τ stands in no premise of the printed rule: Vec(4,f) is as good as any.
+/// No premise of the printed rule mentions τ, so Vec(4,f) is a possible result type.
 fn any_result(rule: Rule, _: &[Type], decision: Result<Type, TypeError>) -> Result<Type, TypeError> {
     match rule {
         Rule::LvTRecFunc => Ok(Type::Ground(Ground::Vec(4, Elem::F))),
@@ -245,8 +245,8 @@ fn any_result(rule: Rule, _: &[Type], decision: Result<Type, TypeError>) -> Resu
     }
 }
 
-// Translation, report §6. What a rule emitted is taken apart into instructions,
-// changed, and put back.
+// Translation, report §6. `edit` splits the code that a rule emitted into instructions, changes
+// these, and joins them again.
 
 fn edit(site: &mut Site<'_>, change: impl FnOnce(&mut Vec<Vec<u32>>)) {
     let words = site.code.words.split_off(site.from);
@@ -276,7 +276,7 @@ fn after_label(instructions: &[Vec<u32>], label: u32) -> usize {
     label.map_or(instructions.len(), |at| at + 1)
 }
 
-/// The OpPhi that begin the block of that label.
+/// The OpPhi at the start of the block with that label.
 fn phis(instructions: &mut [Vec<u32>], label: u32) -> impl Iterator<Item = &mut Vec<u32>> {
     let start = after_label(instructions, label);
     instructions[start..].iter_mut().take_while(|i| is(i, Op::Phi))
@@ -297,7 +297,8 @@ fn if_labels(mut site: Site<'_>) {
     site.output.ido = site.output.ido.map(|_| idc + 4);
 }
 
-/// Where the false branch is a number: its constant is the phi's last operand.
+/// Drops the constant of the false branch. This works if the false branch is a number, since that
+/// constant is then the last value operand of the phi.
 fn if_constants(mut site: Site<'_>) {
     if site.rule != Rule::LvTrIf {
         return;
@@ -378,8 +379,8 @@ fn loop_edges(mut site: Site<'_>) {
     }
 }
 
-/// The report counts the phis from 1: the last continue phi is O_n.idc + 2n, where the body begins.
-/// Only that id is moved here.
+/// The report counts the phis from 1, so the last continue phi has the id O_n.idc + 2n, with which
+/// the ids of the body begin. The variant changes only this id.
 fn body_ids(mut site: Site<'_>) {
     if site.rule != Rule::LvTrRecFunc {
         return;
@@ -420,9 +421,10 @@ fn number_without_id(site: Site<'_>) {
     }
 }
 
-// Programs rewritten. Names are taken as written: the exhibits bind no predefined identifier.
+// Rewritten programs. Names are compared as written, since the exhibits bind no
+// predefined identifier.
 
-/// A rewriting of one list, whose items are rewritten already; `None` leaves it.
+/// The rewriting of a list whose items are already rewritten. `None` leaves the list as it is.
 type Rewrite<'a> = &'a mut dyn FnMut(&mut Tree, &[ExprId], Span) -> Option<ExprId>;
 
 fn rebuild(tree: &Tree, rewrite: Rewrite<'_>) -> Tree {
@@ -486,8 +488,8 @@ fn binders(tree: &Tree, list: &[ExprId]) -> Vec<Symbol> {
     }
 }
 
-/// e[e1/id1]…[en/idn]: one after the other, with identifiers of e1 in reach of id2's substitution
-/// and of binders in e.
+/// e[e1/id1]…[en/idn], one substitution after the other. So the substitution of id2 also changes
+/// e1, and binders in e capture identifiers of e1.
 fn expand_let(tree: &mut Tree, list: &[ExprId], _: Span) -> Option<ExprId> {
     let (bindings, mut body) = let_parts(tree, list)?;
     for (name, value) in bindings {
@@ -533,7 +535,8 @@ fn reversed_let(tree: &mut Tree, list: &[ExprId], _: Span) -> Option<ExprId> {
     Some(body)
 }
 
-/// Translating c under the arguments (e1 … en) is translating (c e1 … en) under ∅ (report §6.5).
+/// Translating c under the arguments (e1 … en) is the same as translating (c e1 … en) under ∅
+/// (report §6.5).
 fn condition_under_arguments(tree: &mut Tree, list: &[ExprId], span: Span) -> Option<ExprId> {
     let (&head, args) = list.split_first()?;
     let mut parts = items(tree, head);
@@ -547,8 +550,8 @@ fn condition_under_arguments(tree: &mut Tree, list: &[ExprId], span: Span) -> Op
     Some(tree.push(Expr::List([&[head], args].concat()), span))
 }
 
-/// In (rec e1 … en) of a rec-func, its parameters have no definition: they become identifiers that
-/// nothing binds.
+/// The arguments of (rec e1 … en) have no definitions for the parameters of the rec-func. So each
+/// parameter in them becomes an identifier that nothing binds.
 fn undefined_in_rec(tree: &mut Tree, list: &[ExprId], span: Span) -> Option<ExprId> {
     fn calls(tree: &mut Tree, e: ExprId, params: &[Symbol]) -> ExprId {
         let list = items(tree, e);

@@ -1,5 +1,5 @@
-//! `RULES.md`: the registry as a page, with the cases of each rule. `OPCODES.md`: the instructions,
-//! with the cases that execute them.
+//! The pages `RULES.md`, the registry of rules with the cases of each rule, and `OPCODES.md`, the
+//! instructions with the cases that execute them.
 
 use crate::file::CaseFile;
 use crate::run::FileReport;
@@ -10,18 +10,18 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Where the page of rules is.
+/// The path of the page of rules.
 pub fn rules_path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../semantics/RULES.md")
 }
 
-/// Where the page of opcodes is.
+/// The path of the page of opcodes.
 pub fn opcodes_path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../semantics/OPCODES.md")
 }
 
-/// The cases that say that they fire a rule, and those that nearly do: by `rules`, and by
-/// `not-rules` or an error of that name.
+/// The names of the cases that fire a rule, and of its near-misses. The first name the rule in
+/// `rules`. The second name it in `not-rules` or as the code of an error.
 pub fn cases_of(rule: Rule, files: &[CaseFile]) -> (Vec<&str>, Vec<&str>) {
     let names = |of: &dyn Fn(&CaseFile) -> bool| files.iter().filter(|f| of(f)).map(|f| f.name.as_str()).collect();
     let firing = names(&|f| f.rules.iter().any(|(_, r)| *r == rule));
@@ -29,7 +29,7 @@ pub fn cases_of(rule: Rule, files: &[CaseFile]) -> (Vec<&str>, Vec<&str>) {
     (firing, near)
 }
 
-/// The page.
+/// The text of the page of rules.
 pub fn rules_page(files: &[CaseFile]) -> String {
     let mut out = String::from(
         "# Rules\n\n\
@@ -56,21 +56,21 @@ pub fn rules_page(files: &[CaseFile]) -> String {
     out
 }
 
-/// The most cases that the page names for an instruction.
+/// The largest number of cases that the page names for an instruction.
 const CASES: usize = 3;
 
-/// How many instructions there are of each kind.
+/// The number of instructions of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Core instructions that have a rule.
     pub core: usize,
-    /// Instructions of GLSL.std.450 that have one.
+    /// Instructions of GLSL.std.450 that have a rule.
     pub extended: usize,
-    /// Those of both that the lockstep machine compiles.
+    /// Instructions of both sets that the lockstep machine compiles.
     pub lockstep: usize,
-    /// Core instructions that loading reads.
+    /// Core instructions that are read when a module is loaded.
     pub declared: usize,
-    /// Instructions of both that are refused.
+    /// Instructions of both sets that are refused.
     pub refused: usize,
 }
 
@@ -90,7 +90,7 @@ impl Counts {
         counts
     }
 
-    /// The sentence of OPCODES.md and of docs/spirv.md.
+    /// The sentence with these counts in OPCODES.md and docs/spirv.md.
     pub fn sentence(&self) -> String {
         let Counts { core, extended, lockstep, declared, refused } = self;
         format!(
@@ -101,7 +101,7 @@ impl Counts {
     }
 }
 
-/// The cases that execute each instruction; those first that execute the fewest.
+/// The cases that execute each instruction. Cases that execute fewer instructions come first.
 pub fn executing(reports: &[FileReport]) -> BTreeMap<Instruction, Vec<&str>> {
     let mut ordered: Vec<&FileReport> = reports.iter().collect();
     ordered.sort_by_key(|r| (r.executed.len(), r.name.as_str()));
@@ -114,7 +114,7 @@ pub fn executing(reports: &[FileReport]) -> BTreeMap<Instruction, Vec<&str>> {
     cases
 }
 
-/// The page of opcodes.
+/// The text of the page of opcodes.
 pub fn opcodes_page(reports: &[FileReport]) -> String {
     let (all, cases) = (opcodes::all(), executing(reports));
     let mut out = format!(

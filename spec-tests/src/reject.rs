@@ -1,13 +1,13 @@
-//! What a `reject` test finds, held to the errors that the file names.
+//! The comparison of the errors of a `reject` test with the errors that the file names.
 
 use crate::file::ErrorDirective;
 
-/// Something wrong with a program.
+/// An error of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// The rule or clause.
+    /// The code: a rule or a clause.
     pub code: String,
-    /// The sentence.
+    /// The message.
     pub message: String,
     /// The line, from 1.
     pub line: usize,
@@ -22,8 +22,9 @@ impl Wrong {
     }
 }
 
-/// Where what was found is not exactly what the directives name: the line of the first directive
-/// that nothing meets, what was expected and what was found.
+/// Compares the errors that were found with the directives. `None` if they match one to one.
+/// Otherwise the line of the first directive without an error, the expected text and the
+/// found text.
 pub fn difference(directives: &[ErrorDirective], found: &[Wrong]) -> Option<(usize, String, String)> {
     let mut left: Vec<&Wrong> = found.iter().collect();
     let mut unmet = None;

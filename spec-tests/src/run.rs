@@ -1,4 +1,4 @@
-//! Runs the tests of a case file.
+//! The runner of the tests of a case file.
 
 mod module;
 mod wsl_program;
@@ -39,64 +39,65 @@ use smallstep_semantics::uniformity::seed;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The steps that a test may take unless it says otherwise.
+/// The default fuel of a test, in steps.
 const FUEL: u64 = 100_000;
 
-/// What tests run with.
+/// The engines, rules and planted bugs with which tests run.
 #[derive(Default)]
 pub struct Engines {
-    /// The device of `engines=…,gpu`; without one those parts are not run, and are reported.
+    /// The device of `engines=…,gpu`. Without one, these parts of tests are reported as not run.
     pub device: Option<Device>,
     /// Bugs planted in the engines, for tests of the cases themselves.
     pub planted: Planted,
-    /// The rules of WSL, or such with a bug.
+    /// The rules of WSL, which may have a planted bug.
     pub wsl: wsl::Rules,
-    /// The rules of the uniformity analysis, or such with a bug.
+    /// The rules of the uniformity analysis, which may have a planted bug.
     pub uniformity: seed::Settings,
-    /// A bug in the translation of WSL.
+    /// A bug planted in the translation of WSL.
     pub codegen: Option<Bug>,
 }
 
-/// What became of a case file.
+/// The result of a case file.
 #[derive(Debug, Default)]
 pub struct FileReport {
-    /// Its name.
+    /// The name of the file.
     pub name: String,
     /// The commands of the tests that passed, in order.
     pub passed: Vec<Command>,
-    /// What failed.
+    /// The expectations that do not hold.
     pub failures: Vec<Failure>,
-    /// What was not run, and why.
+    /// The parts that were not run for want of a device, each as `FILE:LINE: ENGINE`.
     pub not_run: Vec<String>,
-    /// What a device could not decide, and why.
+    /// The tests that a device could not decide, each with the reason.
     pub undecided: Vec<String>,
-    /// The lanes that were compared with a device's, and those left alone.
+    /// The lanes that were compared with a device's lanes, and the lanes that were skipped.
     pub lanes: Lanes,
-    /// The rules that fired in some test.
+    /// The rules that fired in any test.
     pub fired: BTreeSet<Rule>,
-    /// The instructions that the relation of SPIR-V executed in some test.
+    /// The instructions that the relation of SPIR-V executed in any test.
     pub executed: BTreeSet<Instruction>,
-    /// Those of them in tests that the lockstep machine ran too, and ended as the relation did.
+    /// Those of `executed` from tests that the lockstep machine also ran, with the same ending.
     pub in_lockstep: BTreeSet<Instruction>,
-    /// How many calls of WSL the fast engine ran too, and ended as the relation
-    /// did, by each strategy.
+    /// The number of calls of WSL that the fast engine also ran. For each strategy it ended as the
+    /// relation did.
     pub by_fast_engine: usize,
-    /// How many dispatches of WSL, likewise.
+    /// The same number for dispatches of WSL.
     pub dispatched_by_fast_engine: usize,
-    /// How many draws of WSL did likewise.
+    /// The same number for draws of WSL.
     pub drawn_by_fast_engine: usize,
-    /// What the blessed parts should be, by the line of their directive.
+    /// The lines that the blessed blocks should have. Each block is given by the line of
+    /// its directive.
     pub blocks: Vec<(usize, Vec<String>)>,
 }
 
 /// An expectation that does not hold.
 #[derive(Debug)]
 pub struct Failure {
-    /// The case and the directive's line.
+    /// The case and the line of the directive, as `FILE:LINE`.
     pub at: String,
-    /// What was expected against what was found, as a unified diff, or a sentence.
+    /// A unified diff from the expected to the found text, or a sentence.
     pub what: String,
-    /// The command that blesses it, where it can be blessed.
+    /// The shell command that blesses the found text. `None` if it cannot be blessed.
     pub bless: Option<String>,
 }
 
@@ -110,7 +111,7 @@ impl std::fmt::Display for Failure {
     }
 }
 
-/// The files in the folders of cases, by name, whose names contain `filter`.
+/// The case files whose names contain `filter`, in the order of their paths.
 ///
 /// Errors: a folder that cannot be read, or a file that is no case.
 pub fn collect(root: &Path, filter: &str) -> Result<Vec<PathBuf>, String> {
@@ -166,27 +167,27 @@ fn diff(expected: &str, found: &str) -> String {
     format!("\n{}", TextDiff::from_lines(&expected, &found).unified_diff().header("expected", "found"))
 }
 
-/// An instruction by its opcode; one of GLSL.std.450 by its number there, too.
+/// The instruction, by its opcode. For OpExtInst also the GLSL.std.450 instruction, by its number.
 fn instructions(module: &Module, i: &spirv::Instruction) -> impl Iterator<Item = Instruction> {
     let number = i.is(Op::ExtInst) && !module.is_non_semantic(i);
     let extended = number.then(|| Instruction::Glsl(i.operands(module.words())[1]));
     [Instruction::Core(i.op as u16)].into_iter().chain(extended)
 }
 
-/// One test.
+/// A test that runs.
 struct Run<'a> {
     file: &'a CaseFile,
     test: &'a Test,
     engines: &'a mut Engines,
     report: &'a mut FileReport,
-    /// What was found for each kind of block.
+    /// The lines found for each kind of block.
     blocks: Vec<(BlockKind, Vec<String>)>,
-    /// What is planted: the engines' bugs and the literal variant.
+    /// The bugs planted in the engines and the literal variant.
     planted: Planted,
     literal: Option<&'static Literal>,
 }
 
-/// The error is a sentence: why the test could not be run as it stands.
+/// The result of a part of a test. The error is a sentence that says why the test cannot run.
 type Ran<T> = Result<T, String>;
 
 impl Run<'_> {
@@ -198,7 +199,7 @@ impl Run<'_> {
             self.literal = Some(literal);
         }
         let before = self.report.failures.len();
-        // `CaseFile` has seen to it that the command is one of the language's.
+        // `CaseFile::parse` has checked that the language has this command.
         let found = match self.test.command {
             Command::Parse => self.parse()?,
             Command::Desugar => self.desugar()?,
@@ -227,7 +228,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Holds what was found to the expectations and blessed parts.
+    /// Compares the result with the expectations and the blessed blocks.
     fn compare(&mut self, found: &Found) -> Ran<()> {
         let (file, test) = (self.file, self.test);
         for (line, expect) in &test.expects {
@@ -240,7 +241,7 @@ impl Run<'_> {
             let Some((_, lines)) = self.blocks.iter().find(|(kind, _)| *kind == block.kind) else {
                 return Err(format!("there is no {} to compare: {}", block.kind.word(), found.lines().join("; ")));
             };
-            // Ends of lines are lost when a block is written.
+            // White space at the end of a line is lost when a block is written.
             let lines: Vec<String> = lines.iter().map(|l| l.trim_end().to_string()).collect();
             if lines != block.lines {
                 let bless = format!("SPEC_BLESS=1 SPEC_FILTER={} cargo test -p smallstep-spec-tests --test cases", file.name);
@@ -296,7 +297,7 @@ impl Run<'_> {
 
     // λV.
 
-    /// The program, rewritten where the literal variant does that.
+    /// The program. A literal variant may rewrite it.
     fn read(&self) -> Result<Program, SyntaxError> {
         let tree = parse(&self.file.text)?;
         Program::resolve(&match self.literal.and_then(|l| l.source) {
@@ -350,7 +351,7 @@ impl Run<'_> {
             Ok(derivation) => derivation,
             Err(e) => return Err(self.unexpected(e.into())),
         };
-        // A literal rule's derivations are not derivations.
+        // A literal rule makes derivations that the checker rejects.
         if self.literal.is_none() {
             typing::check(&derivation).map_err(|e| format!("{}, node {}: {}", e.rule, e.node, e.message))?;
         }
@@ -377,7 +378,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// What is wrong with the program.
+    /// The first error of the program.
     fn reject_program(&self) -> Option<Wrong> {
         let error: Diagnostic = match self.read() {
             Err(e) => e.into(),
@@ -519,14 +520,14 @@ impl Run<'_> {
             match &mut self.engines.device {
                 None => self.report.not_run.push(format!("{}:{}: gpu", self.file.name, self.test.line)),
                 Some(device) => {
-                    // The device's module is of the route's own profile.
+                    // The device runs a module of the profile of its own route.
                     let mut device = UnderTest::from(device);
                     let settings = Settings { profile: profile_of(device.route), ..settings.clone() };
                     let leg = on_device(&mut device, &program, &settings);
                     self.report.lanes += leg.lanes;
                     match leg.verdict {
-                        // What the semantics leaves open, no device can fail; it is counted, not
-                        // called agreement.
+                        // No device can fail where the semantics allows several values. Such a test
+                        // counts as undecided, not as agreement.
                         Verdict::Undecided(why) => self.report.undecided.push(format!("{}:{}: {why}", self.file.name, self.test.line)),
                         other => verdict = verdict.worse(other),
                     }

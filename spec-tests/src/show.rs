@@ -1,4 +1,4 @@
-//! What engines end in, in the words of expectations and blessed parts.
+//! The endings of engines, in the form of expectations and blessed blocks.
 
 use crate::expect::Found;
 use smallstep_semantics::lambda_v::print::{Printer, print_typed};
@@ -9,7 +9,7 @@ use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::{Observation, ObservedBuffer, ObservedImage};
 use smallstep_semantics::spirv::{self, LoadError};
 
-/// The code of a refusal.
+/// The code of an error of loading.
 pub(crate) fn load_code(e: &LoadError) -> String {
     match e {
         LoadError::Words(words) => words.kind().map_or("limit", |kind| kind.id()).into(),
@@ -19,8 +19,8 @@ pub(crate) fn load_code(e: &LoadError) -> String {
     }
 }
 
-/// The line and column of the instruction that a word belongs to: cases have
-/// one instruction a line.
+/// The line and column of the instruction to which a word belongs. Cases have one instruction on
+/// a line.
 pub(crate) fn instruction_place(text: &str, words: &[u32], word: usize) -> (usize, usize) {
     let mut instruction = 0;
     let mut at = spirv::words::HEADER_WORDS;
@@ -35,7 +35,7 @@ pub(crate) fn instruction_place(text: &str, words: &[u32], word: usize) -> (usiz
     }
 }
 
-/// What a run of λV came to.
+/// The result of a run of λV. `location` is the location of the output.
 pub(crate) fn lambda_v_ending(outcome: &Outcome<Value>, location: u32) -> Found {
     match outcome {
         Outcome::Observed(value) => Found { values: vec![(location, value.ty, value.bits().collect())], ..Found::default() },
@@ -46,7 +46,7 @@ pub(crate) fn lambda_v_ending(outcome: &Outcome<Value>, location: u32) -> Found 
     }
 }
 
-/// What a run of SPIR-V came to.
+/// The result of a run of SPIR-V.
 pub(crate) fn spirv_ending(outcome: &Outcome<spirv::Outputs>) -> Found {
     match outcome {
         Outcome::Observed(outputs) => {
@@ -65,8 +65,9 @@ pub(crate) fn spirv_ending(outcome: &Outcome<spirv::Outputs>) -> Found {
     }
 }
 
-/// What a dispatch came to: a line for each storage buffer, its words as unsigned numbers or
-/// `any(kind)`; and one for each storage image, its texels as such.
+/// The result of a dispatch. There is a line for each storage buffer, with its words as
+/// unsigned numbers or `any(kind)`. There is a line for each storage image, with its texels in
+/// the same form.
 pub(crate) fn dispatch_ending(outcome: &Outcome<Observation>) -> Found {
     let text = |buffer: &ObservedBuffer| {
         let words = buffer.bytes.chunks(4).enumerate().map(|(i, bytes)| {
@@ -101,7 +102,8 @@ pub(crate) fn dispatch_ending(outcome: &Outcome<Observation>) -> Found {
     }
 }
 
-/// A line for each node: premises by number, then the conclusion and the rule.
+/// A line for each node of a derivation: its number, the conclusion, and in brackets the rule and
+/// the numbers of its premises.
 pub(crate) fn derivation_lines(program: &Program, d: &Derivation) -> Vec<String> {
     let term = |e| Printer { terms: &d.terms, symbols: &program.symbols, ext: &print_typed, limit: 200 }.print(e);
     let stack = |mut a: StackId| {

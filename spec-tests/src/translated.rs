@@ -1,4 +1,4 @@
-//! What the tests of a translation of WSL to SPIR-V do.
+//! The tests of the translation from WSL to SPIR-V.
 
 use crate::expect::Found;
 use smallstep::compile::wsl::planted::Planted;
@@ -20,18 +20,18 @@ use smallstep_semantics::wsl::types::{Scalar, TypeId};
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::value;
 
-/// What is translated, and how.
+/// The request for a translation.
 #[derive(Clone, Copy, Debug)]
 pub struct TranslationRequest<'a> {
-    /// The function, called once for each row of a table.
+    /// The function to translate. The module calls it once for each row of a table.
     pub function: Option<&'a str>,
-    /// The entry point, where there are several.
+    /// The entry point. Not needed if there is only one.
     pub entry: Option<&'a str>,
-    /// The vertex entry point before a fragment entry point.
+    /// The vertex entry point of a draw. `entry` is then its fragment entry point.
     pub vertex: Option<&'a str>,
-    /// The float controls.
+    /// The profile of float controls.
     pub profile: Profile,
-    /// A rule by the letter, or a bug.
+    /// A rule by the letter, or a planted bug.
     pub planted: Option<&'a Planted>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> TranslationRequest<'a> {
         }
     }
 
-    /// The entry point of that name, of any stage; without a name the only compute entry point.
+    /// The entry point of that name, of any stage. Without a name, the only compute entry point.
     fn entry_point<'p>(&self, program: &'p Program) -> Result<&'p EntryPoint, String> {
         let Some(name) = self.entry else { return Ok(entry_of(program, Stage::Compute([1; 3]), None)?) };
         entry_called(program, name)
@@ -77,9 +77,11 @@ fn entry_called<'p>(program: &'p Program, name: &str) -> Result<&'p EntryPoint, 
     program.entry_points.iter().find(named).ok_or_else(|| format!("there is no entry point called {name}"))
 }
 
-/// A translation: which expectations its instructions meet, which rules made it, and its assembly.
+/// Translates a program. Returns the expectations that its instructions meet, the rules that
+/// emitted them, and the lines of assembly.
 ///
-/// Errors: what the translation cannot be asked for.
+/// Errors: a request that names no function or entry point of the program, or a
+/// malformed expectation.
 pub fn translate(program: &Program, asked: &TranslationRequest, expected: &[&str]) -> Result<(Found, Vec<Rule>, Vec<String>), String> {
     let module = match asked.module(program, &asked.options())? {
         Ok(module) => module,
@@ -102,13 +104,13 @@ pub fn translate(program: &Program, asked: &TranslationRequest, expected: &[&str
     Ok((Found { notes, ..Found::ending("module", why) }, rules, lines))
 }
 
-/// The words of an instruction, without ids.
+/// The words of an instruction, without its ids.
 fn words_of(line: &str) -> Vec<&str> {
     line.split_whitespace().filter(|word| !word.starts_with('%') && *word != "=").collect()
 }
 
-/// Whether a module has `OpA B ; OpC`: instructions that begin so, ids left out, in that order; or
-/// has `no OpA`, or `no OpExtInst F`.
+/// Whether a module meets an expectation. `OpA B ; OpC`: it has instructions that begin with these
+/// words, ids left out, in that order. `no OpA` or `no OpExtInst F`: it has no such instruction.
 fn has(lines: &[Vec<&str>], expect: &str) -> Result<bool, String> {
     if let Some(absent) = expect.strip_prefix("no ") {
         let words: Vec<&str> = absent.split_whitespace().collect();
@@ -130,8 +132,8 @@ fn has(lines: &[Vec<&str>], expect: &str) -> Result<bool, String> {
     }))
 }
 
-/// The theorem for one row of arguments of a function: what the target gives, if the source allows
-/// it.
+/// Checks the theorem for one row of arguments of a function. If the source allows the result of
+/// the target, a note has this result.
 ///
 /// Errors: arguments that the function does not take.
 pub fn call(program: &Program, text: &str, asked: &TranslationRequest, arguments: &str) -> Result<(Found, Vec<Rule>), String> {
@@ -160,7 +162,8 @@ pub fn call(program: &Program, text: &str, asked: &TranslationRequest, arguments
     };
     let rules: Vec<Rule> = module.rules.iter().map(|(rule, _)| *rule).collect();
     let verdict = call_both((program, text), f, &values, &asked.options());
-    // Where the source allows anything, what the target shows is not undefined all the same.
+    // Even where the source allows any result, the target must not be undefined. So the target also
+    // runs if the verdict is undecided.
     if !["agree", "undecided"].contains(&verdict.name()) {
         return Ok((Found::ending(verdict.name(), verdict.why()), rules));
     }
@@ -171,7 +174,7 @@ pub fn call(program: &Program, text: &str, asked: &TranslationRequest, arguments
     Ok((Found { notes: vec![shown], ..Found::ending(verdict.name(), "") }, rules))
 }
 
-/// What the relation of SPIR-V shows of a table of one row.
+/// The result words that the relation of SPIR-V gives for a table of one row.
 fn run(module: &wsl::Module, mut table: Vec<u32>, program: &Program, result: TypeId) -> Result<Vec<Possible>, Found> {
     table.push(0);
     let mut layouts = Layouts::default();
@@ -206,9 +209,9 @@ fn scalar(word: &str, of: Scalar) -> Option<u32> {
     }
 }
 
-/// The theorem for a dispatch.
+/// Checks the theorem for a dispatch.
 ///
-/// Errors: what the translation cannot be asked for.
+/// Errors: a request that names no function or entry point of the program.
 pub fn dispatch(dispatch: &Dispatch, asked: &TranslationRequest) -> Result<(Found, Vec<Rule>), String> {
     let formats = formats(&dispatch.resources);
     let options = Options { formats: &formats, ..asked.options() };
@@ -220,9 +223,9 @@ pub fn dispatch(dispatch: &Dispatch, asked: &TranslationRequest) -> Result<(Foun
     Ok((Found::ending(verdict.name(), verdict.why()), rules))
 }
 
-/// The theorem for a draw.
+/// Checks the theorem for a draw.
 ///
-/// Errors: what the translation cannot be asked for.
+/// Errors: none, since a refused translation is a result.
 pub fn draw(draw: &Draw, asked: &TranslationRequest) -> Result<(Found, Vec<Rule>), String> {
     let formats = formats(&draw.resources);
     let options = Options { formats: &formats, ..asked.options() };
@@ -235,7 +238,8 @@ pub fn draw(draw: &Draw, asked: &TranslationRequest) -> Result<(Found, Vec<Rule>
     Ok((Found::ending(verdict.name(), verdict.why()), rules))
 }
 
-/// The formats of textures that are written are those of what is bound.
+/// The formats of the bound textures, by register. The translation declares the written textures
+/// with them.
 fn formats(resources: &[Resource]) -> Vec<(String, Format)> {
     resources.iter().filter_map(|r| Some((r.register.clone(), r.texture()?.0.image.format()))).collect()
 }

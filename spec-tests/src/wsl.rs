@@ -1,4 +1,4 @@
-//! What the tests of a WSL program do.
+//! The tests of WSL programs.
 
 use crate::expect::Found;
 use crate::reject::Wrong;
@@ -33,38 +33,39 @@ use smallstep_semantics::wsl::{desugar, draw, group, parse, print, validate, val
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What is found of a program.
+/// The results of reading a program.
 #[derive(Debug, Default)]
 pub struct Read {
-    /// The rules that it fires.
+    /// The rules that fired.
     pub fired: Vec<Rule>,
-    /// What is wrong with it, by place. Where the text cannot be read, nothing
-    /// further is looked at.
+    /// The errors, in the order of their places. If the text cannot be parsed, these are the errors
+    /// of the parser, and the program is not examined further.
     pub wrong: Vec<Wrong>,
-    /// Whether it prints to a text that reads back to the same tree.
+    /// Whether the printed program parses to the same tree.
     pub prints_back: bool,
-    /// The program without sugar.
+    /// The lines of the program without sugar.
     pub core: Vec<String>,
-    /// That it is valid, and its typed program follows by the rules: what does not follow.
+    /// `None` if the program is not valid or was not validated. The error is the part of the typed
+    /// program that does not follow by the rules.
     pub valid: Option<Result<(), String>>,
 }
 
-/// The rules that validation and execution go by.
+/// The rules of validation and execution.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rules {
-    /// The bug in those of validation.
+    /// The bug planted in validation.
     pub planted: Planted,
-    /// The bug in those of execution.
+    /// The bug planted in execution.
     pub execution: execution::Planted,
-    /// The judgements that they rest on.
+    /// The judgements on which the rules rest.
     pub premises: Premises,
-    /// Whether they are the specification's by the letter, so that what follows by them is not
+    /// Whether the rules are the specification's by the letter. If so, the typed program is not
     /// checked again.
     pub literal: bool,
 }
 
 impl Rules {
-    /// These rules with a judgement by the letter.
+    /// These rules with one judgement by the letter, which `plant` sets.
     pub fn by_the_letter(mut self, plant: fn(&mut Premises)) -> Rules {
         plant(&mut self.premises);
         self.literal = true;
@@ -72,33 +73,35 @@ impl Rules {
     }
 }
 
-/// WSL-C1: only Break adds Nothing to a loop, and Fallthrough stays.
+/// WSL-C1: a loop has the behaviour Nothing only if its body has Break. Fallthrough stays.
 pub fn loops_without_end(p: &mut Premises) {
     p.loop_behaviours = |b| b.without(Behaviour::Continue).without(Behaviour::Break).with_if(Behaviour::Nothing, b.has(Behaviour::Break));
 }
 
-/// WSL-C2: a parameter is a value. So are variables here, of which the exhibit has
-/// none to assign to.
+/// WSL-C2: a parameter is a right-value. Here variables are right-values too. The exhibit assigns
+/// to no variable.
 pub fn parameters_are_values(p: &mut Premises) {
     p.variable = |ty, _| ValueType::Right(ty);
 }
 
-/// WSL-C3: a reference to an array refers to arrays.
+/// WSL-C3: `@a` of an array a refers to arrays, not to the elements of a.
 pub fn references_to_arrays(p: &mut Premises) {
     p.reference = |_, ty| (ty, None);
 }
 
-/// WSL-C4: an initialiser sees its own variable.
+/// WSL-C4: an initialiser is typed in the environment that has its own variable.
 pub fn initialisers_see_themselves(p: &mut Premises) {
     p.initializer_sees_itself = true;
 }
 
-/// WSL-C6: only what is written as a call, or an operator that becomes one, is a call.
+/// WSL-C6: an expression is a call only if it is written as a call, or as an operator that becomes
+/// a call.
 pub fn calls_as_written(p: &mut Premises) {
     p.called = |callee, written| declared(callee).filter(|_| written);
 }
 
-/// WSL-D1: any `return` is a terminator, and replaces its block at once.
+/// WSL-D1: every `return` is a terminator and replaces its block at once, whether its expression
+/// has been reduced or not.
 pub fn hoisted_return(cx: &mut Cx, s: &Stmt) -> Option<Next> {
     match s {
         Stmt::Block(block) if matches!(block.first, Some(Stmt::Return(_))) => Some(Next::part(0)),
@@ -106,7 +109,8 @@ pub fn hoisted_return(cx: &mut Cx, s: &Stmt) -> Option<Next> {
     }
 }
 
-/// WSL-D3: `e.f` that only a setter assigns to is reduced as any expression, by its getter.
+/// WSL-D3: the left side `e.f` of an assignment by a setter is reduced by its getter, like any
+/// other expression.
 pub fn got_target(cx: &mut Cx, e: &Expr) -> Option<Next> {
     if let Some(next) = execution::assign::e_assign_left_reduce(cx, e) {
         return Some(next);
@@ -118,7 +122,7 @@ pub fn got_target(cx: &mut Cx, e: &Expr) -> Option<Next> {
     next.by(Rule::WslEDotGetter, got.at).inside(Rule::WslEAssignLeftReduce, 0)
 }
 
-/// WSL-D17: `e.f = v` becomes `e = operator.f=(e, v)`, and nothing more.
+/// WSL-D17: `e.f = v` becomes `e = operator.f=(e, v)` alone, so that its value is the value of e.
 pub fn value_of_whole(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let mut next = execution::assign::e_assign_setter(cx, e)?;
     for change in next.changes() {
@@ -131,7 +135,8 @@ pub fn value_of_whole(cx: &mut Cx, e: &Expr) -> Option<Next> {
     Some(next)
 }
 
-/// WSL-D19: the declaration stores the default value, wherever the variable is.
+/// WSL-D19: a declaration stores the default value in every address space, including
+/// threadgroup memory.
 pub fn stored_by_each(cx: &mut Cx, s: &Stmt) -> Option<Next> {
     let next = execution::statement::e_block_vdecl(cx, s)?;
     let Stmt::Block(block) = s else { return None };
@@ -141,7 +146,7 @@ pub fn stored_by_each(cx: &mut Cx, s: &Stmt) -> Option<Next> {
     Some(next.with(Effects::from_iter([Effect::Store(cx.address(store), zeros)])))
 }
 
-/// WSL-E2: the tangent of atan2(y, x) is x/y.
+/// WSL-E2: the tangent of atan2(y, x) is x/y, not y/x.
 pub fn tangent_of_x_by_y(op: Op, operands: &[u32], given: OpResult) -> OpResult {
     match (op.meaning, operands) {
         (Meaning::Atan2, &[y, x]) => meaning::scalar(op, &[x, y]),
@@ -149,18 +154,18 @@ pub fn tangent_of_x_by_y(op: Op, operands: &[u32], given: OpResult) -> OpResult 
     }
 }
 
-/// How far a program is looked at.
+/// The last stage to which a program is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Until {
-    /// Its tree.
+    /// Parsing and printing the tree.
     Tree,
-    /// The program without sugar.
+    /// Removing the sugar.
     Core,
-    /// Whether it is valid.
+    /// Validation.
     Validity,
 }
 
-/// Reads a program, and goes on with it as far as asked.
+/// Reads a program up to a stage, or up to the first stage with errors.
 pub fn read(text: &str, until: Until, rules: &Rules) -> Read {
     let (tree, errors, fired) = parse::parse_with_rules(text);
     let mut read = Read { fired, ..Read::default() };
@@ -192,20 +197,20 @@ pub fn read(text: &str, until: Until, rules: &Rules) -> Read {
     read
 }
 
-/// What a call of an expression beside a program gives.
+/// The result of evaluating an expression beside a program.
 #[derive(Debug)]
 pub struct Called {
     /// The type of the expression.
     pub ty: String,
-    /// What it evaluates to, as `int 42`, or how its evaluation ends.
+    /// The value, as `int 42`, or how the evaluation ends.
     pub found: Found,
-    /// The rules that fire, on all ways.
+    /// The rules that fired, on all ways.
     pub fired: BTreeSet<Rule>,
 }
 
 /// Evaluates an expression beside a program.
 ///
-/// Errors: what is wrong with the program or the expression.
+/// Errors: the errors of the program or of the expression.
 pub fn call(text: &str, expression: &str, settings: &Settings) -> Result<Called, String> {
     let prepared = call::prepare(text, expression).map_err(|wrong| rejected(&wrong.text, &wrong.errors))?;
     let mut fired = BTreeSet::new();
@@ -252,11 +257,12 @@ fn ending<O>(outcome: Outcome<O>) -> Found {
     }
 }
 
-/// Runs an expression of that type, beside a program, on the fast engine and by the relation: by
-/// each strategy they must end alike. False if the fast engine does not run it, or as a result of a
-/// function it is something else.
+/// Evaluates an expression of type `ty` beside a program, on the fast engine and by the relation.
+/// For each strategy, both must end alike. Returns false if they were not compared: the fast engine
+/// does not support the expression or runs out of fuel, or the expression has another type as the
+/// result of a function.
 ///
-/// Errors: how they differ.
+/// Errors: the difference between the two.
 pub fn compare(text: &str, expression: &str, ty: &str, fuel: u64) -> Result<bool, String> {
     let mut name = String::from("called");
     while text.contains(&name) || expression.contains(&name) {
@@ -277,7 +283,7 @@ pub fn compare(text: &str, expression: &str, ty: &str, fuel: u64) -> Result<bool
         let evaluation = call::Evaluation { program: &program, text: &text, start: execution::call_of(&program, root, Vec::new()), root };
         let settings = Settings { strategy, fuel, ways: 1, ..Settings::default() };
         let (fast, slow) = match (fast, evaluation.run(&settings, &mut |_, _| {})) {
-            // What is met is carried by the one, and stops the other.
+            // The fast engine stops at an unspecified value. The relation carries the value on.
             (Ending::Open { .. }, Outcome::Observed(slow)) => (true.to_string(), slow.unspecified.to_string()),
             (Ending::Discarded, Outcome::Observed(slow)) => (1.to_string(), slow.discarded.to_string()),
             (Ending::Returned(words), Outcome::Observed(slow)) if slow.discarded == 0 => {
@@ -293,22 +299,22 @@ pub fn compare(text: &str, expression: &str, ty: &str, fuel: u64) -> Result<bool
     Ok(true)
 }
 
-/// What the uniformity analysis finds of a program.
+/// The result of the uniformity analysis of a program.
 #[derive(Debug)]
 pub struct Analysed {
-    /// `accepts`, `rejects` with the places, or `stuck` with the place where no rule applies; and a
-    /// note of the metadata of each function.
+    /// `accepts`, `rejects` with the places, or `stuck` with the place where no rule applies. The
+    /// notes have the metadata of each function.
     pub found: Found,
-    /// The rules that were used.
+    /// The rules that the analysis used.
     pub fired: Vec<Rule>,
-    /// The steps of each rejection.
+    /// The steps of each rejection, with an empty line between rejections.
     pub explanation: Vec<String>,
 }
 
-/// Analyses the uniformity of a program: by the rules of seed 001 with these settings, or by the
-/// precise ones.
+/// Analyses the uniformity of a program, by the rules of seed 001 with these settings. Without
+/// settings, by the precise rules.
 ///
-/// Errors: what is wrong with the program.
+/// Errors: the errors of the program.
 pub fn uniform(text: &str, settings: Option<&seed::Settings>) -> Result<Analysed, String> {
     let validated = validate::validate(text);
     let Some(program) = validated.program else { return Err(rejected(text, &validated.errors)) };
@@ -349,10 +355,10 @@ pub fn uniform(text: &str, settings: Option<&seed::Settings>) -> Result<Analysed
     Ok(Analysed { found, fired: analysis.fired, explanation })
 }
 
-/// What a dispatch of a compute entry point leaves in its buffers and textures in device memory,
-/// and whether it races, or how it ends; and the rules that fire.
+/// Runs a dispatch of a compute entry point. Returns the contents of its buffers and textures in
+/// device memory and whether it races, or how it ends. Also returns the rules that fired.
 ///
-/// Errors: what is wrong with the program, or with what is bound.
+/// Errors: the errors of the program, or resources that do not fit.
 pub fn dispatch(
     text: &str,
     entry: Option<&str>,
@@ -365,17 +371,17 @@ pub fn dispatch(
     Ok(ran(&program, &dispatch, settings))
 }
 
-/// The program of a text.
+/// Validates a text.
 ///
-/// Errors: what is wrong with it.
+/// Errors: the errors of the program.
 pub fn valid(text: &str) -> Result<Program, String> {
     let validated = validate::validate(text);
     validated.program.ok_or_else(|| rejected(text, &validated.errors))
 }
 
-/// A dispatch with what is bound.
+/// A dispatch with its resources bound.
 ///
-/// Errors: there is no such entry point, or what is bound does not fit.
+/// Errors: there is no such entry point, or the resources do not fit.
 pub fn prepared<'p>(
     program: &'p Program,
     text: &'p str,
@@ -388,7 +394,7 @@ pub fn prepared<'p>(
     Ok(group::Dispatch { program, text, entry, groups, resources })
 }
 
-/// What a dispatch leaves, or how it ends; and the rules that fire.
+/// Runs a dispatch. Returns what it leaves or how it ends, and the rules that fired.
 pub fn ran(program: &Program, dispatch: &group::Dispatch, settings: &Settings) -> (Found, Vec<Rule>) {
     match dispatch.run(settings) {
         wsl::Ending::Shown(shown) => {
@@ -403,7 +409,7 @@ pub fn ran(program: &Program, dispatch: &group::Dispatch, settings: &Settings) -
     }
 }
 
-/// How a dispatch or a draw ends that shows nothing.
+/// The ending of a dispatch or draw that has no result to show.
 fn without_frame<S>(ended: wsl::Ending<S>) -> Found {
     match ended {
         wsl::Ending::Shown(_) => Found::default(),
@@ -415,10 +421,11 @@ fn without_frame<S>(ended: wsl::Ending<S>) -> Found {
     }
 }
 
-/// Runs a dispatch on the fast engine and by the relation, by two strategies: they must end alike.
-/// False if the fast engine does not run it, or it races.
+/// Runs a dispatch on the fast engine and by the relation, with two strategies. For each, both must
+/// end alike. Returns false if they were not compared, for example because an engine runs out of
+/// fuel or the dispatch races.
 ///
-/// Errors: how they differ, or what is wrong with the program or with what is bound.
+/// Errors: the difference between the two, the errors of the program, or resources that do not fit.
 pub fn compare_dispatch(
     text: &str,
     entry: Option<&str>,
@@ -444,10 +451,11 @@ pub fn compare_dispatch(
     Ok(true)
 }
 
-/// Draws on the fast engine and by the relation, by two strategies: they must end alike. False if
-/// the fast engine does not end, or the draw races.
+/// Runs a draw on the fast engine and by the relation, with two strategies. For each, both must end
+/// alike. Returns false if they were not compared, for example because an engine runs out of fuel
+/// or the draw races.
 ///
-/// Errors: how they differ, or what is wrong with the program or with what is bound.
+/// Errors: the difference between the two, the errors of the program, or resources that do not fit.
 pub fn compare_draw(text: &str, asked: &stages::DrawRequest, resources: &[(String, String)], fuel: u64) -> Result<bool, String> {
     let validated = validate::validate(text);
     let Some(program) = validated.program else { return Err(rejected(text, &validated.errors)) };
@@ -466,9 +474,10 @@ pub fn compare_draw(text: &str, asked: &stages::DrawRequest, resources: &[(Strin
     Ok(true)
 }
 
-/// What a draw leaves in its targets, depths and buffers, or how it ends; and the rules that fire.
+/// Runs a draw. Returns the contents of its targets, depths and buffers, or how it ends. Also
+/// returns the rules that fired.
 ///
-/// Errors: what is wrong with the program, or with what is given.
+/// Errors: the errors of the program, or inputs that do not fit.
 pub fn draw(
     text: &str,
     asked: &stages::DrawRequest,
@@ -480,9 +489,9 @@ pub fn draw(
     Ok(drew(&program, text, &draw, settings))
 }
 
-/// A draw with what is bound.
+/// A draw with its resources bound.
 ///
-/// Errors: there are no such entry points, or what is given does not fit.
+/// Errors: there are no such entry points, or the inputs do not fit.
 pub fn prepared_draw<'p>(
     program: &'p Program,
     text: &'p str,
@@ -492,7 +501,7 @@ pub fn prepared_draw<'p>(
     Ok(stages::draw(program, text, asked, &given(resources), &unread)?)
 }
 
-/// What a draw leaves, or how it ends; and the rules that fire.
+/// Runs a draw. Returns what it leaves or how it ends, and the rules that fired.
 pub fn drew(program: &Program, text: &str, draw: &draw::Draw, settings: &Settings) -> (Found, Vec<Rule>) {
     let shown = match draw.run(settings) {
         wsl::Ending::Shown(shown) => shown,
@@ -532,7 +541,7 @@ pub fn drew(program: &Program, text: &str, draw: &draw::Draw, settings: &Setting
     (Found { notes, ..Found::default() }, shown.fired)
 }
 
-/// What buffers and textures in device memory hold.
+/// The contents of the buffers and writable textures in device memory, a line each.
 fn in_device<'a>(program: &'a Program, resources: &'a [group::Resource], words: &'a [Vec<Possible>]) -> impl Iterator<Item = String> + 'a {
     resources.iter().zip(words).filter_map(|(resource, words)| {
         let name = &resource.name;
@@ -545,7 +554,7 @@ fn in_device<'a>(program: &'a Program, resources: &'a [group::Resource], words: 
     })
 }
 
-/// What is given for resources, by their names.
+/// The inputs for resources, by their names.
 fn given(resources: &[(String, String)]) -> Vec<(grid::ResourceRef, grid::ResourceInput)> {
     resources.iter().map(|(name, given)| (grid::ResourceRef::Name(name.clone()), grid::ResourceInput::Text(given.clone()))).collect()
 }

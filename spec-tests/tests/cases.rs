@@ -1,14 +1,14 @@
-//! Every case, but for its parts on a device: those run in the root package's `tests/spec.rs`,
+//! Runs every case, except its parts on a device. Those run in `tests/spec.rs` of the root package,
 //! which has the executable that they need.
 //!
-//! `SPEC_FILTER=lv/t-if` runs the cases with that in their names, `SPEC_BLESS=1` rewrites the
-//! blessed parts that differ.
+//! `SPEC_FILTER=lv/t-if` runs the cases with this text in their names. `SPEC_BLESS=1` rewrites the
+//! blessed blocks that differ.
 
 use smallstep_spec_tests::file::CaseFile;
 use smallstep_spec_tests::run::{self, Engines};
 use smallstep_spec_tests::{root, run_all};
 
-/// Both in one test, since blessing writes what the second part reads.
+/// A single test checks both, since blessing writes the files that the second part reads.
 #[test]
 fn every_case_passes_and_blessing_it_changes_nothing() {
     let filter = std::env::var("SPEC_FILTER").unwrap_or_default();

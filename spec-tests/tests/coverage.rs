@@ -1,5 +1,5 @@
-//! The registry, the cases and the code say the same about every rule, and no case passes whatever
-//! it says.
+//! Tests that the registry, the cases and the code agree about every rule, and that every
+//! expectation of a case can fail.
 
 use smallstep::compile::wsl::planted::BUGS;
 use smallstep::theorem::case::Planted;
@@ -28,7 +28,7 @@ fn report(file: &CaseFile) -> FileReport {
     run::run(file, &mut Engines::default())
 }
 
-/// The rules that have no premise of their own that could fail, and why.
+/// The rules without a premise of their own that could fail, each with the reason.
 const WITHOUT_NEAR_MISS: [(Rule, &str); 30] = [
     (Rule::CodegenHeader, "every module has a header"),
     (Rule::CodegenFunction, "every module has a function"),
@@ -62,25 +62,27 @@ const WITHOUT_NEAR_MISS: [(Rule, &str); 30] = [
     (Rule::WslTComma, "its premises are its operands' rules"),
 ];
 
-/// The judgements of WSL's validation.
+/// The judgements of the validation of WSL.
 const OF_VALIDATION: [Judgement; 5] =
     [Judgement::Environment, Judgement::StatementTyping, Judgement::ExpressionTyping, Judgement::EntryPoint, Judgement::Library];
 
-/// The rules whose function is not called as they are, and how it is called.
+/// The rules whose function has another name than the rule, with the name of the function.
 const OTHERWISE_CALLED: [(Rule, &str); 7] = [
     (Rule::WslLexToken, "lex"),
     (Rule::WslGQualifier, "qualifiers"),
-    // A keyword of Rust.
+    // `type` is a keyword of Rust.
     (Rule::WslGType, "ty"),
-    // With the prefix of the grammar's, and not of it.
+    // The name keeps the prefix `g_`, which is the prefix of the grammar's rules. These rules are
+    // not of the grammar.
     (Rule::WslGThread, "g_thread"),
     (Rule::WslGBarrier, "g_barrier"),
     (Rule::WslGQuad, "g_quad"),
     (Rule::WslGQuadApart, "g_quad_apart"),
 ];
 
-/// The rules of stages whose modules no case can run yet beyond λV's;
-/// `semantics/tests/spirv_grid.rs` and `spirv_draw.rs` fire them, and miss them.
+/// The rules of fragment stages. No case can run a fragment module beyond those of λV yet.
+/// `semantics/tests/spirv_grid.rs` and `spirv_draw.rs` have tests that fire these rules,
+/// and near-misses.
 const OTHER_STAGES: [Rule; 9] = [
     Rule::SpirvKill,
     Rule::SpirvTerminateInvocation,
@@ -103,8 +105,8 @@ fn every_rule_fires_in_a_case_that_names_it() {
     }
 }
 
-/// The instructions of fragment stages, whose modules no case can run yet beyond λV's;
-/// `semantics/tests/spirv_draw` executes them.
+/// The instructions of fragment stages. No case can run a fragment module beyond those of λV yet.
+/// `semantics/tests/spirv_draw` executes these instructions.
 const OF_FRAGMENTS: [Op; 15] = [
     Op::DPdx,
     Op::DPdy,
@@ -136,8 +138,8 @@ fn every_instruction_with_a_rule_is_executed_by_a_case() {
         if executed.contains(&opcode.instruction) != (ruled && !excused.contains(&opcode.instruction)) {
             wrong.push(format!("{}: has a rule: {ruled}, and a case: {}", opcode.name, !ruled));
         }
-        // What the machine says that it compiles, it runs, and ends as the relation does; and
-        // nothing else.
+        // The lockstep machine runs exactly the instructions that it claims to compile, and ends as
+        // the relation does.
         let steps = opcode.lockstep && ruled && !excused.contains(&opcode.instruction);
         if in_lockstep.contains(&opcode.instruction) != steps {
             wrong.push(format!("{}: the lockstep machine compiles it: {steps}, and runs it in a case: {}", opcode.name, !steps));
@@ -147,8 +149,8 @@ fn every_instruction_with_a_rule_is_executed_by_a_case() {
     assert_eq!(section, 0, "instructions that are not refused without a section");
 }
 
-/// A rule that never applies, in the place of each rule of SPIR-V beyond λV's: some
-/// case must miss it.
+/// For each rule of SPIR-V beyond λV's, the test replaces it with a rule that never applies. Some
+/// case must fail then.
 #[test]
 fn every_rule_of_an_invocation_is_missed() {
     fn never<'m>(_: &Env<'_>, _: &Config<'m>) -> Option<Next<'m>> {
@@ -164,8 +166,8 @@ fn every_rule_of_an_invocation_is_missed() {
     }
 }
 
-/// What breaks a rule of WSL's validation is not reported, and then the rule never holds, for each
-/// of them: the cases of the rule must see it.
+/// For each rule of WSL's validation, the test plants two bugs: violations of the rule are not
+/// reported, and the rule never holds. Cases of the rule must fail with each.
 #[test]
 fn every_rule_of_validation_is_missed() {
     let files: Vec<CaseFile> = files().into_iter().filter(|f| f.language == Language::Wsl).collect();
@@ -177,7 +179,7 @@ fn every_rule_of_validation_is_missed() {
     let (mut unchecked, mut refused) = (0, 0);
     for &rule in Rule::ALL.iter().filter(|r| OF_VALIDATION.contains(&r.judgement())) {
         let mut rejected = files.iter().filter(|f| f.errors.iter().any(|e| e.code == rule.name())).peekable();
-        // What a rule without errors of its own refuses, others do.
+        // Some rules have no errors of their own. Other rules reject what violates them.
         if rejected.peek().is_some() {
             assert!(rejected.any(|f| fails(f, Bug::Unchecked(rule))), "{rule}: no case fails if it is not checked");
             unchecked += 1;
@@ -189,7 +191,7 @@ fn every_rule_of_validation_is_missed() {
     assert!(unchecked >= 80 && refused >= 180, "{unchecked} unchecked, {refused} refused");
 }
 
-/// A mistake in each rule of the translation of WSL: a case of that rule must see it.
+/// Each planted mistake in the translation of WSL must make a case of the same rule fail.
 #[test]
 fn every_mistake_in_the_translation_is_seen_by_a_case_of_its_rule() {
     let files: Vec<CaseFile> = files().into_iter().filter(|f| f.name.starts_with("codegen/")).collect();
@@ -218,7 +220,7 @@ fn every_literal_variant_is_exhibited_where_it_differs() {
     for literal in LITERALS {
         let uses = |f: &&CaseFile| f.tests.iter().any(|t| t.option("literal") == Some(literal.name));
         assert!(files.iter().any(|f| uses(&f)), "{}: no case runs it", literal.name);
-        // The same test without the variant fails: the variant makes the difference.
+        // The same test without the variant must fail, so the variant makes the difference.
         for file in files.iter().filter(uses) {
             let mut plain = CaseFile::parse(file.path.clone(), file.name.clone(), file.text.clone()).expect("it was read before");
             for test in &mut plain.tests {
@@ -237,7 +239,7 @@ fn names_are_unique_and_items_are_functions_in_the_source() {
         assert_eq!(Rule::from_name(rule.name()), Some(rule));
         let (text, function) = source_of(rule);
         if rule.judgement() == Judgement::Codegen {
-            // Its item emits it, and has a name of its own.
+            // The item emits the rule's instructions and has a name of its own.
             let emits = text.contains(&format!("Rule::{rule:?}"));
             let defines = ["fn ", "const "].iter().any(|keyword| text.contains(&format!("{keyword}{function}")));
             assert!(emits && defines, "{rule}: {} does not emit it", rule.item());
@@ -245,8 +247,8 @@ fn names_are_unique_and_items_are_functions_in_the_source() {
         }
         let defines = text.match_indices(&format!("fn {function}")).any(|(at, found)| text[at + found.len()..].starts_with(['(', '<']));
         assert!(defines, "{rule}: {} is no function", rule.item());
-        // The function bears the rule's name, without the family and the judgement's prefix where
-        // the module says it.
+        // The function has the name of the rule, without the family. It also lacks the prefix of
+        // the judgement if its module stands for that.
         let stem = rule.name().split_once('/').expect("a name has a family").1.replace('-', "_");
         let said = ["rec_match_", "lex_", "g_", "lib_"];
         let stem = said.iter().find_map(|prefix| stem.strip_prefix(prefix)).unwrap_or(&stem);
@@ -255,7 +257,7 @@ fn names_are_unique_and_items_are_functions_in_the_source() {
     }
 }
 
-/// The fast engine runs whatever is called, but by the letter.
+/// The fast engine runs every call, except calls by the letter.
 #[test]
 fn calls_are_run_by_the_fast_engine_too() {
     let files: Vec<CaseFile> = files().into_iter().filter(|f| f.language == Language::Wsl).collect();
@@ -286,7 +288,7 @@ fn dispatches_and_draws_are_run_by_the_fast_engine_too() {
     assert!(dispatches >= 25 && draws >= 90, "{dispatches} dispatches, {draws} draws");
 }
 
-/// The text of the file of a rule's function, and the function's name.
+/// The text of the source file with a rule's function, and the name of the function.
 fn source_of(rule: Rule) -> (String, &'static str) {
     let (module, function) = rule.item().rsplit_once("::").expect("a path has a last part");
     let source = if module.starts_with("compile") { "../src" } else { "../semantics/src" };
@@ -296,8 +298,8 @@ fn source_of(rule: Rule) -> (String, &'static str) {
     (text.unwrap_or_else(|| panic!("{rule}: no file for the module of {}", rule.item())), function)
 }
 
-/// What the comment above a function says of a rule: its statement, and what stands behind the
-/// rule's name in the brackets that follow it. A drawing's premises and conclusion are
+/// The statement of a rule in the comment above a function. Also the text after the rule's name in
+/// the brackets that follow the statement. In a drawn rule, the premises and the conclusion are
 /// read as a sentence.
 fn stated(text: &str, function: &str, rule: Rule) -> Option<(String, String)> {
     let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
@@ -314,7 +316,7 @@ fn stated(text: &str, function: &str, rule: Rule) -> Option<(String, String)> {
     let name = format!("[{}", rule.name());
     let tagged = comment.iter().position(|line| line.split_once(&name).is_some_and(|(_, behind)| behind.starts_with([',', ';', ']'])))?;
     let (last, _) = comment[tagged].split_once(&name)?;
-    // What is in the brackets may go on in the next lines.
+    // The text in the brackets may continue on the next lines.
     let of_paragraph = comment[tagged..].iter().take_while(|line| !line.is_empty() && !line.starts_with("```"));
     let ends = of_paragraph.clone().position(|line| line.ends_with(']'))?;
     let tag: Vec<&str> = of_paragraph.take(ends + 1).map(String::as_str).collect();
@@ -335,12 +337,13 @@ fn stated(text: &str, function: &str, rule: Rule) -> Option<(String, String)> {
     Some((statement, tag.trim_end().strip_suffix(']')?.to_string()))
 }
 
-/// Each rule is stated twice, in the registry and above its function, and alike: the statement, the
-/// name, and the source where it is said, or the errata alone.
+/// Each rule is stated in the registry and above its function. The two must have the same statement
+/// and name. They must also have the same source, or at least the same errata.
 #[test]
 fn each_rule_is_stated_above_its_function_as_in_the_registry() {
     let mut wrong = Vec::new();
-    // What an item of the translation emits, it says in the names of the rules.
+    // An item of the translation names the rules of the instructions that it emits, and does not
+    // state them.
     for &rule in Rule::ALL.iter().filter(|rule| rule.judgement() != Judgement::Codegen) {
         let (text, function) = source_of(rule);
         let Some((statement, behind)) = stated(&text, function, rule) else {
@@ -355,7 +358,7 @@ fn each_rule_is_stated_above_its_function_as_in_the_registry() {
             Some(behind) => behind.strip_prefix(rule.source()),
             None => errata.map_or(Some(behind.as_str()), |errata| behind.strip_prefix("; ")?.strip_prefix(errata)),
         };
-        // A note may follow.
+        // A note may follow the source.
         if source.is_none_or(|note| !note.is_empty() && !note.starts_with(": ")) {
             wrong.push(format!("{rule}: the registry has the source {}, and the comment of {function} has {behind}", rule.source()));
         }
@@ -372,8 +375,8 @@ fn a_rule_that_is_stated_otherwise_is_seen() {
     assert_eq!(stated(broken, "t_func", Rule::LvTFunc), Some(expected));
     let later = "/// What it is for.\n///\n/// ```text\n/// a ::= \\[b\\]\n///     c  [lv/t-func]\n/// ```\nfn t_func<T>() {}";
     assert_eq!(stated(later, "t_func", Rule::LvTFunc), Some(("a ::= [b] c".into(), String::new())));
-    // Another rule's name that begins alike, another function that does, and a
-    // comment of something else.
+    // Three near-misses: a rule whose name begins with this rule's, a function whose name begins
+    // with this function's, and a comment of another item.
     for text in
         ["/// x [lv/t-func-two]\nfn t_func() {}", "/// x [lv/t-func]\nfn t_func_two() {}", "/// x [lv/t-func]\nstruct S;\nfn t_func() {}"]
     {
@@ -381,7 +384,7 @@ fn a_rule_that_is_stated_otherwise_is_seen() {
     }
 }
 
-/// Changes a file's expectations one at a time; each change must be noticed.
+/// Changes the expectations of each file one at a time. The file must fail with each change.
 #[test]
 fn no_expectation_passes_whatever_it_says() {
     for file in files() {
@@ -395,7 +398,7 @@ fn no_expectation_passes_whatever_it_says() {
         for (t, test) in file.tests.iter().enumerate() {
             for (e, (line, expect)) in test.expects.iter().enumerate() {
                 change(format!("line {line}: another expectation"), &|f| f.tests[t].expects[e].1 = "never".into());
-                // The last character of a number or word.
+                // Changes the last character of a number or word.
                 let mut other: String = expect.clone();
                 let last = other.pop();
                 other.push(if last == Some('1') { '2' } else { '1' });

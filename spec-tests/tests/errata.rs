@@ -8,7 +8,7 @@ use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::syntax::line_column;
 use smallstep_semantics::rule::Rule;
 
-/// Every product becomes a sum, in the code that tr-builtin has just emitted.
+/// Turns every product into a sum, in the code that tr-builtin has just emitted.
 fn sums_for_products(site: Site<'_>) {
     if site.rule != Rule::LvTrBuiltin {
         return;
@@ -35,8 +35,8 @@ fn lv_27_the_witness_says_which_subterm_of_a_loop_is_wrong() {
     let wrong = Case::new(program, &settings).ok().expect("the module is valid all the same").run(&settings);
     let Verdict::Disagree(difference) = wrong.verdict else { panic!("{:?}", wrong.verdict) };
     let blame = difference.blame.expect("a subterm is to blame");
-    // product * 2 is 6 in the first round, and 3 + 2 was computed; the parameter stands as the id
-    // of its phi.
+    // In the first round, (* product 2) is 6, but the module computed 3 + 2. The expression has the
+    // parameter as the id of its phi.
     assert!(blame.expression.starts_with("(* %") && blame.expression.ends_with(" 2)"), "{blame}");
     assert!(blame.expected.starts_with('6') && blame.found.starts_with('5'), "{blame}");
     assert_eq!(blame.rule, Rule::LvTrBuiltin);
@@ -50,7 +50,8 @@ fn lv_27_the_witness_has_every_subterm_with_a_value() {
     let options = smallstep::compile::lambda_v::Options { witness: true, ..Default::default() };
     let module = translate(&program, &options).expect("it translates");
     let count = |rule| module.witness.iter().filter(|w| w.rule == rule).count();
-    // 1, 2, 0 and 1; n three times; (+ 1 2), (eq n 0), (- n 1); the if; the whole.
+    // Numbers: 1, 2, 0 and 1. Parameters: n three times. Builtins: (+ 1 2), (eq n 0) and (- n 1).
+    // Then the if, and the whole expression.
     assert_eq!(count(Rule::LvTrNum), 4);
     assert_eq!(count(Rule::LvTrParam), 3);
     assert_eq!(count(Rule::LvTrBuiltin), 3);

@@ -1,5 +1,5 @@
-//! `RULES.md` is what the registry and the cases say; `SPEC_BLESS=1` writes it. `ERRATA.md` names
-//! exhibits that exist.
+//! `RULES.md` and `OPCODES.md` agree with the registry and the cases. `SPEC_BLESS=1` writes them.
+//! `ERRATA.md` names only exhibits that exist.
 
 use smallstep_semantics::rule::{Judgement, Rule};
 use smallstep_semantics::spirv::opcodes;
@@ -15,7 +15,7 @@ fn files() -> Vec<CaseFile> {
     paths.iter().map(|path| CaseFile::read(&root(), path).unwrap_or_else(|e| panic!("{e}"))).collect()
 }
 
-/// Holds a page to the file at that path, below `semantics/`, or writes it.
+/// Compares a page with its file, or writes the file. `name` is its path, for the message.
 fn is_up_to_date(path: &Path, name: &str, page: &str) {
     if std::env::var_os("SPEC_BLESS").is_some_and(|v| v == "1") {
         std::fs::write(path, page).expect("the page can be written");

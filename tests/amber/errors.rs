@@ -1,4 +1,5 @@
-//! What is no script: each command's near misses, each with its place and sentence.
+//! Texts that are no scripts: near misses of each command, with the place and the sentence of
+//! the error.
 
 use crate::{lines, script};
 use smallstep::amber::*;
@@ -43,7 +44,7 @@ fn refuses(cases: &[(&str, &str)]) {
     let first = BASE.lines().count() as u32;
     for (text, expected) in cases {
         let errors = read(&format!("{BASE}{text}\n")).expect_err(text);
-        // Lines count from the case's own first one.
+        // Lines are counted from the first line of the case.
         let of_case = |error: &ScriptError| {
             let mut error = error.clone();
             error.line -= first;
@@ -134,7 +135,7 @@ fn structures_and_types() {
         ("BUFFER x FORMAT B10G11R11_UFLOAT_PACK32", "unsupported: 1:17: the format B10G11R11_UFLOAT_PACK32 is left out"),
         ("BUFFER x FORMAT float", "error[amber]: 1:17: found `float`, where an image format should stand"),
     ]);
-    // Where a type has an error, its uses are none.
+    // If a type has an error, its uses report none.
     refuses(&[(
         "STRUCT x\n what y\nEND\nBUFFER z DATA_TYPE x SIZE 1 FILL 0\nEXPECT z IDX 0 EQ 1",
         "error[amber]: 2:2: found `what`, where a data type should stand",
@@ -195,7 +196,7 @@ fn buffers() {
         ("IMAGE x FORMAT R8_UNORM DIM_3D WIDTH 1 HEIGHT 1", "error[amber]: 1:48: the line ends where DEPTH should stand"),
         ("IMAGE x FORMAT R8_UNORM WIDTH 1 HEIGHT 1", "error[amber]: 1:25: found `WIDTH`, where DIM_1D, DIM_2D or DIM_3D should stand"),
         ("IMAGE x FORMAT R8_UNORM DIM_2D WIDTH 2 HEIGHT 1 DATA 1 END", "error[amber]: 1:7: DATA has 1 items, where 2 should stand"),
-        // The numbers of a wrong declaration are no commands.
+        // The numbers of a wrong declaration do not count as commands.
         (
             "BUFFER x DATA_TYPE int DATA\n1 2\nEND\nFROB",
             "error[amber]: 1:20: found `int`, where a data type should stand\nerror[amber]: 4:1: found `FROB`, where a command of AmberScript should stand",
@@ -289,7 +290,7 @@ fn pipelines() {
             "PIPELINE compute x\n ATTACH c\n BIND SAMPLER sm DESCRIPTOR_SET 0 BINDING 1\n BIND BUFFER b AS storage DESCRIPTOR_SET 0 BINDING 1\nEND",
             "error[amber]: 4:27: descriptor set 0, binding 1 is bound twice",
         ),
-        // Several errors of one block, none of what follows from them.
+        // Several errors of one block are reported, but no errors that follow from them.
         (
             "PIPELINE compute x\n ATTACH none\n FROB\nEND\nRUN x 1 1 1\nRUN y 1 1 1",
             "error[amber]: 2:9: no shader `none` is declared before this\nerror[amber]: 3:2: found `FROB`, where a command of a pipeline or END should stand\nerror[amber]: 6:5: no pipeline `y` is declared before this",
@@ -297,8 +298,8 @@ fn pipelines() {
     ]);
 }
 
-/// A script of ray tracing: every statement after the first has something in it that is left out,
-/// or follows from that.
+/// A script of ray tracing. Every statement after the first contains something that is left out, or
+/// may follow from it.
 const RAYS: &str = "DEVICE_EXTENSION VK_KHR_ray_tracing_pipeline
 SHADER ray_generation rays GLSL
 END
@@ -327,15 +328,15 @@ fn what_is_unsupported_is_said_once_and_nothing_that_may_follow_from_it() {
             "TEXTURE_VIEW x\nDEBUG x\n THREAD 1\nEND\nDEBUG y",
             "unsupported: 1:1: TEXTURE_VIEW is left out\nunsupported: 2:1: DEBUG is left out",
         ),
-        // What stands before it does not follow from it.
+        // An error in front of it does not follow from it.
         (
             "FROB\nDEBUG x\nFROB",
             "error[amber]: 1:1: found `FROB`, where a command of AmberScript should stand\nunsupported: 2:1: DEBUG is left out",
         ),
     ]);
-    // Nor is a pipeline whose errors are not said taken for a good one.
+    // A pipeline whose errors are not reported does not count as a good one.
     refuses(&[("DEBUG x\nPIPELINE compute y\n FROB\nEND\nRUN y TIMED", "unsupported: 1:1: DEBUG is left out")]);
-    // What is not said takes no room.
+    // Errors that are not reported take no memory.
     let many = format!("#!amber\nDEBUG x\n{}", "FROB\nDEBUG y\n".repeat(200_000));
     assert_eq!(read(&many).expect_err("it is left out").len(), 1);
 }
@@ -444,17 +445,17 @@ fn hostile_texts_end_soon() {
     limit("IMAGE b FORMAT R8_UNORM DIM_2D WIDTH 4294967295 HEIGHT 1", "a width");
     let three: String = (0..3).map(|i| format!("BUFFER b{i} DATA_TYPE int8 SIZE 1073741824 FILL 0\n")).collect();
     limit(&three, "all buffers together");
-    // Nothing is allocated for what is only declared.
+    // Nothing is allocated for a mere declaration.
     assert!(start("BUFFER b DATA_TYPE int8 SIZE 1073741824 FILL 0").is_ok());
     let nested = (0..40).map(|i| format!("STRUCT s{}\n s{i} x\nEND\n", i + 1)).collect::<String>();
     assert!(start(&format!("STRUCT s0\n int8 x\nEND\n{nested}")).is_err_and(|e| e[0].what.contains("nesting")));
     let doubled = (0..30).map(|i| format!("STRUCT s{}\n s{i} x\n s{i} y\nEND\n", i + 1)).collect::<String>();
     assert!(start(&format!("STRUCT s0\n int8 x\nEND\n{doubled}")).is_err_and(|e| e[0].what.contains("scalars")));
-    // Many errors are cut; long words too.
+    // The list of errors is limited, and so are long words.
     let errors = start(&"FROB\n".repeat(100_000)).expect_err("errors");
     assert_eq!(errors.len(), limits::MAX_ERRORS);
     assert!(start(&"x".repeat(1_000_000)).is_err_and(|e| e[0].what.len() < 200));
-    // As many declarations, uses and lines as there are in a large file.
+    // As many declarations, uses and lines as in a large file.
     let many: String = (0..20_000).map(|i| format!("BUFFER b{i} DATA_TYPE int32 SIZE 1 FILL {i}\nEXPECT b{i} IDX 0 EQ {i}\n")).collect();
     assert!(start(&many).is_ok_and(|s| s.commands.len() == 20_000));
     let data = format!("BUFFER b DATA_TYPE uint32 DATA\n{}END\n", "1 ".repeat(500_000));

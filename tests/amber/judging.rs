@@ -1,4 +1,4 @@
-//! Judging expectations: each that holds, and the near miss that must not.
+//! The judgement of expectations: each kind holds, and its near miss fails.
 
 use crate::script;
 use pretty_assertions::assert_eq;
@@ -6,7 +6,8 @@ use smallstep::amber::*;
 use smallstep_semantics::image::Codes;
 use smallstep_semantics::number::sets::{Set, Span};
 
-/// The judgement of the last command of a script over what its buffers hold at first, changed.
+/// Judges the last command of a script, after `change` has edited the initial contents of
+/// the buffers.
 fn judged_with(text: &str, change: impl FnOnce(&mut Buffers)) -> Judgement {
     let script = script(&format!("#!amber\n{text}"));
     let mut held = script.contents();
@@ -65,7 +66,7 @@ fn equality_of_floats() {
     );
     holds("BUFFER b DATA_TYPE double DATA 1 END\nEXPECT b IDX 0 EQ 1.00000000999");
     assert_eq!(judged("BUFFER b DATA_TYPE double DATA 1 END\nEXPECT b IDX 0 EQ 1.000000011").decision(), Decision::Fails);
-    // Only doubles have some room, which is of the expected value.
+    // Only doubles have a tolerance. It is relative to the expected value.
     holds("BUFFER b DATA_TYPE double DATA 1000 END\nEXPECT b IDX 0 EQ 1000.00000999");
     assert_eq!(judged("BUFFER b DATA_TYPE double DATA 1000 END\nEXPECT b IDX 0 EQ 1000.000011").decision(), Decision::Fails);
     holds("BUFFER b DATA_TYPE double DATA 0 END\nEXPECT b IDX 0 EQ 0");
@@ -79,7 +80,7 @@ fn equality_of_floats() {
         assert_eq!(judgement.decision() == Decision::Holds, expected, "{comparator}");
     }
     assert_eq!(judged_with(&format!("{FLOATS}EXPECT b IDX 0 TOLERANCE 1000 EQ 1"), nan).decision(), Decision::Fails);
-    // A NaN that the script expects is any NaN.
+    // If the script expects a NaN, any NaN holds.
     for (data, comparator, expected) in [
         ("nan", "EQ", Decision::Holds),
         ("nan", "NE", Decision::Fails),
@@ -113,12 +114,14 @@ fn tolerances() {
     fails(&format!("{INTEGERS}EXPECT b IDX 0 TOLERANCE 1 EQ 0 3 5"), "line 3: buffer b, IDX 8: found 3, expected EQ 5 within 1");
     holds(&format!("{FLOATS}EXPECT b IDX 8 TOLERANCE 1% EQ 101"));
     fails(&format!("{FLOATS}EXPECT b IDX 8 TOLERANCE 1 % EQ 101.5"), "line 3: buffer b, IDX 8: found 100.0, expected EQ 101.5 within 1%");
-    // Of the expected value: 50 % of 200 reaches 100, and 50 % of 100 does not reach 200.
+    // The percentage is of the expected value: 50 % of 200 reaches 100, and 50 % of 100 does not
+    // reach 200.
     holds(&format!("{FLOATS}EXPECT b IDX 8 TOLERANCE 50% EQ 200"));
     fails(&format!("{FLOATS}EXPECT b IDX 8 TOLERANCE 50% EQ 60"), "line 3: buffer b, IDX 8: found 100.0, expected EQ 60.0 within 50%");
     fails(&format!("{FLOATS}EXPECT b IDX 8 TOLERANCE 50% EQ 0"), "line 3: buffer b, IDX 8: found 100.0, expected EQ 0.0 within 50%");
     holds(&format!("{FLOATS}EXPECT b IDX 4 TOLERANCE 0.5 EQ -3"));
-    // Per component; components past the last are exact; one holds for all.
+    // One tolerance per component. Components after the last tolerance are exact. A single one
+    // holds for all.
     let vectors = "BUFFER v DATA_TYPE vec3<int32> DATA 10 20 30 10 20 30 END\n";
     holds(&format!("{vectors}EXPECT v IDX 0 TOLERANCE 1 2 EQ 11 22 30 9 18 30"));
     fails(
@@ -149,13 +152,14 @@ fn colours() {
         &format!("{IMAGE}EXPECT i IDX 1 0 SIZE 1 1 EQ_RGBA 255 128 0 1"),
         "line 6: buffer i, texel (1, 0): found [255, 128, 0, 0], expected [255, 128, 0, 1] of 255",
     );
-    // A step of a channel is 1/255, 0.0039…; 0.002 is allowed if nothing is said.
+    // A step of a channel is 1/255, 0.0039…. The default tolerance is 0.002.
     holds(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 2 2 EQ_RGB 255 128 0 TOLERANCE 0.004"));
     assert_eq!(judged(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 2 2 EQ_RGB 255 128 0 TOLERANCE 0.0039")).decision(), Decision::Fails);
     holds(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 2 2 EQ_RGBA 255 128 0 0 TOLERANCE 0.4% 0 0 0"));
     assert_eq!(judged(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 2 2 EQ_RGBA 255 128 0 0 TOLERANCE 0 0.4% 0 0")).decision(), Decision::Fails);
     let floats = "IMAGE i DATA_TYPE R32_SFLOAT DIM_2D WIDTH 1 HEIGHT 1 DATA 0.5 END\n";
-    // Only what the format has is compared: 127.5 of 255 is within 0.002 of 127 and of 128.
+    // Only the components of the format are compared: 127.5 of 255 is within 0.002 of 127 and
+    // of 128.
     holds(&format!("{floats}EXPECT i IDX 0 0 SIZE 1 1 EQ_RGBA 127 9 9 9"));
     holds(&format!("{floats}EXPECT i IDX 0 0 SIZE 1 1 EQ_RGBA 128 9 9 9"));
     fails(
@@ -169,21 +173,22 @@ fn whole_buffers() {
     let pair = |a: &str, b: &str| format!("BUFFER a DATA_TYPE uint8 DATA {a} END\nBUFFER b DATA_TYPE uint8 DATA {b} END\n");
     holds(&(pair("1 2 3", "1 2 3") + "EXPECT a EQ_BUFFER b"));
     fails(&(pair("1 2 3", "1 4 3") + "EXPECT a EQ_BUFFER b"), "line 4: buffer a, byte 1: found 0x02, expected 0x04 as in b");
-    // By hand: differences 3, 4 and 0 have the squares' mean 25/3 and its root 2.886751.
+    // By hand: the differences are 3, 4 and 0. The mean of their squares is 25/3, and its
+    // root 2.886751.
     holds(&(pair("10 20 30", "13 16 30") + "EXPECT a RMSE_BUFFER b TOLERANCE 2.8868"));
     fails(
         &(pair("10 20 30", "13 16 30") + "EXPECT a RMSE_BUFFER b TOLERANCE 2.8867"),
         "line 4: buffer a: found a root mean square error of 2.886751345948129 to b, expected at most 2.8867",
     );
     holds(&(pair("0", "255") + "EXPECT a RMSE_BUFFER b TOLERANCE 255"));
-    // Padding counts for equality of bytes, not for values.
+    // EQ_BUFFER compares bytes, padding included. RMSE_BUFFER compares values only.
     let padded = "BUFFER a DATA_TYPE vec3<float> DATA 1 2 3 END\nBUFFER b DATA_TYPE vec3<float> DATA 1 2 3 END\n";
     let spoil = |held: &mut Buffers| held.0[1].bytes[12] = 7;
     assert_eq!(judged_with(&format!("{padded}EXPECT a EQ_BUFFER b"), spoil).decision(), Decision::Fails);
     assert_eq!(judged_with(&format!("{padded}EXPECT a RMSE_BUFFER b TOLERANCE 0"), spoil).decision(), Decision::Holds);
     let nan = |held: &mut Buffers| held.0[1].bytes[..4].copy_from_slice(&[0xff; 4]);
     assert_eq!(judged_with(&format!("{padded}EXPECT a RMSE_BUFFER b TOLERANCE 1e30"), nan).decision(), Decision::Fails);
-    // A buffer that came back too short.
+    // The buffer that came back is too short.
     let cut = |held: &mut Buffers| held.0[0].bytes.truncate(8);
     for check in ["EQ_BUFFER b", "RMSE_BUFFER b TOLERANCE 9", "IDX 8 EQ 3"] {
         assert_eq!(judged_with(&format!("{padded}EXPECT a {check}"), cut).decision(), Decision::Fails, "{check}");
@@ -199,13 +204,14 @@ fn histograms() {
     };
     // The order of texels does not matter.
     holds(&(pair("1 2 3 4 5 6 7 8", "5 6 7 8 1 2 3 4") + "0"));
-    // By hand: one of two texels moves 64 bins in green: 1/2 · 64 / 256 = 0.125; red moves 2: less.
+    // By hand: green moves by 64 bins in one of two texels: 1/2 · 64 / 256 = 0.125. Red moves by
+    // 2, which is less.
     holds(&(pair("0 0 0 0 0 0 0 0", "2 64 0 0 0 0 0 0") + "0.125"));
     fails(
         &(pair("0 0 0 0 0 0 0 0", "2 64 0 0 0 0 0 0") + "0.1249"),
         "line 4: buffer a: found an earth mover's distance of 0.125 to b, expected at most 0.1249",
     );
-    // All the way: 255 of 256.
+    // The greatest distance: 255 of 256 bins.
     holds(&(pair("0 0 0 0", "0 0 0 255") + "0.99609375"));
     assert_eq!(judged(&(pair("0 0 0 0", "0 0 0 255") + "0.996")).decision(), Decision::Fails);
 }
@@ -233,9 +239,9 @@ fn open_bytes_decide_nothing() {
     assert_eq!(open.to_string(), "line 3: buffer b, IDX 4: the value is undefined");
     check(&text, &[8], Decision::Holds);
     check(&format!("{INTEGERS}EXPECT b IDX 0 NE 5 5"), &[0], Decision::Undefined);
-    // No tolerance is wide enough for a value that is not known.
+    // No tolerance is wide enough for an unknown value.
     check(&format!("{FLOATS}EXPECT b IDX 0 TOLERANCE 1000 EQ 0.1"), &[3], Decision::Undefined);
-    // A decided value that fails, fails.
+    // A decided value that does not match fails.
     check(&format!("{INTEGERS}EXPECT b IDX 0 EQ -1 9"), &[0], Decision::Fails);
     let image = format!("{IMAGE}EXPECT i IDX 0 0 SIZE 2 1 EQ_RGB 255 128 0");
     assert_eq!(check(&image, &[6], Decision::Undefined).open.map(|o| o.byte), Some(6));
@@ -259,7 +265,7 @@ fn an_undefined_byte_counts_before_a_doubtful_one() {
         held.0[0].mark(9..10, Known::Undefined);
     });
     assert_eq!((judgement.decision(), judgement.open.map(|o| o.byte)), (Decision::Undefined, Some(9)));
-    // Writing decides.
+    // A write makes bytes decided.
     let mut held = Contents::of(vec![0; 4]);
     held.mark(0..4, Known::Undefined);
     let lane = Lane { offset: 0, scalar: Scalar::Uint16, component: 0, bits: 0x0201 };
@@ -271,7 +277,7 @@ fn an_undefined_byte_counts_before_a_doubtful_one() {
 fn of_bytes_that_are_open_alike_the_first_is_named() {
     let judgement = judged_with(&format!("{INTEGERS}EXPECT b IDX 0 EQ -1 2 3"), |held| held.0[0].mark(4..12, Known::Doubtful));
     assert_eq!(judgement.open.map(|o| (o.byte, o.place)), Some((4, "line 3: buffer b, IDX 4".into())));
-    // So of components: blue is doubtful, red and green are undefined.
+    // The same for components: blue is doubtful, red and green are undefined.
     let judgement = judged_with(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 1 1 EQ_RGB 255 128 0"), |held| {
         held.0[0].mark(0..1, Known::Doubtful);
         held.0[0].mark(1..3, Known::Undefined);
@@ -280,13 +286,13 @@ fn of_bytes_that_are_open_alike_the_first_is_named() {
     let judgement =
         judged_with(&format!("{IMAGE}EXPECT i IDX 0 0 SIZE 1 1 EQ_RGB 255 128 0"), |held| held.0[0].mark(0..3, Known::Doubtful));
     assert_eq!((judgement.decision(), judgement.open.map(|o| o.byte)), (Decision::Undecided, Some(0)));
-    // Where both of two buffers are open, the one that is judged is named.
+    // If both buffers have open bytes, the report names the judged one.
     let pair = "BUFFER a DATA_TYPE uint8 DATA 1 2 END\nBUFFER b DATA_TYPE uint8 DATA 1 2 END\nEXPECT b EQ_BUFFER a";
     let judgement = judged_with(pair, |held| held.0.iter_mut().for_each(|one| one.mark(1..2, Known::Doubtful)));
     assert_eq!(judgement.open.map(|o| (o.buffer, o.byte)), Some((BufferId(1), 1)));
 }
 
-/// Of which values a scalar holds one.
+/// The codes of a scalar that holds one of several values.
 fn one_of(best: u64, others: &[u64], nan: u8) -> Codes {
     Codes { best, others: others.iter().copied().collect(), nan, any: None }
 }
@@ -303,7 +309,7 @@ fn bytes_of_several_values_are_compared_as_far_as_they_go() {
             assert!(judgement.open.is_none_or(|o| o.buffer == BufferId(0)), "{other} {check}");
         }
     }
-    // What is known too little is not compared by the values that are known: the other may be any
+    // Doubtful bytes are not compared with the possible values of the other buffer: they may be any
     // of these.
     let judgement = judged_with(&format!("{}EXPECT a EQ_BUFFER b", pair(303)), |held| {
         open(held);
@@ -321,7 +327,7 @@ fn bytes_of_several_values_are_compared_as_far_as_they_go() {
 
 #[test]
 fn errors_of_several_values_have_two_ends() {
-    // Differences of 4 or 2 in one of two: the roots of 8 and of 2.
+    // The difference is 4 or 2 in one of two scalars. The errors are the roots of 8 and of 2.
     let pair = "BUFFER a DATA_TYPE uint8 DATA 10 20 END\nBUFFER b DATA_TYPE uint8 DATA 10 24 END\n";
     let at = |check: &str, most: &str| {
         judged_with(&format!("{pair}EXPECT {check} TOLERANCE {most}"), |held| held.0[0].choose(1, 1, one_of(20, &[22], 0)))
@@ -339,7 +345,7 @@ fn errors_of_several_values_have_two_ends() {
             assert!(judgement.open.is_none_or(|o| (o.buffer, o.byte, o.known) == (BufferId(0), 1, Known::OneOf)), "{check} {most}");
         }
     }
-    // Both may be one of two: 20 or 22 against 24 or 21, which differ by 1 at least.
+    // Both scalars may be one of two: 20 or 22 against 24 or 21. They differ by at least 1.
     let both = |most: &str| {
         judged_with(&format!("{pair}EXPECT a RMSE_BUFFER b TOLERANCE {most}"), |held| {
             held.0[0].choose(1, 1, one_of(20, &[22], 0));
@@ -348,10 +354,10 @@ fn errors_of_several_values_have_two_ends() {
         .decision()
     };
     assert_eq!(["2.83", "2.82", "0.71", "0.7"].map(both), [Decision::Holds, Decision::Undecided, Decision::Undecided, Decision::Fails]);
-    // A NaN is not within any bound.
+    // A NaN is within no bound.
     let halves = "BUFFER a DATA_TYPE float16 DATA 1 END\nBUFFER b DATA_TYPE float16 DATA 1 END\nEXPECT a RMSE_BUFFER b TOLERANCE 9";
     assert_eq!(judged_with(halves, |held| held.0[0].choose(0, 2, one_of(0x3c00, &[], 16))).decision(), Decision::Undecided);
-    // A histogram takes none of it.
+    // A histogram does not use the possible values.
     let texels = "BUFFER a DATA_TYPE R8G8B8A8_UNORM DATA 1 2 3 4 END\nBUFFER b DATA_TYPE R8G8B8A8_UNORM DATA 1 2 3 4 END\n";
     let open = |held: &mut Buffers| held.0[0].choose(1, 1, one_of(2, &[3], 0));
     assert_eq!(judged_with(&format!("{texels}EXPECT a EQ_HISTOGRAM_EMD_BUFFER b TOLERANCE 1"), open).decision(), Decision::Undecided);
@@ -396,11 +402,11 @@ fn a_float_of_a_set_is_judged_where_it_stands_as_a_float() {
     }
     let judgement = judged_with("BUFFER b DATA_TYPE float DATA 1.5 END\nEXPECT b IDX 0 LT 1.2", |held| held.0[0].bound(0, set));
     assert_eq!(judgement.open.map(|o| (o.byte, o.known)), Some((0, Known::Doubtful)));
-    // Its bits as an integer are none of the set's numbers, and half of it is no float.
+    // As an integer its bits are none of the set's numbers, and half of it is no float.
     assert_eq!(of("uint32 DATA 5 6", 0, "IDX 0 NE 9"), Decision::Undecided);
     assert_eq!(of("uint32 DATA 5 6", 0, "IDX 0 EQ 9"), Decision::Undecided);
     assert_eq!(of("float DATA 1 1", 2, "IDX 4 NE 99"), Decision::Undecided);
-    // NaN may be in the set too.
+    // The set may contain NaN too.
     let with_nan = |check: &str| {
         judged_with(&format!("BUFFER b DATA_TYPE float DATA 1.5 END\nEXPECT b IDX 0 {check}"), |held| held.0[0].bound(0, set.or_nan()))
             .decision()
@@ -418,23 +424,23 @@ fn texels_of_wide_channels_and_the_ends_of_images() {
         &format!("{image}EXPECT i IDX 0 0 SIZE 2 2 EQ_RGB 0 255 9"),
         "line 6: buffer i, texel (1, 0): found [255, 0], expected [0, 255, 9] of 255",
     );
-    // The green of the last texel is its bytes 14 and 15.
+    // Bytes 14 and 15 are the green of the last texel.
     for (byte, decision) in [(14, Decision::Undecided), (15, Decision::Undecided), (11, Decision::Holds)] {
         let judgement =
             judged_with(&format!("{image}EXPECT i IDX 1 1 SIZE 1 1 EQ_RGB 51 0 9"), |held| held.0[0].mark(byte..byte + 1, Known::Doubtful));
         assert_eq!((judgement.decision(), judgement.open.map_or(byte, |o| o.byte)), (decision, byte));
     }
-    // A component of a few codes, all of which are near, or one of which is not.
+    // A component may be one of a few codes: all are near, or one is not.
     let some = |tolerance: &str| {
         let text = format!("{image}EXPECT i IDX 1 1 SIZE 1 1 EQ_RGB 51 0 9 TOLERANCE {tolerance}");
         judged_with(&text, |held| held.0[0].choose(12, 2, one_of(13107, &[13207], 0))).decision()
     };
     assert_eq!(["0.0016", "0.001"].map(some), [Decision::Holds, Decision::Undecided]);
-    // A tolerance in per cent is of the value found: 0.3 % of 254 is less than 1.
+    // A tolerance in per cent refers to the found value: 0.3 % of 254 is less than 1.
     let percent = |tolerance: &str| judged(&format!("{IMAGE}EXPECT i IDX 1 1 SIZE 1 1 EQ_RGB 255 128 0 TOLERANCE {tolerance}")).decision();
     assert_eq!(["0.4%", "0.3%"].map(percent), [Decision::Holds, Decision::Fails]);
-    // Beyond the last column, beyond the last row, and a buffer that came back too short: what no
-    // script that is read asks for.
+    // Beyond the last column, beyond the last row, and in a buffer that came back too short. No
+    // script that is read has such an expectation.
     let mut script = script(&format!("#!amber\n{image}EXPECT i IDX 0 0 SIZE 2 2 EQ_RGB 0 255 9 TOLERANCE 1000"));
     let judged = |script: &Script, bytes: usize| {
         let Action::Expect(expect) = &script.commands[0].action else { panic!("an expectation") };

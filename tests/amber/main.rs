@@ -17,7 +17,7 @@ fn lines(errors: &[ScriptError]) -> String {
     errors.iter().map(|e| e.to_string() + "\n").collect()
 }
 
-/// Reads what is printed and requires the same script.
+/// Requires that the printed text reads back as the same script.
 #[track_caller]
 fn round_trip(script: &Script) {
     let text = script.print().unwrap_or_else(|e| panic!("{e}"));
@@ -42,7 +42,7 @@ fn any_bytes_are_a_script_or_refused() {
             match random.below(6) {
                 0 => bytes[at] = b"0123456789-.%#\\\n []xE"[random.below(21) as usize],
                 1 => bytes.truncate(at.max(9)),
-                // A line is lost, doubled, or comes from another place.
+                // A line is lost or doubled.
                 2 | 3 => {
                     let start = bytes[..at].iter().rposition(|&b| b == b'\n').map_or(0, |n| n + 1);
                     let end = bytes[at..].iter().position(|&b| b == b'\n').map_or(bytes.len(), |n| at + n + 1);
@@ -53,7 +53,7 @@ fn any_bytes_are_a_script_or_refused() {
                         bytes.splice(start..start, line);
                     }
                 }
-                // A word from anywhere.
+                // A word is replaced by a word of any sample.
                 _ => {
                     let from = &words[random.below(3) as usize];
                     let word = from[random.below(from.len() as u32) as usize];
@@ -72,6 +72,6 @@ fn any_bytes_are_a_script_or_refused() {
             _ => refused += 1,
         }
     }
-    // The mutations reach both sides.
+    // The mutations give enough scripts and enough refusals.
     assert!(read_on > 500 && refused > 3_000, "{read_on} read, {refused} refused");
 }

@@ -1,4 +1,4 @@
-//! What scripts say, and that printing says it again.
+//! The contents of scripts, and that the printed text reads back as the same script.
 
 use crate::samples::{COMPUTE, GRAPHICS, VKSCRIPT};
 use crate::{round_trip, script};
@@ -89,7 +89,7 @@ fn words_of_shaders() {
     let graphics = script(GRAPHICS);
     let words = graphics.shaders[0].words(None).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(smallstep_semantics::spirv::decode(&words).map(|_| ()), Ok(()));
-    // A place in assembly is one in the script.
+    // The place of an error in assembly is its place in the script.
     let wrong = script("#!amber\n\nSHADER compute c SPIRV-ASM\nOpCapability Shader\n  OpNonsense\nEND");
     let error = wrong.shaders[0].words(None).expect_err("no such instruction").to_string();
     assert!(error.starts_with("error[amber]: 5:3: shader c: "), "{error}");
@@ -108,8 +108,8 @@ fn first_contents() {
     assert_eq!(floats(&held.0[2].bytes), [0.5, 0.75, 1.0, 1.25, 1.5]);
     assert_eq!(floats(&held.0[4].bytes), [1.5, 0.0, 0.0, 0.0, 2.5, 0.0, 0.0, 0.0]);
     assert_eq!(held.0[6].bytes, [0x7f; 16]);
-    // By hand: inner is 8 bytes of p, 2 of q; counts at 16, 24, 32; columns of m at 48 and 64; 96
-    // from one to the next.
+    // By hand: `inner` has 8 bytes of p and 2 of q. The counts are at 16, 24 and 32, and the
+    // columns of m at 48 and 64. The stride is 96.
     let mut block = vec![0u8; 192];
     for (item, sign) in [(0, 1.0f32), (96, -1.0)] {
         for (at, value) in [(0, 0.5), (4, 1.5), (48, 1.0), (52, 2.0), (64, 3.0), (68, 4.0)] {
@@ -133,7 +133,7 @@ fn a_series_adds_up() {
     assert_eq!(bytes("uint8 SIZE 4 SERIES_FROM 250 INC_BY 1"), [250, 251, 252, 253]);
     assert_eq!(bytes("int8 SIZE 3 SERIES_FROM 1 INC_BY -2"), [1, 255, 253]);
     assert_eq!(bytes("int8 SIZE 3 SERIES_FROM 127.0 INC_BY 1.0"), [127, 128, 129]);
-    // Sums of doubles, each rounded: 0.1 + 0.1 + 0.1 is the double after 0.3.
+    // Each sum of doubles is rounded: 0.1 + 0.1 + 0.1 is the double after 0.3.
     let doubles = bytes("double SIZE 4 SERIES_FROM 0 INC_BY 0.1");
     assert_eq!(f64::from_le_bytes(doubles[24..].try_into().expect("eight bytes")), 0.1 + 0.1 + 0.1);
     assert_eq!(bytes("float16 SIZE 2 SERIES_FROM 1 INC_BY 0x1"), [0x00, 0x3c, 0x00, 0x40]);
@@ -160,7 +160,7 @@ fn what_cannot_be_printed() {
     refuses(&|s| s.commands.push(Command { action: Action::Expect(expect.clone()), line: Line(0) }), "another type");
     // A NaN without a payload has a name.
     round_trip(&crate::script("#!amber\nBUFFER b DATA_TYPE vec2<float> DATA nan 1 END\nEXPECT b IDX 0 EQ nan 1"));
-    // Bits of a NaN fit a buffer of integers.
+    // The bits of a NaN fit in a buffer of integers.
     let mut script = good.clone();
     script.buffers[0].initial = Initial::Data([0x7fc0_0000, 1, 2].as_slice().into());
     round_trip(&script);

@@ -1,4 +1,4 @@
-//! Scripts that use everything in scope.
+//! Scripts that use every supported feature.
 
 pub const COMPUTE: &str = r##"#!amber
 # A comment.

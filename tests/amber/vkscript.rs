@@ -1,4 +1,4 @@
-//! VkScript, as far as compute tests need it.
+//! The part of VkScript that compute tests need.
 
 use crate::samples::VKSCRIPT;
 use crate::{lines, script};

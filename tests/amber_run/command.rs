@@ -1,4 +1,4 @@
-//! Scripts on the command line: `run`, `check` and `vectors`, their codes and what they print.
+//! Scripts on the command line: `run`, `check` and `vectors`, their exit codes and output.
 
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -21,7 +21,7 @@ fn run_prints_expectations_and_buffers() {
     let shown = smallstep(&["run", "-"], &undefined);
     assert_eq!(shown.code, 5);
     assert!(shown.out.contains("undefined  line ") && shown.out.contains("[1] any value: any value, made at %"), "{}", shown.out);
-    // Nothing is expected of the undefined value.
+    // No expectation reads the undefined value.
     assert_eq!(smallstep(&["run", "-"], &undefined.replace("IDX 4 EQ 6", "IDX 0 EQ 5")).code, 0);
     let third = "%a = OpLoad %item %p0\n%q = OpFDiv %item %a %three\nOpStore %p1 %q";
     let shown = smallstep(
@@ -83,7 +83,8 @@ fn run_refuses_what_scripts_do_not_take() {
     assert_eq!(smallstep(&["run", "examples/amber/sum.amber", "--schedule", "random:7"], "").code, 0);
     let shown = smallstep(&["run", "-"], "#!amber\nBUFFER b DATA_TYPE quux\nEXPECT\n");
     assert!(shown.code == 2 && shown.err.contains("error[amber]: 2:20") && shown.err.contains("3:7"), "{}", shown.err);
-    // What is left out counts before what may follow from it, and before what does not.
+    // A statement that is left out determines the exit code, whether other errors may follow from
+    // it or not.
     for text in ["#!amber\nNONSENSE\nPIPELINE raytracing r\nEND\n", "#!amber\nSHADER geometry g GLSL\nEND\nNONSENSE\n"] {
         let shown = smallstep(&["run", "-"], text);
         assert!(shown.code == 6 && shown.err.contains("unsupported: "), "{}", shown.err);
@@ -142,7 +143,7 @@ fn vectors_are_written_as_scripts_and_checked() {
     assert_eq!(smallstep(&["vectors", "--format", "amber", "--count", "2", "-o", "-"], "").code, 2);
 }
 
-/// Adds 3 for ever.
+/// A loop that adds 3 for ever.
 const ENDLESS: &str = "OpBranch %head\n%head = OpLabel\nOpLoopMerge %after %next None\nOpBranch %next\n%next = OpLabel\n\
                        %a = OpLoad %item %p0\n%n = OpFAdd %item %a %three\nOpStore %p0 %n\nOpBranch %head\n%after = OpLabel";
 
@@ -159,7 +160,7 @@ fn a_script_ends_by_its_time_and_by_its_fuel() {
         let told = format!("{}{}", shown.out, shown.err);
         assert!(shown.code == 7 && told.contains("out of fuel after 1000 instructions"), "{}: {told}", shown.code);
     }
-    // What is enough changes nothing.
+    // A sufficient time limit changes nothing.
     assert_eq!(smallstep(&["run", "--time-limit", "10m", "-"], SUM).code, 0);
 }
 
@@ -168,7 +169,7 @@ fn scripts_of_a_folder_are_played_side_by_side_and_told_in_order() {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
     for n in 0..7 {
-        // The first takes the longest.
+        // The first script takes longest.
         let turns = if n == 0 { 200 } else { 1 };
         write(&format!("{n}.amber"), &format!("{SUM}\nREPEAT {turns}\nRUN sum 1 1 1\nEND\n"));
     }
@@ -187,7 +188,7 @@ fn scripts_of_a_folder_are_played_side_by_side_and_told_in_order() {
     for threads in ["0", "2", "5"] {
         assert_eq!(check(&["--threads", threads]).out, one.out);
     }
-    // Two shards together are all.
+    // Two shards together have all files.
     let shards = ["0/2", "1/2"].map(|shard| check(&["--shard", shard]));
     let shown: Vec<Vec<String>> = shards.iter().map(|shard| names(&shard.out)).collect();
     assert_eq!(shown, [["0.amber", "2.amber", "4.amber", "5.lv"], ["1.amber", "3.amber", "5.amber", "6.amber"]]);

@@ -1,5 +1,5 @@
-//! A device beside the interpreter: agreement, planted bugs, scripts that
-//! are not compared, requirements.
+//! A device beside the interpreter: agreement, planted bugs, scripts that are not
+//! compared, requirements.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,7 +16,7 @@ use smallstep_semantics::spirv::lockstep::{self, Parts};
 
 use crate::{FLOATS, RACE, REPEAT, SUM, WORDS, device, device_by, legs, script, script_of};
 
-/// Relation and machine with sums that are off by one.
+/// The interpreter with a planted bug in relation and machine: products are off by one.
 fn off_by_one() -> Interpreter {
     let component: PlantedComponent = |instruction, _, _, computed| match computed {
         Computed::Value(bits) if instruction == Instruction::Core(Op::IMul as u16) => Computed::Value(bits ^ 1),
@@ -80,13 +80,13 @@ fn a_device_agrees_byte_by_byte() {
     let Some(mut device) = device() else { return };
     let legs = legs(REPEAT, &Interpreter::default(), Some(&mut device));
     assert_eq!(legs[1].verdict, Verdict::Agree);
-    // Four dispatches over 48 bytes, and all three buffers at the end.
+    // Four dispatches with 48 bytes of buffers each, and all three buffers at the end.
     assert_eq!(legs[1].compared, Compared { expectations: 4, open: 0, bytes: 4 * 48 + 48 + 4 + 48, one_of: 0, within: 0, left: 0 });
 }
 
-/// A driver's bug (docs/findings/mesa-clipped-noperspective.md): where it is known, the device must
-/// show it, and the page goes when it does not; every other driver must agree. Where x / w is not
-/// the same at both ends of the edge, all must.
+/// A driver bug (docs/findings/mesa-clipped-noperspective.md). A driver known to have it must show
+/// it, and once it does not, the page is deleted. Every other driver must agree. If x / w differs
+/// between the ends of the edge, all drivers must agree.
 #[test]
 fn a_clipped_edge_keeps_what_is_interpolated_without_perspective() {
     const CLIPPED: &str = include_str!("scripts/clipped.amber");
@@ -106,8 +106,9 @@ fn a_clipped_edge_keeps_what_is_interpolated_without_perspective() {
     assert_eq!((&legs[1].verdict, legs[1].compared.bytes), (&Verdict::Agree, 572));
 }
 
-/// A driver's bug (docs/findings/mesa-broadcast-crash.md): where it is known, the device must
-/// crash, and the page goes when it does not; every other driver draws. With 1 selected all do.
+/// A driver bug (docs/findings/mesa-broadcast-crash.md). A driver known to have it must crash, and
+/// once it does not, the page is deleted. Every other driver draws. With 1 as the selected value,
+/// all drivers draw.
 #[test]
 fn a_product_beside_a_selection_is_broadcast() {
     const BROADCAST: &str = include_str!("scripts/broadcast.amber");
@@ -119,7 +120,7 @@ fn a_product_beside_a_selection_is_broadcast() {
         let verdict = legs(&text, &Interpreter::default(), Some(&mut device)).remove(1).verdict;
         match &verdict {
             Verdict::Failed(why) if crashes => assert!(why.contains("SIGABRT"), "{why}"),
-            // Which invocations are a subgroup is the device's choice.
+            // The device chooses which invocations form a subgroup.
             Verdict::Undecided(_) | Verdict::Unchecked(_) if !crashes => {}
             _ => panic!("{verdict:?}"),
         }
@@ -152,8 +153,8 @@ fn a_wrong_expectation_fails_on_a_device_too() {
     }
 }
 
-/// The pass that makes bindings dense must not change what a module shows: a bug in what runs the
-/// adapted words stands for one in the pass.
+/// The pass that makes bindings dense must not change what a module shows. A bug that is planted in
+/// the run of the adapted words stands for a bug in the pass.
 #[test]
 fn what_the_pass_for_dense_bindings_changes_is_told() {
     let Some(mut device) = device() else { return };
@@ -161,7 +162,7 @@ fn what_the_pass_for_dense_bindings_changes_is_told() {
     let runs = Arc::new(AtomicU32::new(0));
     let count = runs.clone();
     interpreter.engines.planted = Some(Arc::new(move |parts: Parts<'_>| {
-        // The second run is that of the adapted words.
+        // The second run is of the adapted words.
         if count.fetch_add(1, Ordering::SeqCst) == 1 {
             parts.codes.iter_mut().filter(|code| code.op == lockstep::Op::Mul).for_each(|code| code.op = lockstep::Op::Add);
         }
@@ -171,7 +172,7 @@ fn what_the_pass_for_dense_bindings_changes_is_told() {
         matches!(&both[0].verdict, Verdict::Failed(why) if why.contains("the passes for devices change what the program shows: the buffer at set 0, binding 2 differs")),
         "{both:?}"
     );
-    // Dense bindings are run once.
+    // A module with dense bindings runs once.
     runs.store(0, Ordering::SeqCst);
     assert_eq!(legs(SUM, &interpreter, Some(&mut device))[0].verdict, Verdict::Agree);
     assert_eq!(runs.load(Ordering::SeqCst), 1);
@@ -180,7 +181,7 @@ fn what_the_pass_for_dense_bindings_changes_is_told() {
 #[test]
 fn an_undefined_script_is_not_compared() {
     let Some(mut device) = device() else { return };
-    // Whatever the device shows, and whatever the script expects of it.
+    // The device's values and the script's expectations do not matter.
     for text in [RACE.to_string(), RACE.replace("EQ 36", "EQ 99")] {
         let legs = legs(&text, &Interpreter::default(), Some(&mut device));
         assert!(matches!(&legs[0].verdict, Verdict::Undefined(report) if report.starts_with("undefined[spirv/data-race]")));
@@ -210,7 +211,7 @@ fn open_bytes_are_left_alone_on_a_device() {
     );
     let both = legs(&third, &Interpreter::default(), Some(&mut device));
     assert!(both.iter().all(|leg| matches!(&leg.verdict, Verdict::Undecided(_))), "{both:?}");
-    // A decided value that fails, fails.
+    // A decided value that does not match fails.
     let both = legs(&third.replace("IDX 8 EQ 0", "IDX 8 EQ 1"), &Interpreter::default(), Some(&mut device));
     assert!(both.iter().all(|leg| matches!(&leg.verdict, Verdict::Disagree(_))), "{both:?}");
 }
@@ -242,19 +243,19 @@ fn what_is_asked_of_a_device_is_known_or_unchecked_by_name() {
 #[test]
 fn what_naga_refuses_is_unchecked_and_not_a_difference() {
     let Some(mut device) = device_by(Some(Route::Naga)) else { return };
-    // naga has no extended multiplication; nothing is known of the device then.
+    // naga has no extended multiplication, so nothing is known of the device.
     let body = "%a = OpLoad %item %p0\n%m = OpSMulExtended %pair %a %a\n%low = OpCompositeExtract %item %m 0\nOpStore %p1 %low";
     let types = format!("{WORDS}\n%pair = OpTypeStruct %item %item");
     let text = script_of(&types, body, "DATA_TYPE int32 DATA 5 6 7 8 END", "RUN p 1 1 1\nEXPECT data IDX 4 EQ 25");
     let both = legs(&text, &Interpreter::default(), Some(&mut device));
     assert_eq!(both[0].verdict, Verdict::Agree);
     assert!(matches!(&both[1].verdict, Verdict::Unchecked(why) if why.contains("naga refuses a module: ")), "{both:?}");
-    // What it takes and shows otherwise is a difference.
+    // If naga accepts a module and the device shows another value, that is a difference.
     let both = legs(REPEAT, &off_by_one(), Some(&mut device));
     assert!(matches!(&both[1].verdict, Verdict::Disagree(_)), "{both:?}");
 }
 
-/// A third, its sum with itself by a second dispatch, and what of a sine lies between two numbers.
+/// A script that stores a third, copies the buffer, and runs the dispatch again.
 fn thirds() -> String {
     let body = "%a = OpLoad %item %p0\n%q = OpFDiv %item %a %three\nOpStore %p1 %q";
     let run = "DERIVE_PIPELINE again FROM p\nEND\nRUN p 1 1 1\nCOPY data TO other\nRUN p 1 1 1";
@@ -266,10 +267,10 @@ fn a_device_is_judged_by_runs_over_sets() {
     let Some(mut device) = device_by(Some(Route::Passthrough)) else { return };
     let leg = legs(&thirds(), &Interpreter::default(), Some(&mut device)).remove(1);
     assert_eq!(leg.verdict, Verdict::Agree);
-    // After two dispatches, and of both buffers at the end.
+    // Compared after two dispatches, and at the end for both buffers.
     assert_eq!((leg.compared.within, leg.compared.left), (4 * 4, 0));
-    // An interpreter that lets a quotient be a quarter only finds the device to be wrong. A set of
-    // one value is that value, and is shown with its bits.
+    // If the interpreter allows only a quarter as the quotient, the device is wrong. A set of one
+    // value counts as that value, and the report shows its bits.
     let mut interpreter = Interpreter::default();
     interpreter.engines.sets.polynomials = |_, of| Some(of[0].0.into());
     interpreter.engines.sets.bound = |_| Set::point(0.25);
@@ -280,12 +281,12 @@ fn a_device_is_judged_by_runs_over_sets() {
     assert!(difference.found.starts_with("0.333333"), "{}", difference.found);
 }
 
-/// Where the interpreter has no fuel left a device goes on, and is compared no more: what the
-/// interpreter holds is of before.
+/// If the interpreter runs out of fuel, the device goes on. The script is not compared any more,
+/// since the interpreter's buffers are those of an earlier command.
 #[test]
 fn a_device_goes_on_without_the_interpreter() {
     let Some(mut device) = device() else { return };
-    // The second word counts up to the first.
+    // The second word counts up to the first word.
     let types = format!("{WORDS}\n%bool = OpTypeBool\n%one = OpConstant %item 1");
     let body = "OpBranch %head\n%head = OpLabel\nOpLoopMerge %merge %next None\nOpBranch %test\n%test = OpLabel\n%a = OpLoad %item %p1\n\
         %n = OpLoad %item %p0\n%c = OpSLessThan %bool %a %n\nOpBranchConditional %c %next %merge\n%next = OpLabel\n%b = OpIAdd %item %a %one\n\
@@ -299,13 +300,13 @@ fn a_device_goes_on_without_the_interpreter() {
     assert!(matches!(&both[0].verdict, Verdict::Limit(why) if why.contains("out of fuel")), "{both:?}");
     assert!(matches!(&both[1].verdict, Verdict::Unchecked(why) if why.starts_with("not compared from line ")), "{both:?}");
     assert_eq!((both[1].compared.expectations, both[1].compared.bytes), (2, 16), "one RUN is compared");
-    // What the script expects is held on the device to the end.
+    // The device must meet the expectations of the script until its end.
     let both = legs(&text.replace("EQ 5000", "EQ 4999"), &few, Some(&mut device));
     assert!(matches!(&both[1].verdict, Verdict::Disagree(difference) if difference.found == "5000"), "{both:?}");
 }
 
-/// A module that declares how it rounds is held to that where its words reach the device as they
-/// are, and not where naga takes the controls away.
+/// A module that declares a rounding mode is judged by it if its words reach the device unchanged.
+/// It is not if naga removes the float controls.
 #[test]
 fn float_controls_count_where_the_device_sees_them() {
     let declared = |text: String| {
@@ -314,7 +315,7 @@ fn float_controls_count_where_the_device_sees_them() {
         let text = text.replace("OpCapability Shader\n", capability).replace("Block\n", "Block\nOpDecorate %q NoContraction\n");
         text.replace(mode, &format!("{mode}\nOpExecutionMode %main RoundingModeRTE 32"))
     };
-    // The sum is no float.
+    // The exact sum is not a float of 32 bits.
     let body = "%a = OpLoad %item %p0\n%q = OpFAdd %item %a %three\nOpStore %p1 %q";
     let text = declared(script_of(FLOATS, body, "DATA_TYPE float DATA 0.1 0 0 0 END", "RUN p 1 1 1"));
     for route in [Route::Passthrough, Route::Naga] {

@@ -1,4 +1,4 @@
-//! What a RUN of a graphics pipeline draws, by hand-computed corners, counts and contents.
+//! The draw of a RUN of a graphics pipeline: corners, counts and contents are computed by hand.
 
 use pretty_assertions::assert_eq;
 use smallstep::amber::{Action, Known, Run};
@@ -85,7 +85,7 @@ fn vertex_data_indices_and_counts() {
     let drawing = drawn(&format!("{TARGET}{DATA}"), "RUN g DRAW_ARRAY AS TRIANGLE_LIST").expect("a draw");
     assert_eq!((drawing.assembled.first, drawing.assembled.count), (0, 4));
     let attribute = &drawing.assembled.attributes[0];
-    // A fourth component that reads as 1.
+    // The fourth component is 1.
     assert_eq!((attribute.format, attribute.stride, attribute.rate), (Format::Rgba32Sfloat, 16, Rate::Vertex));
     assert_eq!(floats(&attribute.bytes)[4..8], [1.0, -1.0, 0.5, 1.0]);
     let run = "RUN g DRAW_ARRAY AS TRIANGLE_STRIP START_IDX 1 START_INSTANCE 3 INSTANCE_COUNT 2";
@@ -142,7 +142,7 @@ fn what_is_bound_and_what_of_it_is_open() {
     let texture = script.buffers.iter().position(|b| b.name == "texture").expect("it is there");
     held.0[texture].mark(2..3, Known::Undefined);
     let drawing = drawing_of(&script, &held, run);
-    // Texels are followed by what reads them.
+    // Undefined texels are not recorded here: whatever reads them tracks them.
     assert_eq!(drawing.open, None);
 }
 

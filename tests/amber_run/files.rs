@@ -1,4 +1,4 @@
-//! Buffers that are filled from files: numbers, bytes and pictures, in the script's folder.
+//! Buffers filled from files in the script's folder: numbers, bytes and pictures.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn png(path: &Path, colour: png::ColorType, pixels: &[u8]) {
     encoder.write_header().expect("written").write_image_data(pixels).expect("written");
 }
 
-/// A folder with files, and what a script in it comes to.
+/// A folder with data files, in which scripts run.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -39,7 +39,7 @@ impl Folder {
         self.0.path().join(name).display().to_string()
     }
 
-    /// The code, what is printed, and what is said of a script.
+    /// Runs a script. Returns the exit code, standard output and standard error.
     fn run(&self, script: &str) -> (i32, String, String) {
         let path = self.path("script.amber");
         std::fs::write(&path, format!("#!amber\n{script}\n")).expect("written");
@@ -76,8 +76,8 @@ fn buffers_hold_what_files_hold() {
     assert_eq!(shown.code, 0, "{}", shown.out);
 }
 
-/// What reads files is planted: numbers without their signs, words with their first byte last, and
-/// pictures with red and blue exchanged.
+/// Planted bugs in the reader of files: numbers lose their signs, the bytes of words are reversed,
+/// and pictures have red and blue exchanged.
 #[test]
 fn planted_bugs_in_what_reads_files_fail_the_scripts() {
     type Wrong = fn(Vec<u8>) -> Vec<u8>;
@@ -154,7 +154,7 @@ fn a_file_is_read_up_to_its_limit() {
     file.set_len(MAX_FILE_BYTES + 1).expect("grown");
     let (code, _, err) = folder.run("BUFFER b DATA_TYPE int32 FILE BINARY large.bin");
     assert!(code == 2 && err.contains("there are more than 67108864 bytes"), "{err}");
-    // Without a reader of files FILE is left out, whatever it names.
+    // Without a reader of files, any FILE is left out.
     let errors = smallstep::amber::read("#!amber\nBUFFER b DATA_TYPE int32 FILE BINARY large.bin\n").expect_err("left out");
     assert_eq!(errors[0].to_string(), "unsupported: 2:26: FILE, which needs a file outside the script, is left out");
 }

@@ -10,7 +10,7 @@ use smallstep_semantics::{image, raster};
 use crate::graphics::{DRAW_ALL, OF_ALL, PLAIN, PUSHED, RED, Stage, agrees, agrees_and_not, script_of};
 use crate::{decisions, device, fails_with, holds, legs, played_on, script};
 
-/// A script that clears to green and blends a colour with that; green is opaque.
+/// A script that clears to opaque green and blends a colour with it.
 fn blended(format: &str, colour: &str, equations: &str, expect: &str) -> String {
     let buffers = format!("BUFFER colour DATA_TYPE vec4<float> DATA {colour} END\n");
     let pipeline = format!("{OF_ALL}  BIND BUFFER colour AS push_constant\n  BLEND\n{equations}\n  END\n");
@@ -18,8 +18,8 @@ fn blended(format: &str, colour: &str, equations: &str, expect: &str) -> String 
     script_of([PLAIN, PUSHED], format, &buffers, &pipeline, &commands)
 }
 
-/// The lines of a BLEND block: factors of source and attachment and the operation, of colours and
-/// of alpha.
+/// The lines of a BLEND block. Each array has the factors of source and attachment and the
+/// operation, for the colour or for alpha.
 fn equations(colour: [&str; 3], alpha: [&str; 3]) -> String {
     let of = |name: &str, [source, destination, op]: [&str; 3]| {
         format!("    SRC_{name}_FACTOR {source}\n    DST_{name}_FACTOR {destination}\n    {name}_OP {op}\n")
@@ -51,7 +51,7 @@ fn colours_are_blended_as_the_equations_say() {
         let text = blended("R8G8B8A8_UNORM", colour, &equations, &format!("EXPECT target IDX 0 0 SIZE 8 8 EQ_RGBA {expected} 255"));
         agrees_and_not(&text, &format!("EQ_RGBA {expected} 255"), "EQ_RGBA 7 7 7 255", device.as_mut());
     }
-    // Alpha by itself: 51/255, and what is not said is one, zero and their sum.
+    // Alpha alone: 51/255. The defaults are the factors one and zero, and their sum.
     let text = blended("R8G8B8A8_UNORM", "1 0 0 0.2", "", "EXPECT target IDX 0 0 SIZE 8 8 EQ_RGBA 255 0 0 51");
     agrees_and_not(&text, "0 0 51", "0 0 255", device.as_mut());
     let text = blended("R32G32B32A32_SFLOAT", "0.25 2 -1 0.5", &equations(["src_alpha", "one", "add"], ["one", "one", "add"]), "");
@@ -69,13 +69,13 @@ fn what_a_device_may_round_either_way_is_open() {
     assert_eq!(of(expect("128 128 0", "")), [Decision::Undecided]);
     assert_eq!(of(expect("128 128 0", " TOLERANCE 0.01")), [Decision::Holds]);
     assert_eq!(of(expect("128 124 0", " TOLERANCE 0.005")), [Decision::Fails]);
-    // A device shows one of those.
+    // A device shows one of these values.
     let mut device = device();
     let text = blended("R8G8B8A8_UNORM", "1 0.3 0.7 0.5", &half, &expect("128 166 89", " TOLERANCE 0.02"));
     for leg in legs(&text, &Interpreter::default(), device.as_mut()) {
         assert_eq!(leg.verdict, Verdict::Agree, "{}", leg.name);
     }
-    // What is undefined stays so, where it is looked at.
+    // An undefined value stays undefined if an expectation reads it.
     let nothing = Stage { body: "", ..RED };
     let commands = format!("CLEAR_COLOR g 0 255 0 255\nCLEAR g\n{DRAW_ALL}\nEXPECT target IDX 0 0 SIZE 8 8 EQ_RGBA 0 255 0 255");
     let pipeline = |equation| format!("{OF_ALL}  BLEND\n{}  END\n", equations(equation, KEEPS_ALPHA));
@@ -95,14 +95,14 @@ fn a_planted_bug_in_blending_fails_the_script() {
     let on = |raster| played_on(&text, &Interpreter { raster, ..Interpreter::default() }).0[0].0;
     let sound = raster::Rules::default();
     assert_eq!(on(sound), Decision::Holds);
-    // The attachment's factor is that of the source.
+    // A planted bug: the factor of the attachment is that of the source.
     let factor: fn(raster::Factor, [f64; 4], [f64; 4], usize) -> f64 = |_, source, _, _| source[3];
     assert_ne!(on(raster::Rules { blend_factor: factor, ..sound }), Decision::Holds);
     assert_ne!(on(raster::Rules { blend: |_, source, destination| source.max(destination) / 2.0, ..sound }), Decision::Holds);
 }
 
-/// Marks the left half in the stencil by a pipeline `mark`, which draws to another attachment, and
-/// draws all of it by `g`; both with lines of a STENCIL block.
+/// A script in which pipeline `mark` sets the stencil of the left half, drawing to another
+/// attachment. Then `g` draws everything. Both have lines of a STENCIL block.
 fn stencilled(format: &str, mark: &str, then: &str, expect: &str) -> String {
     let buffers = format!("BUFFER stencil FORMAT {format}\nBUFFER other FORMAT R8G8B8A8_UNORM\n");
     let pipeline = format!("{OF_ALL}  BIND BUFFER stencil AS depth_stencil\n  STENCIL front_and_back\n    TEST on\n{then}\n  END\n");
@@ -133,7 +133,8 @@ fn stencils_are_tested_and_written_as_the_script_says() {
         assert_eq!(of(&text), [Decision::Holds, Decision::Holds], "{op}");
         assert_eq!(of(&text.replace(&format!("IDX 0 EQ {value}"), "IDX 0 EQ 77"))[0], Decision::Fails, "{op}");
     }
-    // Only the left half holds 5 where four bits are compared; the masks leave the others alone.
+    // Four bits are compared, and only the left half holds 5 in these. The masks leave the other
+    // bits alone.
     let mark = "    COMPARE_OP always\n    PASS_OP replace\n    REFERENCE 0xf5\n    WRITE_MASK 0x3f";
     let then = "    COMPARE_OP equal\n    REFERENCE 0x45\n    COMPARE_MASK 0x0f\n    FAIL_OP increment_and_clamp";
     for format in ["S8_UINT", "D16_UNORM_S8_UINT", "D24_UNORM_S8_UINT", "D32_SFLOAT_S8_UINT"] {
@@ -163,8 +164,8 @@ fn the_face_of_a_triangle_chooses_its_stencil_test_and_depths_its_operation() {
         let text = stencilled("D32_SFLOAT_S8_UINT", mark, depth, &format!("EXPECT stencil IDX 0 EQ {expected}"));
         text.replace("CLEAR g\n", &format!("CLEAR_DEPTH g {depth_value}\nCLEAR_STENCIL g 7\nCLEAR g\n"))
     };
-    // A texel is the depth, the stencil in the next byte, and nothing: 0.25 is 0x3e800000, 1
-    // 0x3f800000. `mark` tests too, with the same operations.
+    // A texel is the depth, then the stencil byte, then unused bytes: 0.25 is 0x3e800000 and 1 is
+    // 0x3f800000. `mark` tests with the same operations.
     assert_eq!(decisions(&text("0.25", "0x093e800000")), [Decision::Holds]);
     assert_eq!(decisions(&text("1", "0x053f800000")), [Decision::Holds]);
     assert_eq!(decisions(&text("1", "0x073f800000")), [Decision::Fails]);
@@ -195,7 +196,7 @@ fn a_device_is_not_asked_for_stencils_and_says_so() {
 
 #[test]
 fn packed_formats() {
-    // 16/31 and 512/1023 are exact; red is in the highest bits where it is named first.
+    // 16/31 and 512/1023 are exact. The component named first is in the highest bits.
     for (format, colour, texel, rgb) in [
         ("R5G6B5_UNORM_PACK16", "1 0 0.516129", 31 << 11 | 16u32, "255 0 132"),
         ("B5G6R5_UNORM_PACK16", "1 0 0.516129", 16 << 11 | 31, "255 0 132"),
@@ -210,12 +211,12 @@ fn packed_formats() {
         let text = script_of([PLAIN, PUSHED], format, &buffers, &pipeline, &format!("{DRAW_ALL}\n{expect}"));
         assert_eq!(decisions(&text), [Decision::Holds, Decision::Holds], "{format}");
         assert_eq!(decisions(&text.replace(&format!("EQ {texel}"), &format!("EQ {}", texel - 1)))[0], Decision::Fails, "{format}");
-        // What is printed is read as the same.
+        // The printed script reads back as the same script.
         let script = read(&text).expect("a script");
         let again = read(&script.print().expect("printable")).expect("a script");
         assert_eq!(again.buffers, read(&again.print().expect("printable")).expect("a script").buffers);
     }
-    // Half of 31 is rounded either way: the texel is one of several.
+    // Half of 31 may be rounded either way, so the texel is one of several.
     let buffers = "BUFFER colour DATA_TYPE vec4<float> DATA 0.5 0 0 1 END\n";
     let pipeline = format!("{OF_ALL}  BIND BUFFER colour AS push_constant\n");
     let text = |expect: &str| script_of([PLAIN, PUSHED], "R5G6B5_UNORM_PACK16", buffers, &pipeline, &format!("{DRAW_ALL}\n{expect}"));
@@ -227,7 +228,7 @@ fn packed_formats() {
     agrees(&exact, device.as_mut());
 }
 
-/// What is drawn to an attachment of a packed format is read as a texture of another draw.
+/// Planted bugs in packed formats, in a fetched texture and in a drawn attachment.
 #[test]
 fn planted_bugs_in_packed_formats_fail_the_scripts() {
     let fetches = Stage {
@@ -237,7 +238,7 @@ fn planted_bugs_in_packed_formats_fail_the_scripts() {
         body: "%loaded = OpLoad %image %texture\n%c = OpImageFetch %vec4 %loaded %at Lod %u0\nOpStore %colour %c",
         ..PLAIN
     };
-    // 5 bits of 16/31 are 132 of 255.
+    // In 5 bits, 16/31 is 132 of 255.
     let packed = "R5G6B5_UNORM_PACK16";
     let buffers = format!("BUFFER texture FORMAT {packed} WIDTH 2 HEIGHT 2 DATA 0 0 0 {} END\n", 31 << 11 | 16);
     let pipeline = format!("{OF_ALL}  BIND BUFFER texture AS sampled_image DESCRIPTOR_SET 0 BINDING 0\n");
@@ -245,7 +246,8 @@ fn planted_bugs_in_packed_formats_fail_the_scripts() {
     let text = script_of([PLAIN, fetches], "R8G8B8A8_UNORM", &buffers, &pipeline, &commands);
     let images = image::Rules { unpack: |_, width, code| code as f64 / (1u64 << width) as f64, ..image::Rules::default() };
     fails_with(&text, Calculator { images, ..Calculator::default() });
-    // The components lie the other way round, of what is read and of what is drawn.
+    // A planted bug: the order of components is reversed, in a texture that is read and in an
+    // attachment that is drawn.
     let drawn = "EXPECT target IDX 0 EQ 0xf800";
     for text in [text, script_of([PLAIN, RED], packed, "", OF_ALL, &format!("{DRAW_ALL}\n{drawn}"))] {
         let (right, other) = (script(&text), script(&text.replace(packed, "B5G6R5_UNORM_PACK16")));
@@ -270,7 +272,7 @@ fn states_are_printed_as_they_are_read() {
     }
 }
 
-/// Points of a size at places in normalized device coordinates.
+/// Points of a size at positions in normalized device coordinates.
 fn points(size: &str, at: &str, expect: &str) -> String {
     let vertex = Stage {
         interface: "%size",
@@ -285,12 +287,12 @@ fn points(size: &str, at: &str, expect: &str) -> String {
 
 #[test]
 fn points_are_squares_around_their_vertices() {
-    // Pixel (1, 2) has its centre at (1.5, 2.5); the corner of pixels (5, 5) and (6, 6) is (6, 6).
+    // Pixel (1, 2) has its centre at (1.5, 2.5). Pixels (5, 5) and (6, 6) share the corner (6, 6).
     let one = points("1", "-0.625 -0.375 0.5 1", "EXPECT target IDX 1 2 SIZE 1 1 EQ_RGBA 255 0 0 255");
     let others = "EXPECT target IDX 0 0 SIZE 8 2 EQ_RGBA 0 0 0 0\nEXPECT target IDX 2 2 SIZE 6 1 EQ_RGBA 0 0 0 0\n\
                   EXPECT target IDX 0 3 SIZE 8 5 EQ_RGBA 0 0 0 0";
     assert_eq!(decisions(&format!("{one}{others}\n")), [Decision::Holds; 4]);
-    // Planted: the centre of a pixel is its corner.
+    // A planted bug: the centre of a pixel is its corner.
     let raster = raster::Rules { centre: |pixel, sub_pixels| pixel * sub_pixels, ..raster::Rules::default() };
     assert!(!holds(&script(&one), &Interpreter { raster, ..Interpreter::default() }));
     let two =
@@ -300,25 +302,25 @@ fn points_are_squares_around_their_vertices() {
         decisions(&two.replace("IDX 4 4 SIZE 1 1 EQ_RGBA 0 0 0 0", "IDX 4 4 SIZE 1 1 EQ_RGBA 255 0 0 255")),
         [Decision::Holds, Decision::Fails]
     );
-    // Two vertices are two points, of the same or of another pixel.
+    // Two vertices give two points, here in different pixels.
     let both = points(
         "1",
         "-0.625 -0.375 0.5 1 0.625 0.375 0.5 1",
         "EXPECT target IDX 1 2 SIZE 1 1 EQ_RGBA 255 0 0 255\nEXPECT target IDX 6 5 SIZE 1 1 EQ_RGBA 255 0 0 255",
     );
     assert_eq!(decisions(&both), [Decision::Holds; 2]);
-    // On the corner of four pixels a point of size 1 may cover any of them.
+    // A point of size 1 on the corner of four pixels may cover any of them.
     let corner =
         points("1", "0.5 0.5 0.5 1", "EXPECT target IDX 5 5 SIZE 1 1 EQ_RGBA 255 0 0 255\nEXPECT target IDX 3 3 SIZE 1 1 EQ_RGBA 0 0 0 0");
     assert_eq!(decisions(&corner), [Decision::Undecided, Decision::Holds]);
-    // Of a size between 2 and 3 the inner pixels are sure.
+    // A point with a size between 2 and 3 certainly covers the inner pixels.
     let between = points(
         "2.5",
         "0.5 0.5 0.5 1",
         "EXPECT target IDX 6 6 SIZE 1 1 EQ_RGBA 255 0 0 255\nEXPECT target IDX 7 7 SIZE 1 1 EQ_RGBA 0 0 0 0",
     );
     assert_eq!(decisions(&between), [Decision::Holds, Decision::Undecided]);
-    // Outside of the view volume it may be dropped, or its square be seen.
+    // A point outside of the view volume may be dropped, or part of its square may be visible.
     let outside =
         points("4", "1.125 0.5 0.5 1", "EXPECT target IDX 7 5 SIZE 1 1 EQ_RGBA 0 0 0 0\nEXPECT target IDX 0 0 SIZE 4 8 EQ_RGBA 0 0 0 0");
     assert_eq!(decisions(&outside), [Decision::Undecided, Decision::Holds]);

@@ -1,4 +1,5 @@
-//! Scripts that draw, on the interpreter and beside it on a device: 8 by 8 pixels, hand-computed.
+//! Scripts that draw 8 by 8 pixels, on the interpreter and on a device. The expectations are
+//! computed by hand.
 
 use pretty_assertions::assert_eq;
 use smallstep::amber::{Decision, Initial};
@@ -13,7 +14,7 @@ use crate::common::STAGE_TYPES;
 use crate::images::without_actions;
 use crate::{decisions, device, holds, legs, played, played_on, script};
 
-/// What a stage has beyond its `%main`: interface, decorations, variables, and the body.
+/// The parts of a stage that a test chooses: interface, decorations, variables, and the body.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Stage<'t> {
     pub(crate) interface: &'t str,
@@ -22,8 +23,9 @@ pub(crate) struct Stage<'t> {
     pub(crate) body: &'t str,
 }
 
-/// Shaders `v` and `f`. The vertex stage passes `%at`, the attribute at location 0, on as the
-/// position; the fragment stage has `%colour` at location 0 if its own variables have none.
+/// The shaders `v` and `f`. The vertex stage stores `%at`, the attribute at location 0, as the
+/// position. The fragment stage has the output `%colour` at location 0, unless its own variables
+/// declare it.
 pub(crate) fn shaders(vertex: Stage<'_>, fragment: Stage<'_>) -> String {
     let own = fragment.variables.contains("%colour = ");
     let colour = if own { "" } else { "%colour = OpVariable %p_out_vec4 Output" };
@@ -68,11 +70,12 @@ END
     )
 }
 
-/// A triangle that covers all pixels, with no edge near a centre; and what a stage draws it by.
+/// A triangle that covers all pixels, with no edge near the centre of a pixel, and the command that
+/// draws it.
 pub(crate) const ALL: &str = "BUFFER all DATA_TYPE vec4<float> DATA -1 -1 0.5 1 3 -1 0.5 1 -1 3 0.5 1 END\n";
 pub(crate) const DRAW_ALL: &str = "RUN g DRAW_ARRAY AS TRIANGLE_LIST";
 
-/// A script with a pipeline `g` over a target of that format.
+/// A script with a pipeline `g` whose target has that format.
 pub(crate) fn script_of(stages: [Stage<'_>; 2], format: &str, buffers: &str, pipeline: &str, commands: &str) -> String {
     format!(
         "{}BUFFER target FORMAT {format}\n{ALL}{buffers}PIPELINE graphics g\n  ATTACH v\n  ATTACH f\n  FRAMEBUFFER_SIZE 8 8\n  \
@@ -85,8 +88,8 @@ pub(crate) const PLAIN: Stage<'static> = Stage { interface: "", decorations: "",
 pub(crate) const RED: Stage<'static> = Stage { body: "OpStore %colour %red", ..PLAIN };
 pub(crate) const OF_ALL: &str = "  VERTEX_DATA all LOCATION 0\n";
 
-/// Every component is decided on the interpreter, its expectations hold, and a
-/// device shows the same.
+/// Requires that the interpreter decides every component, that the expectations hold, and that a
+/// device shows the same. Returns the legs.
 #[track_caller]
 pub(crate) fn agrees(text: &str, device: Option<&mut Device>) -> Vec<Leg> {
     let legs = legs(text, &Interpreter::default(), device);
@@ -97,7 +100,8 @@ pub(crate) fn agrees(text: &str, device: Option<&mut Device>) -> Vec<Leg> {
     legs
 }
 
-/// The same, and other expectations fail on both.
+/// Requires [`agrees`]. With `wrong` in place of `right`, the expectations must fail on the
+/// interpreter and on the device.
 #[track_caller]
 pub(crate) fn agrees_and_not(text: &str, right: &str, wrong: &str, mut device: Option<&mut Device>) {
     agrees(text, device.as_deref_mut());
@@ -108,7 +112,7 @@ pub(crate) fn agrees_and_not(text: &str, right: &str, wrong: &str, mut device: O
     }
 }
 
-/// The colour at location 1 goes on flat.
+/// The vertex stage passes the colour at location 1 on. The fragment stage takes it flat.
 const PASSES_COLOUR: Stage<'static> = Stage {
     interface: "%in_colour %out_colour",
     decorations: "OpDecorate %in_colour Location 1\nOpDecorate %out_colour Location 1\nOpDecorate %out_colour Flat",
@@ -125,7 +129,7 @@ const TAKES_COLOUR: Stage<'static> = Stage {
 #[test]
 fn attributes_and_indices() {
     let mut device = device();
-    // The provoking vertex is the first: green by the indices, red without.
+    // The first vertex is the provoking vertex: green with the indices, red without.
     let buffers = "BUFFER colours DATA_TYPE R8G8B8A8_UNORM DATA 255 0 0 255 0 255 0 255 0 0 255 255 END\nBUFFER order DATA_TYPE uint16 DATA 1 2 0 END\n";
     let pipeline = format!("{OF_ALL}  VERTEX_DATA colours LOCATION 1\n");
     let expect = "EXPECT target IDX 0 0 SIZE 8 8 EQ_RGBA 255 0 0 255";
@@ -136,7 +140,7 @@ fn attributes_and_indices() {
     for width in ["uint8", "uint16", "uint32"] {
         let indexed = indexed.replace("uint16", width).replace("EQ_RGBA 255 0 0", "EQ_RGBA 0 255 0");
         agrees_and_not(&indexed, "EQ_RGBA 0 255 0", "EQ_RGBA 255 0 0", device.as_mut());
-        // Planted: what a reader would see that takes the highest index first.
+        // A planted bug: the indices as they appear to a reader that takes the last index first.
         let mut wrong = script(&indexed);
         assert!(holds(&wrong, &Interpreter::default()));
         let order = wrong.buffers.iter_mut().find(|buffer| buffer.name == "order").expect("the indices");
@@ -148,8 +152,8 @@ fn attributes_and_indices() {
 #[test]
 fn instances() {
     let mut device = device();
-    // Corners of the left half; instance 1 is moved to the right half by x of its colour attribute,
-    // which is 1.
+    // The vertices are the corners of the left half. Instance 1 moves to the right half, since the
+    // red of its colour attribute is 1.
     let vertex = Stage {
         body: "%c = OpLoad %vec4 %in_colour\nOpStore %out_colour %c
 %shift = OpCompositeExtract %float %c 0\n%x = OpCompositeExtract %float %at 0\n%sum = OpFAdd %float %x %shift
@@ -164,12 +168,12 @@ EXPECT target IDX 0 0 SIZE 4 8 EQ_RGBA 0 255 0 255
 EXPECT target IDX 4 0 SIZE 4 8 EQ_RGBA 255 0 0 255";
     let text = script_of([vertex, TAKES_COLOUR], "B8G8R8A8_UNORM", buffers, pipeline, commands);
     agrees_and_not(&text, "IDX 0 0 SIZE 4 8", "IDX 0 0 SIZE 5 8", device.as_mut());
-    // Planted: all triangles of the strip are its first.
+    // A planted bug: every triangle of the strip is the first.
     let raster = raster::Rules { assemble: |topology, _| topology.triangle(0), ..raster::Rules::default() };
     assert!(!holds(&script(&text), &Interpreter { raster, ..Interpreter::default() }));
 }
 
-/// A colour from push constants.
+/// A fragment stage whose colour comes from push constants.
 pub(crate) const PUSHED: Stage<'static> = Stage {
     interface: "",
     decorations: "OpMemberDecorate %block 0 Offset 0\nOpDecorate %block Block",
@@ -202,7 +206,8 @@ BUFFER blue DATA_TYPE vec4<float> DATA 0 0 1 1 END\n";
     let pipeline = format!(
         "{OF_ALL}  BIND BUFFER green AS push_constant\n  BIND BUFFER depth AS depth_stencil\n  DEPTH\n    TEST on\n    WRITE on\n    COMPARE_OP less\n  END\n"
     );
-    // All at 0.5, then the left half nearer, then all farther.
+    // A draw of everything at depth 0.5, then a nearer left half, then a farther draw
+    // of everything.
     let more =
         "DERIVE_PIPELINE left FROM g\n  VIEWPORT 0 0 SIZE 4 8\n  VERTEX_DATA near LOCATION 0\n  BIND BUFFER red AS push_constant\nEND
 DERIVE_PIPELINE behind FROM g\n  VERTEX_DATA far LOCATION 0\n  BIND BUFFER blue AS push_constant\nEND";
@@ -211,16 +216,16 @@ DERIVE_PIPELINE behind FROM g\n  VERTEX_DATA far LOCATION 0\n  BIND BUFFER blue 
 EXPECT target IDX 0 0 SIZE 4 8 EQ_RGBA 255 0 0 255\nEXPECT target IDX 4 0 SIZE 4 8 EQ_RGBA 0 255 0 255"
     );
     let text = script_of([PLAIN, PUSHED], "R8G8B8A8_UNORM", buffers, &pipeline, &commands);
-    // The depths that are stored were interpolated, for which no precision is stated; the colours
+    // The stored depths are interpolated, and no precision is stated for interpolation. The colours
     // are decided all the same.
     let both = legs(&text, &Interpreter::default(), device.as_mut());
     assert_eq!(both[0].verdict, Verdict::Agree);
     for leg in &both[1..] {
         assert!(matches!(&leg.verdict, Verdict::Undecided(why) if why.contains("256 bytes of depth are not decided")), "{leg:?}");
-        // After four commands, of 512 bytes 256 are left alone.
+        // After each of four commands, 256 of 512 bytes are not compared.
         assert_eq!((leg.compared.expectations, leg.compared.bytes, leg.compared.left), (2, 1216, 1024), "{leg:?}");
     }
-    // Without the test the last one is in front.
+    // Without the depth test, the last draw is in front.
     let off = text.replace("TEST on", "TEST off").replace("EQ_RGBA 255 0 0 255", "EQ_RGBA 0 0 255 255");
     agrees(&off.replace("EQ_RGBA 0 255 0 255", "EQ_RGBA 0 0 255 255"), device.as_mut());
     let greater = text.replace("COMPARE_OP less", "COMPARE_OP greater").replace("CLEAR g", "CLEAR_DEPTH g 0\nCLEAR g");
@@ -230,8 +235,8 @@ EXPECT target IDX 0 0 SIZE 4 8 EQ_RGBA 255 0 0 255\nEXPECT target IDX 4 0 SIZE 4
     );
 }
 
-/// Draws red at depth 0.5 over green and a cleared depth, under a DEPTH block,
-/// and expects one colour.
+/// A script that draws red at depth 0.5 over green and a cleared depth, with a DEPTH block, and
+/// expects one colour.
 fn with_depth(format: &str, cleared: &str, block: &str, colour: &str) -> String {
     let buffers = format!("BUFFER depth FORMAT {format}\n");
     let pipeline = format!("{OF_ALL}  BIND BUFFER depth AS depth_stencil\n  DEPTH\n{block}  END\n");
@@ -250,8 +255,8 @@ fn depth_bounds_are_of_the_stored_depth() {
     for (bounds, colour) in
         [("0 max 0.25", DRAWN), ("0.25 max 1", DRAWN), ("0.26 max 1", CLEARED), ("0 max 0.24", CLEARED), ("0.5 max 0", CLEARED)]
     {
-        // Of the depth that is stored, and not of the fragment's 0.5; with the test off too, which
-        // lets pass and stores nothing.
+        // The bounds test uses the stored depth and not the fragment's 0.5. It applies with the
+        // depth test off, too. Such a test passes everything and stores nothing.
         for test in ["TEST off", "TEST on\n    WRITE off\n    COMPARE_OP always", "TEST on\n    COMPARE_OP greater"] {
             let text = with_depth("D32_SFLOAT", "0.25", &format!("    {test}\n    BOUNDS min {bounds}\n"), colour);
             assert_eq!(decisions(&text), [Decision::Holds], "{text}");
@@ -264,7 +269,7 @@ fn depth_bounds_are_of_the_stored_depth() {
     for leg in legs(&text, &Interpreter::default(), device.as_mut()).iter().skip(1) {
         assert!(matches!(&leg.verdict, Verdict::Unchecked(why) if why.contains("depth bounds")), "{:?}", leg.verdict);
     }
-    // A device may round a bound to a code beside it, but not 0 and 1, which are codes.
+    // A device may round a bound to a neighbouring code. It may not round 0 and 1, which are codes.
     for (bounds, decision) in [
         ("0 max 1", Decision::Holds),
         ("1 max 1", Decision::Holds),
@@ -285,7 +290,7 @@ fn a_depth_bias_moves_depths() {
     let bias = |cleared: &str, bias: &str, colour: &str| {
         with_depth("D32_SFLOAT", cleared, &format!("    TEST on\n    COMPARE_OP less\n    BIAS {bias}\n"), colour)
     };
-    // Between 0.5 and 1 the greatest exponent is -1, so that 2^20 units of 2^-24 are 1/16.
+    // Between 0.5 and 1 the greatest exponent is -1, so 2^20 units of 2^-24 are 1/16.
     for (cleared, factors, colour) in [
         ("0.45", "constant -1048576 clamp 0 slope 0", DRAWN),
         ("0.43", "constant -1048576 clamp 0 slope 0", CLEARED),
@@ -296,13 +301,13 @@ fn a_depth_bias_moves_depths() {
         ("0.505", "constant 1048576 clamp 0.01 slope 0", CLEARED),
         // The clamp bounds one side only.
         ("0.45", "constant -1048576 clamp 0.01 slope 0", DRAWN),
-        // A triangle without a slope.
+        // The triangle has no slope.
         ("0.45", "constant 0 clamp 0 slope -100", CLEARED),
     ] {
         agrees(&bias(cleared, factors, colour), device.as_mut());
     }
     agrees_and_not(&bias("0.45", "constant -1048576 clamp 0 slope 0", DRAWN), "constant -1048576", "constant -524288", device.as_mut());
-    // Depths from 0.25 by 1/32 a column.
+    // The depth starts at 0.25 and grows by 1/32 per column.
     let sloped = |slope: &str, columns: &str| {
         let text = bias("0.2", &format!("constant 0 clamp 0 slope {slope}"), DRAWN);
         let text = text.replace(ALL, "BUFFER all DATA_TYPE vec4<float> DATA -1 -1 0.25 1 3 -1 0.75 1 -1 3 0.25 1 END\n");
@@ -311,17 +316,17 @@ fn a_depth_bias_moves_depths() {
     agrees_and_not(&sloped("-4", "2"), "SIZE 2 8", "SIZE 3 8", device.as_mut());
     agrees_and_not(&sloped("-5", "3"), "slope -5", "slope -4", device.as_mut());
     assert_eq!(decisions(&sloped("4", "1")), [Decision::Fails]);
-    // What a depth format of integers resolves is the device's own: 20,000 units are anything up to
-    // 0.61, and past 1 nothing is said.
+    // The resolution of an integer depth format is the device's choice. 20,000 units may be
+    // anything up to 0.61, and a depth beyond 1 is unspecified.
     let fixed = |factors: &str| decisions(&bias("1", factors, DRAWN).replace("D32_SFLOAT", "D16_UNORM"))[0];
     let of = ["constant 10000 clamp 0 slope 0", "constant 20000 clamp 0 slope 0", "constant 20000 clamp 0.4 slope 0"];
     assert_eq!(of.map(fixed), [Decision::Holds, Decision::Undecided, Decision::Holds]);
-    // A planted bug: the clamp is forgotten.
+    // A planted bug: the clamp is ignored.
     let planted = raster::Rules { depth_bias: |slope, constant, _| slope + constant, ..raster::Rules::default() };
     let clamped = bias("0.45", "constant -1048576 clamp -0.01 slope 0", CLEARED);
     let (expected, _) = played_on(&clamped, &Interpreter { raster: planted, ..Interpreter::default() });
     assert_eq!(expected[0].0, Decision::Fails);
-    // wgpu has whole numbers of units only.
+    // wgpu takes only an integer number of units.
     for leg in legs(&bias("0.45", "constant -1048576.5 clamp 0 slope 0", DRAWN), &Interpreter::default(), device.as_mut()).iter().skip(1) {
         assert!(matches!(&leg.verdict, Verdict::Unchecked(why) if why.contains("wgpu's is an integer")), "{:?}", leg.verdict);
     }
@@ -335,11 +340,11 @@ fn attachments_typed_by_data_type() {
     for shape in ["SIZE 64", "WIDTH 8 HEIGHT 8"] {
         let text = formatted.replace("target FORMAT R32_SFLOAT", &format!("target DATA_TYPE float {shape} FILL 3"));
         agrees_and_not(&text, "EQ 0.5", "EQ 3", device.as_mut());
-        // What is not drawn keeps what DATA_TYPE says it holds.
+        // Pixels without a draw keep the contents that DATA_TYPE declares.
         agrees(&text.replace(&format!("{DRAW_ALL}\n"), "").replace("EQ 0.5", "EQ 3"), device.as_mut());
     }
-    // Two components: the texel of 8 bytes at (7, 3) ends where that of 4 bytes at (7, 7) did; the
-    // stage writes the first.
+    // Two components, of which the stage writes the first. The texel of 8 bytes at (7, 3) ends
+    // where the texel of 4 bytes at (7, 7) ended.
     let wide = formatted.replace("target FORMAT R32_SFLOAT", "target DATA_TYPE vec2<float> SIZE 64 FILL 3").replace("IDX 252", "IDX 248");
     assert_eq!(decisions(&wide), [Decision::Holds]);
     assert_eq!(decisions(&wide.replace("IDX 248", "IDX 252")), [Decision::Undefined]);
@@ -365,7 +370,7 @@ fn rectangles_are_culled_by_their_winding() {
         agrees(&text(state, colour), device.as_mut());
         agrees(&text(state, colour).replace("DRAW_RECT POS 0 0 SIZE 8 8", "DRAW_GRID POS 0 0 SIZE 8 8 CELLS 2 4"), device.as_mut());
     }
-    // wgpu has no name for that.
+    // wgpu cannot cull both faces.
     assert_eq!(decisions(&text("  CULL_MODE front_and_back\n", cleared)), [Decision::Holds]);
 }
 
@@ -390,7 +395,8 @@ fn fractions_are_sets_and_floats_and_integers_exact() {
     let grey = Stage { body: "OpStore %colour %grey", ..PLAIN };
     let expect = "EXPECT target IDX 0 0 SIZE 8 8 EQ_RGB 128 128 128 TOLERANCE 0.004";
     let text = script_of([PLAIN, grey], "R8G8B8A8_UNORM", "", OF_ALL, &format!("{DRAW_ALL}\n{expect}"));
-    // Three of four components are 127 or 128, in each of 64 texels, after the RUN and at the end.
+    // In each of 64 texels, three of four components are 127 or 128. They are compared after the
+    // RUN and at the end.
     for leg in agrees(&text, device.as_mut()).iter().skip(1) {
         assert_eq!(leg.compared.one_of, 2 * 3 * 64);
     }
@@ -409,7 +415,7 @@ fn fractions_are_sets_and_floats_and_integers_exact() {
     }
     let (decided, end) = played(&text.replace(expect, "EXPECT target IDX 0 EQ 128"));
     assert!(end.is_none() && decided[0].1.contains("rounds to the format R8G8B8A8_UNORM"), "{decided:?}");
-    // Where an open branch chooses the colour, it is not rounding that leaves two values.
+    // If an undecided branch chooses the colour, the two possible values do not come from rounding.
     let body = "%u = OpFDiv %float %half %half\n%c = OpFOrdLessThan %bool %u %f1\n%v = OpSelect %float %c %f1 %f0\n\
                 %x = OpCompositeConstruct %vec4 %v %v %v %f1\nOpStore %colour %x";
     let chosen =
@@ -437,12 +443,12 @@ fn what_is_interpolated_is_compared_as_far_as_it_is_decided() {
     let text = script_of([vertex, fragment], "R8G8B8A8_UNORM", buffers, &pipeline, &format!("{DRAW_ALL}\nEXPECT target IDX 0 LE 255"));
     for leg in legs(&text, &Interpreter::default(), device.as_mut()) {
         assert_eq!(leg.verdict, Verdict::Agree, "{}", leg.name);
-        // What is interpolated is a set, of which a component is a few codes.
+        // An interpolated value is a set, and a stored component is one of a few codes.
         assert!(!leg.device || leg.compared.one_of > 0, "{}: {:?}", leg.name, leg.compared);
     }
 }
 
-/// `%x` and `%y`, the pixel's coordinates as integers.
+/// Computes `%x` and `%y`, the pixel's coordinates, as integers.
 const COORDINATES: &str =
     "%place = OpLoad %vec4 %coordinate\n%fx = OpCompositeExtract %float %place 0\n%fy = OpCompositeExtract %float %place 1
 %x = OpConvertFToU %uint %fx\n%y = OpConvertFToU %uint %fy";
@@ -465,7 +471,7 @@ fn discard_and_derivatives() {
     );
     let text = script_of([PLAIN, Stage { body: &body, ..COORDINATE }], "R8G8B8A8_UNORM", "", OF_ALL, &commands);
     agrees_and_not(&text, "IDX 4 0 SIZE 4 8", "IDX 3 0 SIZE 4 8", device.as_mut());
-    // The same by OpTerminateInvocation, which a device runs if it has that.
+    // The same with OpTerminateInvocation, which a device runs if it supports it.
     let (head, fragment) = text.split_once("SHADER fragment").expect("a fragment stage");
     let extension = "OpCapability Shader\nOpExtension \"SPV_KHR_terminate_invocation\"";
     let fragment = fragment.replacen("OpCapability Shader", extension, 1).replace("OpKill", "OpTerminateInvocation");
@@ -479,7 +485,7 @@ fn discard_and_derivatives() {
             assert!(matches!(&legs[1].verdict, Verdict::Unchecked(why) if why.contains("SPV_KHR_terminate_invocation")), "{:?}", legs[1]);
         }
     }
-    // FragCoord grows by one from pixel to pixel.
+    // FragCoord grows by one per pixel.
     let body = format!("{COORDINATES}\n%d = OpDPdx %float %fx\n%c = OpCompositeConstruct %vec4 %d %f0 %f0 %f1\nOpStore %colour %c");
     let commands = format!("{DRAW_ALL}\nEXPECT target IDX 0 0 SIZE 8 8 EQ_RGBA 255 0 0 255");
     let text = script_of([PLAIN, Stage { body: &body, ..COORDINATE }], "R8G8B8A8_UNORM", "", OF_ALL, &commands);
@@ -516,7 +522,7 @@ OpDecorate %data DescriptorSet 1\nOpDecorate %data Binding 2",
     assert!(matches!(&end, Some(End::Invalid(why)) if why.contains("nothing is bound at descriptor set 1, binding 2")), "{end:?}");
 }
 
-/// The vertex stage stores for each vertex, once for each instance, at its own place.
+/// The vertex stage runs for each vertex of each instance, and stores to a place of its own.
 #[test]
 fn a_storage_buffer_that_the_vertex_stage_writes() {
     let mut device = device();
@@ -538,11 +544,11 @@ OpMemberDecorate %block 0 Offset 0\nOpDecorate %block Block\nOpDecorate %data De
     );
     let text = script_of([vertex, RED], "R8G8B8A8_UNORM", buffers, &pipeline, &commands);
     agrees_and_not(&text, "10 11 12 0 0", "10 11 13 0 0", device.as_mut());
-    // Planted: what vertices store is lost. The relation runs vertex stages of scripts.
+    // A planted bug: stores of vertices are lost. The relation runs the vertex stages of scripts.
     let mut interpreter = Interpreter::default();
     interpreter.engines.relation.rules = Rules::standard().replace(Rule::SpirvStore, lost_store);
     assert!(!holds(&script(&text), &interpreter));
-    // Two vertices that store at one place race.
+    // Two vertices that store to one place race.
     let (_, end) = played(&text.replace("OpIMul %uint %i %u3", "OpIMul %uint %i %u0"));
     assert!(matches!(&end, Some(End::Undefined { undefined, .. }) if undefined.ub == Ub::DataRace), "{end:?}");
 }
@@ -561,7 +567,7 @@ EXPECT target IDX 4 0 SIZE 4 8 EQ_RGBA 0 0 0 255 TOLERANCE 0.008
 EXPECT target IDX 4 0 SIZE 4 8 EQ_RGBA 0 0 0 255";
     let text = script_of([PLAIN, RED], "R8G8B8A8_SNORM", "", "", commands);
     assert_eq!(decisions(&text), [Decision::Holds, Decision::Holds, Decision::Undecided]);
-    // A fragment stage that writes no output leaves what no device agrees on.
+    // If a fragment stage writes no output, the colour is undefined.
     let nothing = script_of([PLAIN, PLAIN], "R8G8B8A8_UNORM", "", OF_ALL, &format!("{DRAW_ALL}\nEXPECT target IDX 0 EQ 0"));
     assert_eq!(decisions(&nothing), [Decision::Undefined]);
 }
@@ -587,7 +593,7 @@ fn a_planted_bug_of_rasterisation_is_told_by_its_texel() {
     let (side, buffer, element, expected, found) = told(mirrored, &left_half());
     assert_eq!((side, buffer.as_str(), element.as_str()), (Side::Interpreter, "target", "texel (0, 0), red"));
     assert_eq!((expected.as_str(), found.as_str()), ("0 (0x00)", "255 (0xff)"));
-    // A pixel to the right and down, whichever way the viewport goes.
+    // The picture moves by a pixel to the right and down, whatever the direction of the viewport.
     let moved = raster::Rules { viewport: |x, extent, centre| x * (extent / 2.0) + centre + 1.0, ..rules };
     assert_eq!(told(moved, &left_half()).2, "texel (0, 0), red");
     let front = raster::Rules { front: |area, front| !(raster::Rules::default().front)(area, front), ..rules };
@@ -640,8 +646,8 @@ fn images_of_compute_pipelines() {
     assert!(matches!(&end, Some(End::Invalid(why)) if why.contains("is a storage image, and what line")), "{end:?}");
 }
 
-/// A fragment stage that computes `%v` of 2.5 and 1.5, and is red where `%c` holds, otherwise
-/// yellow. No float controls are declared.
+/// A fragment stage that computes `%v` from 2.5 and 1.5. It writes red if `%c` holds, otherwise
+/// yellow. It declares no float controls.
 fn chosen_by(value: &str, condition: &str, limit: &str) -> String {
     let variables = format!(
         "%a = OpConstant %float 2.5\n%b = OpConstant %float 1.5\n%three = OpConstant %float 3\n%limit = OpConstant %float {limit}\n\
@@ -704,14 +710,14 @@ fn choices_and_selections_by_what_is_decided_are_decided() {
         (format!("{root}%is = OpFOrdGreaterThan %bool %w %f1\n%v = OpSelect %float %is %a %b"), "2.5", Decision::Holds),
         (format!("{root}%is = OpIsNan %bool %w\n%v = OpSelect %float %is %a %b"), "1.5", Decision::Holds),
     ] {
-        // The label of the branch has the name of the selection's condition.
+        // The label of the branch has the same name as the condition of the selection.
         let value = value.replace("%is ", "%greater ");
         assert_eq!(decisions(&chosen_by(&value, equal, limit)), [decision], "{value}");
     }
 }
 
-/// A script that draws `middle` by one fragment stage, and `target` by one that fetches each texel
-/// of it. `%x` is the column.
+/// A script that draws `middle` with one fragment stage, and `target` with another that fetches
+/// each texel of `middle`. `%x` is the column.
 fn drawn_and_fetched(format: &str, body: &str, commands: &str) -> String {
     let first = Stage {
         interface: "%coordinate",
@@ -742,14 +748,14 @@ fn drawn_and_fetched(format: &str, body: &str, commands: &str) -> String {
 
 #[test]
 fn a_doubtful_texel_makes_doubtful_what_it_is_read_for() {
-    // Of tan 1e9 nothing is known, and it is in column 0 alone.
+    // Nothing is known about tan 1e9. It occurs only in column 0.
     let body = "%tan = OpExtInst %float %glsl Tan %big\n%is_first = OpFOrdLessThan %bool %x %f1\n\
                 %v = OpSelect %float %is_first %tan %f0\n%c = OpCompositeConstruct %vec4 %v %f1 %f1 %f1\nOpStore %colour %c";
     let expect = "EXPECT target IDX 1 0 SIZE 7 8 EQ_RGBA 0 255 255 255\nEXPECT target IDX 0 0 SIZE 1 8 EQ_RGBA 0 255 255 255";
     for format in ["R32G32B32A32_SFLOAT", "R16G16B16A16_SFLOAT"] {
         let text = drawn_and_fetched(format, body, expect);
         assert_eq!(decisions(&text), [Decision::Holds, Decision::Undecided], "{format}");
-        // The known texels are no others.
+        // The known texels have no other value.
         let wrong = text.replacen("EQ_RGBA 0", "EQ_RGBA 100", 1);
         assert_eq!(decisions(&wrong)[0], Decision::Fails, "{format}");
     }
@@ -757,9 +763,10 @@ fn a_doubtful_texel_makes_doubtful_what_it_is_read_for() {
 
 #[test]
 fn a_texel_of_a_format_that_rounds_has_its_set() {
-    // 1/3 as 85/255, from 84.99… or 85.00…; read, it is 85/255 as a device divides.
+    // 1/3 is stored as 85/255, from 84.99… or 85.00…. When read, it is 85/255 as a
+    // device divides.
     let body = "%v = OpFDiv %float %f1 %three\n%c = OpCompositeConstruct %vec4 %v %v %half %f1\nOpStore %colour %c";
-    // A third of 127 is 42.33, for which no device stores 43; a half float is one of two.
+    // A third of 127 is 42.33, for which no device stores 43. A half float is one of two.
     for (format, near) in
         [("R8G8B8A8_UNORM", Decision::Holds), ("R8G8B8A8_SNORM", Decision::Fails), ("R16G16B16A16_SFLOAT", Decision::Undecided)]
     {

@@ -16,7 +16,7 @@ use smallstep_semantics::spirv::step::{self, Config, Env, Next, Rules};
 use crate::graphics::{DRAW_ALL, OF_ALL, PLAIN, Stage, agrees_and_not, script_of};
 use crate::{computing, decisions, device, fails_with, holds, script};
 
-/// A fragment stage that fetches a texel of an image of that dimension.
+/// A fragment stage that fetches a texel of an image of this dimension.
 fn fetching(dimension: &str, at: &str) -> (String, String) {
     let variables = format!(
         "%image = OpTypeImage %float {dimension} 0 0 0 1 Unknown\n%p_image = OpTypePointer UniformConstant %image\n\
@@ -66,8 +66,8 @@ fn images_of_one_and_of_three_dimensions() {
     }
 }
 
-/// A compute stage that stores in an image of one or of three dimensions what it fetches of
-/// another, and 5 more.
+/// A compute stage that fetches a texel of one image, adds 5 and stores it in another, with one or
+/// three dimensions.
 #[test]
 fn storage_images_of_one_and_of_three_dimensions() {
     let text = include_str!("scripts/images.amber");
@@ -86,7 +86,8 @@ fn storage_images_of_one_and_of_three_dimensions() {
         .replace("DIM_2D WIDTH 4 HEIGHT 4", "DIM_3D WIDTH 4 HEIGHT 2 DEPTH 2");
     for text in [row, box_] {
         agrees_and_not(&text, "IDX 60 EQ 20", "IDX 60 EQ 21", device.as_mut());
-        // Planted: the machine stores the components from behind, and the relation does not store.
+        // Planted bugs: the machine stores the components in reverse order, and the relation does
+        // not store.
         let mut interpreter = Interpreter { by: compute::Interpreter::Machine, ..Interpreter::default() };
         interpreter.engines.planted = Some(Arc::new(|parts| {
             parts.images.iter_mut().filter(|access| access.op == Op::ImageWrite).for_each(|access| access.value.reverse());
@@ -102,7 +103,7 @@ fn lost_texel<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     without_actions(step::image::image_write(env, config)?)
 }
 
-/// A step without what it does to what invocations share.
+/// A step without its actions on memory that invocations share.
 pub(crate) fn without_actions(next: Next<'_>) -> Option<Next<'_>> {
     match next {
         Next::Acts(config, _) => Some(Next::Config(config)),
@@ -110,8 +111,8 @@ pub(crate) fn without_actions(next: Next<'_>) -> Option<Next<'_>> {
     }
 }
 
-/// A fragment stage that samples an image of one or of three dimensions at level 0, by a sampler
-/// of these words.
+/// A fragment stage that samples an image of one or three dimensions at level 0. `sampler` has the
+/// options of its sampler.
 fn sampled(dimension: &str, declared: &str, at: &str, sampler: &str, colour: &str) -> String {
     let (type_, place) = match at.split_once(' ') {
         None => ("%float", format!("%at = OpConstant %float {at}")),
@@ -148,14 +149,14 @@ fn samples_of_one_and_of_three_dimensions() {
     let linear =
         "MAG_FILTER linear MIN_FILTER linear ADDRESS_MODE_U clamp_to_edge ADDRESS_MODE_V clamp_to_edge ADDRESS_MODE_W clamp_to_edge";
     for (text, colour, images) in [
-        // 1.3 is the place of 0.3 again, in texel 1.
+        // 1.3 repeats 0.3, which lies in texel 1.
         (
             sampled("1D", row, "1.3125", "ADDRESS_MODE_U repeat", "0 255 0 255"),
             "0 255 0 255",
             image::Rules { wrap: |_, i, size| AddressMode::ClampToEdge.wrap(i, size), ..right },
         ),
-        // 0.375 of two slices is a quarter of the way from the first to the second. The weights may
-        // have few bits.
+        // 0.375 in two slices is a quarter of the way from the first slice to the second. The
+        // weights may have few bits.
         (sampled("3D", slices, "0.5 0.5 0.375", linear, "191 0 64 255"), "191 0 64 255", image::Rules { depth: |c| [c, 1.0 - c], ..right }),
     ] {
         agrees_and_not(&text, &format!("EQ_RGBA {colour}"), "EQ_RGBA 255 255 255 0", device.as_mut());
@@ -210,7 +211,7 @@ fn a_dynamic_offset_is_added_to_that_of_the_descriptor() {
         read(&script.print().expect("printable")).expect("a script").pipelines[0].bindings[0].resource,
         script.pipelines[0].bindings[0].resource
     );
-    // Planted: one of the two offsets is forgotten.
+    // A planted bug: one of the two offsets is ignored.
     let both = read(&dynamic("OFFSET 256 DESCRIPTOR_OFFSET 128", 103)).expect("a script");
     assert!(holds(&both, &Interpreter::default()));
     for forgotten in [128, 256] {
@@ -219,7 +220,7 @@ fn a_dynamic_offset_is_added_to_that_of_the_descriptor() {
         range.offset -= forgotten;
         assert!(!holds(&wrong, &Interpreter::default()), "{forgotten}");
     }
-    // What is past the buffer is refused.
+    // A range beyond the buffer is refused.
     assert!(read(&dynamic("OFFSET 512", 7)).is_err());
     assert!(read(&dynamic("", 7)).is_err());
 }

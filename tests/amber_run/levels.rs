@@ -8,14 +8,14 @@ use smallstep_semantics::spirv::operation::Calculator;
 use crate::graphics::{DRAW_ALL, OF_ALL, PLAIN, PUSHED, Stage, agrees, agrees_and_not, script_of};
 use crate::{decisions, device, fails_with};
 
-/// 4 by 4 green texels, 2 by 2 red ones, and a blue one.
+/// Three levels: 4 by 4 green texels, 2 by 2 red texels, and a blue texel.
 const LEVELS: &str = "IMAGE texture FORMAT R8G8B8A8_UNORM MIP_LEVELS 3 DIM_2D WIDTH 4 HEIGHT 4 DATA
 0 255 0 255 0 255 0 255 0 255 0 255 0 255 0 255 0 255 0 255 0 255 0 255 0 255 0 255 0 255 0 255
 0 255 0 255 0 255 0 255 0 255 0 255 0 255 0 255 0 255 0 255 0 255 0 255 0 255 0 255 0 255 0 255
 255 0 0 255 255 0 0 255 255 0 0 255 255 0 0 255 0 0 255 255 END\n";
 const BOUND: &str = "  BIND BUFFER texture AS sampled_image DESCRIPTOR_SET 0 BINDING 0";
 
-/// What the fragment stage has of the image, beside what a test needs.
+/// The declarations of the image in the fragment stage.
 const IMAGE: &str = "%image = OpTypeImage %float 2D 0 0 0 1 Unknown
 %p_image = OpTypePointer UniformConstant %image
 %texture = OpVariable %p_image UniformConstant
@@ -24,7 +24,8 @@ const IMAGE: &str = "%image = OpTypeImage %float 2D 0 0 0 1 Unknown
 %corner = OpConstantComposite %ivec2 %i_0 %i_0
 %u_3 = OpConstant %uint 3";
 
-/// A script whose fragment stage does that with the image, bound by these lines.
+/// A script whose fragment stage reads the image with this body. `bound` has the lines that
+/// bind it.
 fn reading(variables: &str, body: &str, buffers: &str, bound: &str, commands: &str) -> String {
     let variables = format!("{IMAGE}\n{variables}");
     let body = format!("%loaded = OpLoad %image %texture\n{body}\nOpStore %colour %c");
@@ -53,7 +54,7 @@ fn a_fetch_is_of_the_level_that_it_names() {
     for (level, colour) in [("u0", "0 255 0"), ("u1", "255 0 0"), ("u2", "0 0 255")] {
         agrees_and_not(&fetching(level, BOUND, colour), &format!("EQ_RGBA {colour}"), "EQ_RGBA 9 9 9", device.as_mut());
     }
-    // Levels count from the one that is bound first.
+    // Levels are counted from the first bound level.
     for (level, colour) in [("u0", "255 0 0"), ("u1", "0 0 255")] {
         agrees_and_not(
             &fetching(level, &format!("{BOUND} BASE_MIP_LEVEL 1"), colour),
@@ -83,7 +84,7 @@ fn levels_that_nobody_gives_are_open() {
     assert!(matches!(open("u1"), Decision::Undecided | Decision::Undefined));
 }
 
-/// A sample at a level, by a sampler of these options.
+/// A script that samples at a level, with a sampler of these options.
 fn sampling(level: &str, options: &str, colour: &str) -> String {
     let variables = format!(
         "%sampler = OpTypeSampler\n%p_sampler = OpTypePointer UniformConstant %sampler\n%by = OpVariable %p_sampler UniformConstant
@@ -107,7 +108,7 @@ fn a_sample_is_of_the_levels_that_the_sampler_chooses() {
         ("1", "MAX_LOD 9", "255 0 0"),
         ("1.75", "MAX_LOD 9", "0 0 255"),
         ("1.25", "MAX_LOD 9", "255 0 0"),
-        // The greatest level of detail is 1 if nothing is said.
+        // The default of the greatest level of detail is 1.
         ("2", "", "255 0 0"),
         ("0", "MIN_LOD 2 MAX_LOD 9", "0 0 255"),
         ("1", "MAX_LOD 9 MIPMAP_MODE linear", "255 0 0"),
@@ -151,7 +152,7 @@ RUN large DRAW_ARRAY AS TRIANGLE_LIST\nEXPECT chain IDX 0 0 SIZE 8 8 EQ_RGBA 255
     assert_eq!(decided, [Decision::Holds, Decision::Fails, Decision::Holds, Decision::Holds, Decision::Fails]);
     let script = read(&text).expect("a script");
     assert_eq!(read(&script.print().expect("printable")).expect("a script").pipelines[1].colours, script.pipelines[1].colours);
-    // The size of the level is the framebuffer's.
+    // The size of the level must be that of the framebuffer.
     let wrong = read(&text.replace("FRAMEBUFFER_SIZE 4 4", "FRAMEBUFFER_SIZE 2 2")).expect_err("another size");
     assert!(wrong[0].to_string().contains("`chain` is 4 by 4, the framebuffer 8 by 8"), "{}", wrong[0]);
 }

@@ -1,8 +1,8 @@
-//! Amber scripts played: on the interpreter, on a device, one beside the other, from the command
-//! line, and written as vectors.
+//! Amber scripts: played on the interpreter, on a device, on both, from the command line, and
+//! written as vectors.
 //!
-//! Without a device the tests of one say that they did not run; with `SMALLSTEP_REQUIRE_DEVICE=1`
-//! they fail instead.
+//! Without a device, its tests say that they did not run. With `SMALLSTEP_REQUIRE_DEVICE=1` they
+//! fail instead.
 
 mod command;
 #[path = "../common/mod.rs"]
@@ -36,9 +36,9 @@ use smallstep::run::amber::{End, Engine, Interpreter, Leg, Modules, Options, Pla
 use smallstep_semantics::spirv::lockstep::Parts;
 use smallstep_semantics::spirv::operation::Calculator;
 
-/// Stores things at the words of a buffer at set 0, binding 0, which has 32-bit words, by one
-/// invocation; `%k0` to `%k7` are constants, `%f…` floats. `BODY` computes, and stores with `%p0`,
-/// `%p1`, `%p2`, `%p3`.
+/// A compute shader with one invocation and a buffer of 32-bit words at set 0, binding 0. `types`
+/// declares the type of a word, `%item`. `%k0` to `%k3` are constants, and `%p0` to `%p3` are
+/// pointers to the first words. `body` computes, and stores through these pointers.
 fn shader(types: &str, body: &str) -> String {
     format!(
         "SHADER compute shader SPIRV-ASM TARGET_ENV spv1.3
@@ -79,12 +79,12 @@ END
     )
 }
 
-/// Types of items that are words.
+/// The item type of integer buffers.
 const WORDS: &str = "%item = OpTypeInt 32 1";
-/// Types of items that are floats.
+/// The item type of float buffers.
 const FLOATS: &str = "%item = OpTypeFloat 32\n%three = OpConstant %item 3";
 
-/// A script of such a shader, over a buffer `data`.
+/// A script with such a shader and a buffer `data`.
 fn script_of(types: &str, body: &str, data: &str, commands: &str) -> String {
     format!(
         "#!amber\n{}BUFFER data {data}\nPIPELINE compute p\n  ATTACH shader\n  BIND BUFFER data AS storage DESCRIPTOR_SET 0 BINDING 0\nEND\n{commands}\n",
@@ -102,8 +102,8 @@ fn loaded(script: &Script) -> Modules {
     Modules::load("test.amber", script, &Options::default()).unwrap_or_else(|e| panic!("{}", e.text))
 }
 
-/// What a script comes to on an interpreter: each expectation in a word, and with what leaves it
-/// open; and how it ends early.
+/// Plays a script on an interpreter. Returns the decision of each expectation with its reason, and
+/// the early end if there is one.
 #[track_caller]
 fn played_on(text: &str, interpreter: &Interpreter) -> (Vec<(Decision, String)>, Option<End>) {
     played_script(&script(text), interpreter)
@@ -141,7 +141,7 @@ fn decisions(text: &str) -> Vec<Decision> {
     expected.into_iter().map(|(decision, _)| decision).collect()
 }
 
-/// Whether all that a script expects holds by an interpreter.
+/// Whether every expectation of a script holds on an interpreter.
 #[track_caller]
 fn holds(script: &Script, interpreter: &Interpreter) -> bool {
     let (expected, end) = played_script(script, interpreter);
@@ -149,8 +149,8 @@ fn holds(script: &Script, interpreter: &Interpreter) -> bool {
     end.is_none() && expected.iter().all(|(decision, _)| *decision == Decision::Holds)
 }
 
-/// The relation, or with `machine` the lockstep machine where it plays, with images and components
-/// of results as this calculator has them.
+/// The relation, or with `machine` the lockstep machine where it can play. The rules of images and
+/// the planted components are those of this calculator.
 fn computing(calculator: Calculator, machine: bool) -> Interpreter {
     let mut interpreter = Interpreter::default();
     let engines = &mut interpreter.engines;
@@ -163,7 +163,7 @@ fn computing(calculator: Calculator, machine: bool) -> Interpreter {
     interpreter
 }
 
-/// What a script expects holds by relation and machine, and by neither with that calculator.
+/// Requires that a script holds on relation and machine, and on neither with that calculator.
 #[track_caller]
 fn fails_with(text: &str, calculator: Calculator) {
     for machine in [false, true] {
@@ -181,12 +181,12 @@ fn legs(text: &str, interpreter: &Interpreter, device: Option<&mut Device>) -> V
     check(&script, &modules, interpreter, device.into_iter().collect())
 }
 
-/// The device, or None where there is none and none is required.
+/// The device. `None` if there is no device and none is required.
 fn device() -> Option<Device> {
     device_by(None)
 }
 
-/// The same, words reaching it by a route.
+/// The device, by this route.
 fn device_by(route: Option<Route>) -> Option<Device> {
     common::device::open(route, common::device::options())
 }

@@ -1,4 +1,4 @@
-//! What refuses a script before or at a RUN, by name; and shaders in GLSL.
+//! Scripts that are refused before or at a RUN, with the reason. Also shaders in GLSL.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn modules_are_refused_by_name_before_anything_runs() {
     refused(&SUM.replace("OpCapability Shader", "OpCapability Shader\nOpCapability Geometry"), Wrong::Unsupported, "Geometry");
     let glsl = "#!amber\nSHADER compute s GLSL\nvoid main() {}\nEND\nPIPELINE compute p\n  ATTACH s\nEND\nRUN p 1 1 1\n";
     refused(glsl, Wrong::Unsupported, "shader s is GLSL, and no compiler is given");
-    // A module that no command runs is not looked at.
+    // A module that no command runs is not loaded.
     let unused = SUM.replace("RUN sum 1 1 1\n", "").replace("EQ 36", "EQ 0").replace("%adds = OpULessThan", "%adds = OpNoSuchThing");
     assert_eq!(played(&unused).1, None);
 }
@@ -49,7 +49,7 @@ fn resources_that_do_not_fit_are_named_at_the_run() {
         + "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint Fragment %1 \"main\"\nOpExecutionMode %1 OriginUpperLeft\n"
         + "%2 = OpTypeVoid\n%3 = OpTypeFunction %2\n%1 = OpFunction %2 None %3\n%4 = OpLabel\nOpReturn\nOpFunctionEnd\nEND\n"
         + "PIPELINE graphics g\n  ATTACH v\n  ATTACH f\nEND\nRUN g DRAW_RECT POS 0 0 SIZE 250 250\n";
-    // To the attachment that no script sees.
+    // The draw has only an attachment that the script cannot see.
     assert_eq!(played(&draws).1, None);
 }
 
@@ -72,7 +72,7 @@ fn a_value_for_a_constant_that_is_not_there_changes_nothing() {
     assert_eq!(crate::decisions(&text), [smallstep::amber::Decision::Holds; 4]);
 }
 
-/// A shell command with that body; its arguments are the file, `-o` and the output.
+/// A shell command with this body. Its arguments are the input file, `-o` and the output file.
 fn command(folder: &std::path::Path, name: &str, body: &str) -> CompilerCommand {
     let path = folder.join(name);
     std::fs::write(&path, format!("{body}\n")).expect("written");
@@ -96,7 +96,7 @@ fn a_command_compiles_glsl() {
         let compile = |shader: &smallstep::amber::Shader| command.compile(shader);
         Modules::load("test.amber", &script, &Options { glsl: Some(&compile), lenient: false }).map(|_| ()).map_err(|e| e.text)
     };
-    // It is given the text, in a file whose ending says the stage, and where to write.
+    // The compiler gets the text in a file whose extension is the stage, and the output path.
     let copies = format!("case $1 in *.comp) ;; *) exit 3 ;; esac\ngrep -q 'the text' $1 && [ $2 = -o ] && cp {} $3", module.display());
     assert_eq!(load(&command(folder.path(), "copies", &copies)), Ok(()));
     for (name, body, said) in [

@@ -1,4 +1,4 @@
-//! A script on the interpreter: what holds, what fails, what is open, and what ends it.
+//! A script on the interpreter: expectations that hold, fail or are open, and early ends.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ fn numbers_that_are_read_bit_for_bit() {
     assert_eq!(of(copies, "DATA_TYPE float DATA 1 nan 1 1 END", "EQ nan"), [Fails]);
 }
 
-/// A uniform block of three words, of which the first is copied; twelve bytes are bound.
+/// A uniform block of three words, of which the first is copied. Twelve bytes are bound.
 const UNIFORM: &str = include_str!("scripts/uniform.amber");
 
 #[test]
@@ -63,7 +63,7 @@ fn a_uniform_range_may_be_shorter_than_its_block_if_the_tail_is_not_read() {
     agrees_on(UNIFORM, device.as_mut());
     let short = UNIFORM.replace("DESCRIPTOR_RANGE 12", "DESCRIPTOR_RANGE 4");
     agrees_on(&short, device.as_mut());
-    // What is bound moves, and so does what is read.
+    // The bound range moves, and the read moves with it.
     assert_eq!(decisions(&short.replace("DESCRIPTOR_OFFSET 0", "DESCRIPTOR_OFFSET 256")), [Fails]);
     let second = |text: &str| text.replace("%uniforms %u0", "%uniforms %u1").replace("EQ 7", "EQ 8");
     assert_eq!(decisions(&second(UNIFORM)), [Holds]);
@@ -71,13 +71,14 @@ fn a_uniform_range_may_be_shorter_than_its_block_if_the_tail_is_not_read() {
     let (expected, end) = played(&second(&short));
     let why = "the uniform buffer at 0.1 is read at byte 4, and what is bound of given has 4";
     assert!(expected.is_empty() && matches!(&end, Some(End::Invalid(what)) if what.contains(why)), "{end:?}");
-    // Even if it is never used; and so says each engine that knows what is read.
+    // A read beyond the range is invalid even if its value is unused. An engine that does not know
+    // what is read refuses a short range.
     let whole = short.replace("%from = OpAccessChain", "%all = OpLoad %block %uniforms\n%from = OpAccessChain");
     assert!(matches!(played(&whole).1, Some(End::Invalid(_))));
     let machine = Interpreter { by: compute::Interpreter::Machine, ..Interpreter::default() };
     assert!(matches!(played_on(&short, &machine).1, Some(End::Unsupported(what)) if what.contains("the reference does")));
     assert_eq!(played_on(UNIFORM, &machine).1, None);
-    // A storage buffer's length is known to a module, and nothing makes up what lies beyond.
+    // A module can query the length of a storage buffer, and nothing provides words beyond it.
     let storage = UNIFORM.replace("BUFFER data DATA_TYPE uint32 SIZE 3", "BUFFER data DATA_TYPE uint32 SIZE 1");
     assert!(matches!(&played(&storage).1, Some(End::Invalid(what)) if what.contains("needs 8 bytes")));
 }
@@ -95,7 +96,7 @@ fn undefined_behaviour_ends_the_script_at_its_line() {
     let Some(End::Undefined { undefined, report, .. }) = end else { panic!("{end:?}") };
     assert_eq!((expected.len(), undefined.ub.id()), (0, "spirv/data-race"));
     let run = 1 + RACE.lines().position(|line| line.starts_with("RUN ")).expect("it runs");
-    // The report names the line of the script where the instruction stands.
+    // The report names the script's line with the instruction.
     let at = report.lines().find_map(|line| line.trim().strip_prefix("at test.amber:")).expect("a place");
     let line = RACE.lines().nth(at.parse::<usize>().expect("a line") - 1).expect("a line of the script");
     assert!(line.contains("OpLoad") && report.ends_with(&format!("in RUN, line {run}")), "{line}\n{report}");
@@ -131,7 +132,7 @@ fn writing_again_decides_and_a_copy_takes_the_doubt_along() {
     assert!(expected[0].1.contains("buffer copy, IDX 4: any value, made at"), "{}", expected[0].1);
 }
 
-/// A third, which need not be correctly rounded, beside a sum that must be.
+/// A third, which need not be correctly rounded, beside a value that is exact.
 const THIRD: &str = "%a = OpLoad %item %p0\n%q = OpFDiv %item %a %three\nOpStore %p1 %q\nOpStore %p2 %a";
 
 #[test]
@@ -165,7 +166,7 @@ fn what_is_computed_of_open_bytes_is_not_known() {
          RUN again 1 1 1\nRUN p 1 1 1\nEXPECT other IDX 0 EQ 3\nEXPECT data IDX 0 EQ 8",
     );
     assert_eq!(decisions(&text), [Holds; 2]);
-    // Nothing is read: what was open stays so, with who made it.
+    // The RUN reads nothing, so an open word stays open. The record of its writer stays too.
     let undef = script_of(
         WORDS,
         STORES_UNDEF,
@@ -173,8 +174,7 @@ fn what_is_computed_of_open_bytes_is_not_known() {
         "RUN p 1 1 1\nRUN p 1 1 1\nEXPECT data IDX 0 EQ 5\nEXPECT data IDX 4 EQ 6",
     );
     assert_eq!(decisions(&undef), [Holds, Undefined]);
-    // One shader makes word 1 undefined where word 3 is 8, and copies word 1 to word 0
-    // where it is not.
+    // A shader makes word 1 undefined if word 3 is 8. Otherwise it copies word 1 to word 0.
     let conditional = "%w = OpLoad %item %p3\n%eight = OpIEqual %bool %w %n8\nOpSelectionMerge %end None\nOpBranchConditional %eight %make %copy\n\
                        %make = OpLabel\n%undef = OpUndef %item\nOpStore %p1 %undef\nOpBranch %end\n\
                        %copy = OpLabel\n%a = OpLoad %item %p1\nOpStore %p0 %a\nOpBranch %end\n%end = OpLabel";
@@ -248,8 +248,7 @@ EXPECT target IDX 0 0 SIZE 3 2 EQ_RGB 255 0 128
 EXPECT depth IDX 0 EQ 0.25 0.25 0.25 0.25 0.25 0.25
 EXPECT target IDX 2 1 SIZE 1 1 EQ_RGB 255 1 128
 ";
-    // 128 / 255 is no 32-bit float: which code a device stores is decided all the same only if it
-    // is exact, and 0 and 1 are.
+    // 128 / 255 is no 32-bit float, so the stored code may be undecided. 0 and 1 are exact.
     let decisions = decisions(text);
     assert_eq!((decisions[0], decisions[1], decisions[2]), (Holds, Holds, Holds));
     assert!(matches!(decisions[3], Holds | Undecided), "{decisions:?}");
@@ -267,7 +266,7 @@ fn vkscript_writes_between_dispatches() {
     assert_eq!(decisions(&text), [Holds, Holds, Fails]);
 }
 
-/// The property of the fuzz target, over mutated scripts that run.
+/// The property of the fuzz target, for mutated scripts that run.
 #[test]
 fn any_script_is_played_or_refused() {
     use smallstep::generate::Random;
@@ -296,7 +295,7 @@ fn any_script_is_played_or_refused() {
     }
 }
 
-/// The buffers of a script when it has ended, and how it ended early.
+/// The buffers after a script, and its early end if there is one.
 fn left_by(text: &str, interpreter: &Interpreter) -> (Vec<Contents>, Option<End>) {
     let script = script(text);
     let modules = loaded(&script);
@@ -310,9 +309,10 @@ fn left_by(text: &str, interpreter: &Interpreter) -> (Vec<Contents>, Option<End>
     (player.buffers.0.clone(), None)
 }
 
-/// Compute shaders with floats run on the machine, with what other devices may show, and leave what
-/// the reference leaves: after RUNs that are given sets, on ways through open branches, beside
-/// integers, and where only the reference can tell. A machine that is wrong is found.
+/// Compute shaders with floats run on the machine over sets, and leave the same buffers as on the
+/// reference interpreter. This holds after RUNs with sets as input, through undecided branches,
+/// beside integers, and where only the reference interpreter can decide. A planted bug in the
+/// machine is found.
 #[test]
 fn the_machine_leaves_what_the_reference_leaves() {
     let data = "DATA_TYPE float DATA 1 0.5 0.25 7 END";

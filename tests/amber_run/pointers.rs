@@ -10,9 +10,9 @@ use smallstep_semantics::spirv::step::{Config, Env, Next, Rules, pointer};
 
 use crate::{decisions, device, legs, played, played_on};
 
-/// Each of four invocations goes on within a buffer by its own number of words, through
-/// a pointer that a loop counts on and a variable holds. Then the invocations turn a Workgroup
-/// array around by a pointer that goes backwards, and what each finds is added.
+/// Each of four invocations advances in a buffer by its own number of words. A loop advances the
+/// pointer, and a variable holds it. Then the invocations reverse a Workgroup array through a
+/// pointer that goes backwards. Each adds the word that it finds.
 const SCRIPT: &str = include_str!("scripts/pointers.amber");
 
 #[test]
@@ -27,7 +27,7 @@ fn the_script_holds_by_both_engines() {
     assert!(played_on(SCRIPT, &relation).0.iter().all(|(decision, _)| *decision == Decision::Holds));
 }
 
-/// OpSelect takes the other pointer; OpPtrAccessChain goes nowhere.
+/// Planted bugs: OpSelect takes the other pointer, and OpPtrAccessChain does not move.
 fn other_way<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let Next::Config(mut next) = pointer::select_pointer(env, config)? else { return None };
     let i = config.code.first()?;
@@ -62,7 +62,7 @@ fn planted_bugs_fail_the_script() {
     assert!(fails(&interpreter), "the machine's pointers stay where they are");
 }
 
-/// Past its end there is nothing.
+/// A pointer that advances past the end points to nothing.
 #[test]
 fn one_link_too_many_is_undefined_behaviour() {
     let (_, end) = played(&SCRIPT.replace("DATA 0 1 2 3 END", "DATA 0 1 2 4 END"));
@@ -70,7 +70,7 @@ fn one_link_too_many_is_undefined_behaviour() {
     assert!(end.contains("spirv/access-out-of-bounds") || end.contains("spirv/pointer-to-nothing"), "{end}");
 }
 
-/// Fragments choose pointers too, and go past the end by them.
+/// Fragments choose pointers too. A pointer past the end is undefined behaviour.
 #[test]
 fn fragments_choose_pointers() {
     const DRAWN: &str = include_str!("scripts/pointers_drawn.amber");
@@ -81,7 +81,7 @@ fn fragments_choose_pointers() {
     assert!(format!("{end:?}").contains("spirv/pointer-to-nothing"), "{end:?}");
 }
 
-/// A device that has variable pointers shows the same.
+/// A device with variable pointers shows the same.
 #[test]
 fn devices_agree() {
     let Some(mut device) = device() else { return };

@@ -1,4 +1,4 @@
-//! Scripts whose values depend on several samples a pixel: 8 by 8 pixels, computed by hand.
+//! Scripts whose values depend on several samples per pixel: 8 by 8 pixels, computed by hand.
 
 use pretty_assertions::assert_eq;
 use smallstep::amber::{Decision, read};
@@ -8,8 +8,8 @@ use smallstep_semantics::raster;
 use crate::graphics::{ALL, DRAW_ALL, OF_ALL, PLAIN, RED, Stage, script_of};
 use crate::{decisions, device, legs, played_on};
 
-/// A triangle that covers the places left of x, in pixels, drawn red over opaque black by so many
-/// samples, and resolved to `shown`.
+/// A script with a triangle that covers everything left of x, in pixels. It is drawn red over
+/// opaque black with that many samples, and resolved to `shown`.
 fn left_of(x: f32, samples: u32, expect: &str) -> String {
     let right = x / 4.0 - 1.0;
     let left = right - 40.0;
@@ -23,8 +23,8 @@ fn left_of(x: f32, samples: u32, expect: &str) -> String {
 
 #[test]
 fn a_pixel_has_as_much_of_a_colour_as_samples_are_covered() {
-    // Samples of column 3 by their x: of four at 2, 6, 10 and 14 sixteenths; of two at 4 and 12; of
-    // eight at 1, 3, 5, 7, 9, 11, 13 and 15. What is left of an edge at 3.5 are one half.
+    // The x of the samples in column 3: with four samples 2, 6, 10 and 14 sixteenths, with two 4
+    // and 12, with eight 1, 3, 5, 7, 9, 11, 13 and 15. One half of them is left of an edge at 3.5.
     for (samples, x, covered, of) in [(2, 3.5, 1, 2), (4, 3.5, 2, 4), (4, 3.25, 1, 4), (4, 3.75, 3, 4), (8, 3.75, 6, 8), (8, 3.125, 1, 8)] {
         let red = 255 * covered / of;
         let expect = format!(
@@ -33,23 +33,23 @@ EXPECT shown IDX 3 0 SIZE 1 8 EQ_RGBA {red} 0 0 255 TOLERANCE 0.005"
         );
         let text = left_of(x, samples, &expect);
         assert_eq!(decisions(&text), [Decision::Holds; 3], "{samples} samples, {x}");
-        // By the pixel's centre it would be all or nothing.
+        // Coverage by the pixel's centre would be all or nothing.
         for all in ["255", "0"] {
             let other = text.replace(&format!("EQ_RGBA {red} 0 0"), &format!("EQ_RGBA {all} 0 0"));
             assert_eq!(decisions(&other)[2], Decision::Fails, "{samples} samples, {x}");
         }
     }
-    // An average is rounded to either side: half of 255.
+    // An average may be rounded either way: half of 255.
     let text = left_of(3.5, 4, "EXPECT shown IDX 3 0 SIZE 1 1 EQ_RGBA 127 0 0 255");
     assert_eq!(decisions(&text), [Decision::Undecided]);
-    // An edge through a sample.
+    // The edge goes through a sample.
     let text = left_of(3.375, 4, "EXPECT shown IDX 3 0 SIZE 1 1 EQ_RGBA 64 0 0 255 TOLERANCE 0.01");
     assert_eq!(decisions(&text), [Decision::Undecided]);
 }
 
 #[test]
 fn samples_of_an_earlier_draw_stay() {
-    // Red left of 3.5, then green left of 3.25: of four samples one green and one red.
+    // Red left of 3.5, then green left of 3.25: one of four samples is green and one is red.
     let green = Stage { variables: "%green = OpConstantComposite %vec4 %f0 %f1 %f0 %f1", body: "OpStore %colour %green", ..PLAIN };
     let text = left_of(3.5, 4, "");
     let second = left_of(3.25, 4, "");
@@ -66,12 +66,12 @@ EXPECT shown IDX 3 0 SIZE 1 8 EQ_RGBA 64 64 0 255 TOLERANCE 0.005\nEXPECT shown 
     assert_eq!(decisions(&text.replace("EQ_RGBA 64 64", "EQ_RGBA 0 64"))[0], Decision::Fails);
 }
 
-/// The line of a script that begins so.
+/// The line of a script that starts with this text.
 fn line_of<'t>(text: &'t str, begin: &str) -> &'t str {
     text.lines().find(|line| line.starts_with(begin)).expect("a line")
 }
 
-/// The position goes on to location 1.
+/// A vertex stage that passes the position on at location 1.
 const PASSES_PLACE: Stage<'static> = Stage {
     interface: "%out",
     decorations: "OpDecorate %out Location 1",
@@ -87,14 +87,14 @@ fn inputs_may_be_interpolated_anywhere_in_a_pixel() {
         variables: "%place = OpVariable %p_in_vec4 Input",
         body: "%c = OpLoad %vec4 %place\nOpStore %colour %c",
     };
-    // x goes from -1 to 1 over eight columns: 0.25 a column. Column 6 is from 0.5 to 0.75.
+    // x goes from -1 to 1 over eight columns, so 0.25 per column. Column 6 goes from 0.5 to 0.75.
     let buffers = "BUFFER shown FORMAT R32G32B32A32_SFLOAT\n";
     let pipeline = format!("{OF_ALL}  BIND BUFFER shown AS resolve\n");
     let of = |samples: &str, expect: &str| {
         let commands = format!("CLEAR g\n{DRAW_ALL}\nEXPECT shown IDX 96 {expect}");
         decisions(&script_of([PASSES_PLACE, x], &format!("R32G32B32A32_SFLOAT{samples}"), buffers, &pipeline, &commands))
     };
-    // The depth 0.5 is the same everywhere; x is not.
+    // The depth 0.5 is the same at all samples. x is not.
     assert_eq!(of(" SAMPLES 4", "TOLERANCE 0.13 EQ 0.625"), [Decision::Undecided]);
 }
 
@@ -105,8 +105,8 @@ const SAMPLED: Stage<'static> = Stage {
     body: "",
 };
 
-/// A script whose fragment stage may be shaded for each sample: over all pixels by four samples,
-/// resolved to `shown`.
+/// A script that draws all pixels with four samples, resolved to `shown`. Its fragment stage may
+/// run once per sample.
 fn sampled(stage: Stage<'_>, format: &str, expect: &str) -> String {
     sampled_by([PLAIN, stage], format, expect)
 }
@@ -123,7 +123,7 @@ fn sampled_by([vertex, stage]: [Stage<'_>; 2], format: &str, expect: &str) -> St
     before.to_string() + &after.replacen("OpCapability Shader", "OpCapability Shader\nOpCapability SampleRateShading", 1)
 }
 
-/// Red by the quarter of the samples whose number is 3, green by that of which it is not 0.
+/// Red in the sample with number 3, a quarter. Green in the three samples whose number is not 0.
 fn by_number() -> String {
     let body = "%n = OpLoad %int %id\n%is3 = OpIEqual %bool %n %i3\n%isnt0 = OpINotEqual %bool %n %i0
 %r = OpSelect %float %is3 %f1 %f0\n%g = OpSelect %float %isnt0 %f1 %f0
@@ -132,8 +132,8 @@ fn by_number() -> String {
     sampled(Stage { body, ..SAMPLED }, "R8G8B8A8_UNORM", expect)
 }
 
-/// The place of each sample in its pixel: the averages of x and y are a half, and that of x·x of
-/// the standard places is 0.328125.
+/// The place of each sample in its pixel. The averages of x and y are a half. The average of x·x
+/// over the standard places is 0.328125.
 fn by_place() -> String {
     let stage = Stage {
         interface: "%place",
@@ -145,8 +145,8 @@ fn by_place() -> String {
     sampled(stage, "R32G32B32A32_SFLOAT", "EXPECT shown IDX 0 TOLERANCE 0.0001 EQ 0.5 0.5 0.328125 1")
 }
 
-/// Red where an input that is interpolated at the samples is left of 3.5, in half of those of
-/// column 3.
+/// Red where an input, interpolated at the samples, is left of 3.5. In column 3 these are half of
+/// the samples.
 fn by_input() -> String {
     let stage = Stage {
         interface: "%place",
@@ -160,7 +160,7 @@ EXPECT shown IDX 3 0 SIZE 1 8 EQ_RGBA 128 0 0 255 TOLERANCE 0.005";
     sampled_by([PASSES_PLACE, stage], "R8G8B8A8_UNORM", expect)
 }
 
-/// A mask that lets through samples 0 and 2 of what is red.
+/// A sample mask that keeps samples 0 and 2 of a red draw.
 fn by_mask() -> String {
     let stage = Stage {
         interface: "%mask",
@@ -172,12 +172,12 @@ fn by_mask() -> String {
     sampled(stage, "R8G8B8A8_UNORM", "EXPECT shown IDX 0 0 SIZE 8 8 EQ_RGBA 128 0 0 255 TOLERANCE 0.005")
 }
 
-/// What an invocation sees of the mask: all four samples, or with SampleId its own.
+/// The mask that an invocation sees: all four samples, or its own with SampleId.
 fn by_seen(each: bool) -> String {
     let types = "%words = OpTypeArray %int %u1\n%p_words = OpTypePointer Input %words
 %mask = OpVariable %p_words Input\n%id = OpVariable %p_in_int Input\n%sixteenth = OpConstant %float 0.0625";
     let decorations = "OpDecorate %mask BuiltIn SampleMask\nOpDecorate %mask Flat\nOpDecorate %id BuiltIn SampleId\nOpDecorate %id Flat";
-    // The number counts where it is used.
+    // SampleId has this effect only if it is used.
     let used = if each { "%n = OpLoad %int %id\n" } else { "" };
     let body = "%word = OpAccessChain %p_in_int %mask %i0\n%seen = OpLoad %int %word\n%f = OpConvertSToF %float %seen
 %r = OpFMul %float %f %sixteenth\n%c = OpCompositeConstruct %vec4 %r %f0 %f0 %f1\nOpStore %colour %c";
@@ -188,16 +188,16 @@ fn by_seen(each: bool) -> String {
         variables: if each { types } else { &types.replace("%id = OpVariable %p_in_int Input\n", "") },
         body,
     };
-    // 15 sixteenths, or the average of 1, 2, 4 and 8 of them.
+    // 15 sixteenths, or the average of 1, 2, 4 and 8 sixteenths.
     let red = if each { 3.75 / 16.0 } else { 15.0 / 16.0 };
     sampled(stage, "R32G32B32A32_SFLOAT", &format!("EXPECT shown IDX 0 TOLERANCE 0.0001 EQ {red}"))
 }
 
-/// A triangle whose depth grows by an eighth a column, drawn green over a red one at 0.4375, which
-/// is passed between the samples of column 3.
+/// A green triangle over a red one at depth 0.4375. The depth of the green one grows by an eighth
+/// per column, and passes the red one between the samples of column 3.
 fn by_depth() -> String {
     let less = "DEPTH\n    TEST on\n    WRITE on\n    COMPARE_OP less\n  END";
-    // The depth at x, in pixels, is x/8: 0 at the left edge, 2 at the corner 16 pixels away.
+    // The depth is x/8 with x in pixels: 0 at the left edge, 2 at the corner 16 pixels away.
     let buffers = "BUFFER first DATA_TYPE vec4<float> DATA -1 -1 0.4375 1 3 -1 0.4375 1 -1 3 0.4375 1 END
 BUFFER second DATA_TYPE vec4<float> DATA -1 -1 0 1 1 -1 1 1 -1 7 0 1 END\n";
     let expect = "EXPECT shown IDX 0 0 SIZE 3 4 EQ_RGBA 0 255 0 255\nEXPECT shown IDX 4 0 SIZE 2 4 EQ_RGBA 255 0 0 255
@@ -205,7 +205,7 @@ EXPECT shown IDX 3 0 SIZE 1 4 EQ_RGBA 128 128 0 255 TOLERANCE 0.005";
     red_then_green("D32_SFLOAT", buffers, [less, less], &format!("CLEAR_DEPTH r 1\n{DRAWN_TWICE}{expect}"))
 }
 
-/// A stencil that is 1 in the samples left of 3.5, half of those of column 3: all but these are
+/// A stencil of 1 in the samples left of 3.5, half of those in column 3. All other samples are
 /// drawn green.
 fn by_stencil() -> String {
     let stencil = |lines: &str| format!("STENCIL front_and_back\n    TEST on\n    REFERENCE 1\n{lines}\n  END");
@@ -218,8 +218,8 @@ EXPECT shown IDX 3 0 SIZE 1 8 EQ_RGBA 128 128 0 255 TOLERANCE 0.005";
 
 const DRAWN_TWICE: &str = "CLEAR_COLOR r 0 0 0 255\nCLEAR r\nRUN r DRAW_ARRAY AS TRIANGLE_LIST\nRUN g DRAW_ARRAY AS TRIANGLE_LIST\n";
 
-/// Pipelines `r` and `g`, which draw the vertices of `first` red and those of `second` green, by
-/// four samples and these tests of an attachment of that format.
+/// The pipelines `r` and `g` with four samples. `r` draws the vertices of `first` red, and `g`
+/// those of `second` green. `tests` are their tests of an attachment of that format.
 fn red_then_green(format: &str, buffers: &str, tests: [&str; 2], commands: &str) -> String {
     let green = Stage { variables: "%green = OpConstantComposite %vec4 %f0 %f1 %f0 %f1", body: "OpStore %colour %green", ..PLAIN };
     let of = |stage, suffix: &str| {
@@ -249,7 +249,7 @@ fn samples_are_shaded_masked_and_tested_one_by_one() {
     for text in [by_number(), by_place(), by_input(), by_mask(), by_seen(false), by_seen(true), by_depth(), by_stencil()] {
         let decided = decisions(&text);
         assert!(decided.iter().all(|decision| *decision == Decision::Holds), "{decided:?}\n{text}");
-        // Nothing of this is the same by the pixel's centre alone.
+        // With one sample at the pixel's centre, every script shows something else.
         let last = text.rfind("EXPECT").expect("an expectation");
         let (before, after) = text.split_at(last);
         for (from, to) in [("64 191", "0 191"), ("0.328125", "0.25"), ("128 0", "255 0"), ("128 128", "255 0"), ("EQ 0.", "EQ 0.5")] {
@@ -289,7 +289,7 @@ fn images_of_several_samples_print_as_they_are_read() {
     let again = read(&script.print().expect("printable")).expect("what is printed");
     assert_eq!((again.buffers[0].samples, again.buffers[0].items), (4, 256));
     assert_eq!(again.pipelines[0].resolves, script.pipelines[0].resolves);
-    // What no device is given is said so.
+    // No device gets such a script, and the verdict says so.
     let Some(mut device) = device() else { return };
     let legs = legs(&text, &Interpreter::default(), Some(&mut device));
     assert!(matches!(&legs[1].verdict, Verdict::Unchecked(why) if why.contains("several samples")), "{:?}", legs[1].verdict);

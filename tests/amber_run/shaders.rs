@@ -1,9 +1,9 @@
 //! Fragment shaders as people write them, at 256 by 256 pixels: sorts, trees, ray marching,
 //! matrices, discards, textures of an earlier RUN, integers, loops with early exits.
 //!
-//! What they show was computed outside of this project's interpreters. The tests draw small tiles
-//! around what is expected, in the whole framebuffer. With `SMALLSTEP_SHADERS=full` they draw all
-//! of it, and each script has 10 seconds.
+//! The expected values were computed outside of this project's interpreters. The tests draw small
+//! tiles around the expected pixels, in the whole framebuffer. With `SMALLSTEP_SHADERS=full` they
+//! draw everything, and each script has 10 seconds.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,9 +16,9 @@ use smallstep_semantics::spirv::environment::Limits;
 use crate::played_on;
 
 const DRAW: &str = "RUN draw DRAW_RECT POS 0 0 SIZE 256 256";
-/// How many expectations of a script are kept in its small form.
+/// The number of expectations that the small form of a script keeps.
 const FEW: usize = 6;
-/// How many scripts are decided in their small form.
+/// The least number of scripts that are decided in their small form.
 const DECIDED: usize = 139;
 
 fn paths() -> Vec<PathBuf> {
@@ -29,7 +29,7 @@ fn paths() -> Vec<PathBuf> {
     paths
 }
 
-/// Place and size of what is expected of the picture, and what.
+/// Parses an expectation of the picture: place, size and colour.
 fn expectation(line: &str) -> Option<([u32; 4], &str)> {
     let rest = line.strip_prefix("EXPECT picture IDX ")?;
     let (place, what) = rest.split_once(" EQ_RGBA ")?;
@@ -37,7 +37,8 @@ fn expectation(line: &str) -> Option<([u32; 4], &str)> {
     Some((numbers.try_into().expect("four numbers"), what))
 }
 
-/// A script that draws only tiles of two by two pixels in the middle of what it expects.
+/// The small form of a script: it draws only tiles of two by two pixels, in the middle of
+/// an expectation.
 fn small(text: &str) -> String {
     let all = text.lines().filter(|l| expectation(l).is_some()).count();
     let every = all.div_ceil(FEW).max(1);
@@ -60,7 +61,7 @@ fn small(text: &str) -> String {
     (lines.join("\n") + "\n").replace(DRAW, &draws.join("\n"))
 }
 
-/// The same, with another colour expected everywhere.
+/// The script, with another colour in every expectation.
 fn wrong(text: &str) -> String {
     let line = |line: &str| match expectation(line) {
         Some((_, what)) => {

@@ -1,5 +1,5 @@
-//! Scripts whose values depend on subgroups: each kind of group instructions, sizes, what depends
-//! on them, and planted bugs.
+//! Scripts whose values depend on subgroups: each kind of group instruction, sizes, results that
+//! depend on the size, and planted bugs.
 
 #[path = "../../semantics/tests/spirv_subgroups/bugs.rs"]
 mod bugs;
@@ -14,13 +14,14 @@ use smallstep_semantics::spirv::Rules;
 use crate::graphics::{DRAW_ALL, OF_ALL, PLAIN, Stage, script_of};
 use crate::{device, legs, played_on};
 
-/// The capabilities of all group instructions, without `GroupNonUniform`.
+/// The capabilities of all group instructions, without the prefix `GroupNonUniform`.
 const KINDS: [&str; 7] = ["Vote", "Arithmetic", "Ballot", "Shuffle", "ShuffleRelative", "Clustered", "Quad"];
 
-/// A script of a workgroup of 16 invocations, of which each stores what `body` computes as %r of
-/// the word %v that it has in `data`; %i is its number, %k… are constants.
+/// A script with a workgroup of 16 invocations. `body` computes `%r` from `%v`, the invocation's
+/// word in `data`, and `%r` is stored there. `%i` is the number of the invocation, and `%k…`
+/// are constants.
 fn script(body: &str, block: &str, commands: &str) -> String {
-    // Not every device has clusters.
+    // Not every device has clustered operations.
     let asked = KINDS.iter().filter(|kind| **kind != "Clustered" || body.contains("ClusteredReduce"));
     let capabilities: String = asked.map(|kind| format!("OpCapability GroupNonUniform{kind}\n")).collect();
     format!(
@@ -83,17 +84,18 @@ RUN p 1 1 1
 }
 
 const WORDS: [u32; 16] = [5, 3, 8, 1, 9, 2, 7, 6, 4, 3, 4, 14, 0, 11, 10, 12];
-/// Whether %v is odd.
+/// Computes `%is_odd`, whether `%v` is odd.
 const ODD: &str = "%odd = OpBitwiseAnd %uint %v %k1\n%is_odd = OpIEqual %bool %odd %k1\n";
 
 fn expects(words: &[u32]) -> String {
     format!("EXPECT data IDX 0 EQ {}", words.iter().map(u32::to_string).collect::<Vec<_>>().join(" "))
 }
 
-/// A body, and what it stores by hand in subgroups of 8: of the words of the subgroup and the lane.
+/// A name, a body, and the word that it stores in a subgroup, computed by hand from the words of
+/// the subgroup and the lane.
 type Case = (&'static str, &'static str, fn(&[u32], usize) -> u32);
 
-/// Every kind of group instructions, each twice over if it has an order.
+/// Every kind of group instruction.
 const CASES: &[Case] = &[
     ("elect", "%q = OpGroupNonUniformElect %bool %k3\n%r = OpSelect %uint %q %k1 %k0", |_, lane| u32::from(lane == 0)),
     ("vote", "ODD%q = OpGroupNonUniformAny %bool %k3 %is_odd\n%r = OpSelect %uint %q %k1 %k0", |words, _| {
@@ -113,7 +115,7 @@ const CASES: &[Case] = &[
         |words, _| words.iter().map(|&word| word as i32 - 4).min().unwrap_or(0) as u32,
     ),
     ("quad", "%r = OpGroupNonUniformQuadSwap %uint %k3 %v %k2", |words, lane| words[lane / 4 * 4 + 3 - lane % 4]),
-    // Those with odd words count themselves; the others store 4.
+    // Invocations with odd words count themselves. The others store 4.
     (
         "inactive",
         "ODDOpSelectionMerge %m None\nOpBranchConditional %is_odd %y %m\n%y = OpLabel\n%n = OpGroupNonUniformIAdd %uint %k3 Reduce %k1\n\
@@ -156,7 +158,8 @@ fn every_kind_gives_what_is_computed_by_hand() {
             let decision = decided(&text, &sized(Some(size as u32)));
             assert_eq!(decision, Decision::Holds, "{} in subgroups of {size}\n{text}", case.0);
         }
-        // Another size gives other words, but where what is read is within both.
+        // Another size gives other words, unless an instruction reads only lanes that share a
+        // subgroup in both sizes.
         let same = matches!(case.0, "vote" | "ballot bits" | "quad" | "clusters" | "shuffle");
         let other = decided(&text(case, 8, ""), &sized(Some(4)));
         assert_eq!(other, if same { Decision::Holds } else { Decision::Fails }, "{}", case.0);
@@ -174,8 +177,8 @@ fn planted_bugs_fail_the_scripts() {
     }
 }
 
-/// A draw of which each pixel shows what the one beside it has, and whether some of the subgroup is
-/// left of the middle.
+/// A draw in which each pixel shows the value of its horizontal neighbour, and whether the subgroup
+/// has a pixel left of the middle.
 fn drawn(expect: &str) -> String {
     let stage = Stage {
         interface: "%coord",
@@ -194,7 +197,7 @@ fn drawn(expect: &str) -> String {
 
 #[test]
 fn draws_have_subgroups_of_which_quads_are_known() {
-    // Red of the first two pixels, and of pixel 4 of row 1; green depends on the subgroup.
+    // Red of the first two pixels, and of pixel 4 in row 1. Green depends on the subgroup.
     for (at, red) in [(0, "0.1875"), (16, "0.0625"), (192, "0.6875")] {
         let text = drawn(&format!("EXPECT target IDX {at} TOLERANCE 0.0001 EQ {red}"));
         assert_eq!(decided(&text, &sized(None)), Decision::Holds, "{text}");
@@ -202,7 +205,7 @@ fn draws_have_subgroups_of_which_quads_are_known() {
         let mut wrong = sized(None);
         let quads = bugs::BUGS.iter().find(|bug| bug.rule == Rule::SpirvGroupQuad).expect("a bug");
         wrong.engines.relation.rules = Rules::standard().replace(quads.rule, quads.function);
-        // Two by two, those that are side by side are found still.
+        // With the planted bug, quads of two invocations, horizontal neighbours are still right.
         assert_eq!(decided(&text, &wrong), Decision::Holds);
         let below = text.replace("%sub %x %u0", "%sub %x %u1").replace(red, &format!("{}", (at / 16 % 8) as f32 / 8.0 + 0.0625));
         assert_eq!(decided(&below, &sized(None)), Decision::Holds, "{below}");
@@ -217,7 +220,7 @@ fn a_pipeline_says_the_size() {
     let block = "  SUBGROUP shader\n    FULLY_POPULATED on\n    REQUIRED_SIZE 8\n    VARYING_SIZE off\n  END\n";
     let sum = &CASES[6];
     let said = text(sum, 8, block);
-    // It counts before that of the command line.
+    // It has precedence over the size of the command line.
     assert_eq!(decided(&said, &sized(Some(4))), Decision::Holds);
     let script = read(&said).expect("a script");
     assert_eq!(script.pipelines[0].subgroup_size, Some(8));
@@ -241,7 +244,8 @@ fn without_a_size_what_depends_on_it_is_open() {
 }
 
 /// The sum of the words before the sixth in its subgroup is 9, which is one word, or 26, which are
-/// five: what no size gives fails, and what every size gives holds.
+/// five words. An expectation that holds for no size fails, and one that holds for every
+/// size holds.
 #[test]
 fn without_a_size_what_depends_on_it_is_one_of_what_sizes_give() {
     let sum = CASES[6].1;
@@ -252,7 +256,7 @@ fn without_a_size_what_depends_on_it_is_one_of_what_sizes_give() {
         ("EXPECT data IDX 20 LT 27", Decision::Holds),
         ("EXPECT data IDX 20 LT 26", Decision::Undecided),
         ("EXPECT data IDX 20 GT 26", Decision::Fails),
-        // Before it in the subgroup are none, or as many as there are.
+        // Of the words before the fifth, its subgroup has none or all.
         ("EXPECT data IDX 16 EQ 17", Decision::Undecided),
         ("EXPECT data IDX 16 NE 5", Decision::Holds),
     ] {
@@ -278,7 +282,7 @@ fn a_device_shows_the_same() {
     if known.size().is_some() && (61..=68).filter(|&capability| capability != 67).all(|capability| known.has(capability)) {
         assert!(compared + 1 >= CASES.len(), "{compared} compared");
     }
-    // A size that the device does not have is not compared.
+    // A size that the device does not support is not compared.
     let other = known.size().map_or(64, |size| if size == 64 { 32 } else { 64 });
     let block = format!("  SUBGROUP shader\n    REQUIRED_SIZE {other}\n  END\n");
     let legs = legs(&text(&CASES[7], 8, &block), &Interpreter::default(), Some(&mut device));

@@ -1,4 +1,4 @@
-//! Scripts whose values depend on texel buffers: dispatches, computed by hand.
+//! Scripts whose values depend on texel buffers: dispatches, with results computed by hand.
 
 use pretty_assertions::assert_eq;
 use smallstep::amber::{Decision, read};
@@ -8,7 +8,7 @@ use smallstep_semantics::spirv::operation::Calculator;
 
 use crate::{decisions, device, fails_with, legs, script_of};
 
-/// A texel buffer of that usage and format, and constants of integers.
+/// The types of a texel buffer with this usage and format, and integer constants.
 fn types(usage: u8, format: &str) -> String {
     format!(
         "%item = OpTypeInt 32 1
@@ -23,7 +23,7 @@ fn types(usage: u8, format: &str) -> String {
     )
 }
 
-/// A script of a shader with that body and a texel buffer of three texels.
+/// A script with a shader of this body and a texel buffer of three texels.
 fn script(usage: u8, format: &str, role: &str, body: &str, commands: &str) -> String {
     let capability = if usage == 1 { "SampledBuffer" } else { "ImageBuffer" };
     let body = format!("%loaded = OpLoad %image %texels\n{body}");
@@ -38,7 +38,7 @@ fn script(usage: u8, format: &str, role: &str, body: &str, commands: &str) -> St
         .replacen("  BIND", &format!("  BIND BUFFER texels AS {role} DESCRIPTOR_SET 0 BINDING 1\n  BIND"), 1)
 }
 
-/// Stores two components of the texel at a place, and how many texels there are.
+/// Stores three components of the texel at index 2, and the number of texels.
 const FETCHES: &str = "%t = OpImageFetch %ivec4 %loaded %i_2
 %x = OpCompositeExtract %item %t 0\n%y = OpCompositeExtract %item %t 1\n%w = OpCompositeExtract %item %t 3
 %n = OpImageQuerySize %item %loaded\nOpStore %p0 %x\nOpStore %p1 %y\nOpStore %p2 %w\nOpStore %p3 %n";
@@ -53,7 +53,7 @@ fn a_fetch_from_a_texel_buffer_is_of_an_item() {
     let text = fetching("RUN p 1 1 1\nEXPECT data IDX 0 EQ 30 -31 1 3");
     assert_eq!(decisions(&text), [Decision::Holds]);
     assert_eq!(decisions(&text.replace("EQ 30", "EQ 20")), [Decision::Fails]);
-    // Without a Lod, which a texel buffer has not; nor has it levels.
+    // A texel buffer has no levels, so a fetch with Lod and a query of levels are refused.
     let with_level = text.replace("%loaded %i_2", "%loaded %i_2 Lod %i_0");
     assert_refused(&with_level, "which has none");
     assert_refused(&text.replace("OpImageQuerySize %item %loaded", "OpImageQueryLevels %item %loaded"), "an image with levels");
@@ -81,7 +81,7 @@ OpStore %p0 %x";
     let text = text.replacen("OpCapability ImageBuffer", "OpCapability ImageBuffer\nOpCapability StorageImageExtendedFormats", 1);
     assert_eq!(decisions(&text), [Decision::Holds; 4]);
     assert_eq!(decisions(&text.replace("EQ 22 0", "EQ 20 21"))[2], Decision::Fails);
-    // What is only fetched is bound as such, and the other way round.
+    // A binding for fetches does not fit a storage texel buffer.
     let (_, end) = crate::played(&text.replace("storage_texel_buffer", "uniform_texel_buffer"));
     assert!(end.is_some_and(|end| format!("{end:?}").contains("is a storage texel buffer")));
 }

@@ -1,4 +1,4 @@
-//! Branches on undefined values that change nothing, and those that do.
+//! Branches on undefined values: some change nothing, and others do.
 
 use pretty_assertions::assert_eq;
 use smallstep::amber::Decision;
@@ -7,8 +7,8 @@ use smallstep_semantics::undefined::Ub;
 
 use crate::{WORDS, legs, loaded, script, script_of};
 
-/// A fragment stage over 4 by 2 pixels whose body ends in `%shade`, a float; `%u` is undefined and
-/// `%x` the column.
+/// A fragment stage over 4 by 2 pixels. Its body computes `%shade`, a float. `%u` is an undefined
+/// Boolean, and `%x` is the column.
 fn drawn(body: &str) -> String {
     format!(
         "#!amber
@@ -63,7 +63,7 @@ EXPECT picture IDX 0 0 SIZE 4 2 EQ_RGBA 255 0 0 255
     )
 }
 
-/// A branch on a condition, the float that either way gives, and which it was.
+/// A branch on a condition. The float `%v` with its number is `yes` or `no`, depending on the way.
 fn branch(number: usize, condition: &str, yes: &str, no: &str) -> String {
     format!(
         "OpSelectionMerge %after{number} None\nOpBranchConditional {condition} %yes{number} %no{number}\n%yes{number} = OpLabel\n\
@@ -72,7 +72,7 @@ fn branch(number: usize, condition: &str, yes: &str, no: &str) -> String {
     )
 }
 
-/// What a script comes to: its notes, decisions, and the undefined behaviour that it ends by.
+/// Plays a script. Returns its notes, its decisions, and the undefined behaviour that ends it.
 fn followed(text: &str, follows: bool) -> (Vec<String>, Vec<Decision>, Option<Ub>) {
     let script = script(text);
     let modules = loaded(&script);
@@ -103,7 +103,7 @@ fn ways_that_show_the_same_are_a_note() {
     assert!(notes[0].contains("all of 2 ways show the same"), "{notes:?}");
     let legs = legs(&text, &Interpreter::default(), None);
     assert_eq!((legs[0].verdict.clone(), legs[0].notes.len()), (Verdict::Agree, 1));
-    // The rest of the script is judged as ever.
+    // The rest of the script is judged as usual.
     let other = text.replace("EQ_RGBA 255", "EQ_RGBA 254");
     assert_eq!(followed(&other, true).1, [Decision::Fails]);
     assert_eq!(followed(&text, false), (vec![], vec![], ENDS));
@@ -114,7 +114,7 @@ fn ways_that_differ_end_the_script() {
     let end = "%shade = OpCopyObject %float %v0";
     let differs = drawn(&format!("{}{end}", branch(0, "%u", "%f1", "%f0")));
     assert_eq!(followed(&differs, true), (vec![], vec![], ENDS));
-    // Only in the last column.
+    // The ways differ only in the last column.
     let last = "%three = OpConstant %float 3";
     let body =
         format!("%right = OpFOrdGreaterThan %bool %x %three\n{}%shade = OpSelect %float %right %v0 %f1", branch(0, "%u", "%f1", "%f0"));
@@ -126,7 +126,7 @@ fn ways_that_differ_end_the_script() {
 
 #[test]
 fn a_report_names_the_instruction_the_line_and_the_pixel() {
-    // Only the third column comes to the branch.
+    // Only the fragments of the third and fourth column reach the branch.
     let body = format!(
         "%in = OpFOrdGreaterThan %bool %x %f2\nOpSelectionMerge %end None\nOpBranchConditional %in %deep %end\n%deep = OpLabel\n{}\
          OpBranch %end\n%end = OpLabel\n%shade = OpPhi %float %f1 %start %v0 %after0",
@@ -142,7 +142,7 @@ fn a_report_names_the_instruction_the_line_and_the_pixel() {
 
 #[test]
 fn every_branch_has_its_own_ways() {
-    // One less the other is the same if both go one way, and only then.
+    // The difference of both values is 0 only if both branches go the same way.
     let two = |other: &str| {
         let body = format!(
             "{}{}%d = OpFSub %float %v0 %v1\n%shade = OpFAdd %float %d %f1",

@@ -29,7 +29,7 @@ fn recorded_scripts_hold_everywhere_and_tampered_ones_nowhere() {
             let legs = legs(&text, &Interpreter::default(), Some(device));
             assert_eq!(legs[1].verdict, Verdict::Agree, "{}", path.display());
         }
-        // One value is another: caught, on whatever runs it.
+        // If one expected value is wrong, every engine disagrees.
         let line = text.lines().rfind(|line| line.starts_with("EXPECT")).expect("it expects");
         let (before, last) = line.rsplit_once(' ').expect("values");
         let wrong = format!("{before} {}", last.parse::<u32>().expect("a number") ^ 1);
@@ -39,7 +39,7 @@ fn recorded_scripts_hold_everywhere_and_tampered_ones_nowhere() {
             assert!(matches!(leg.verdict, Verdict::Disagree(_)), "{}: {:?}", path.display(), leg.verdict);
         }
     }
-    // The same plan writes the same.
+    // The same plan writes the same files.
     let again = tempfile::tempdir().expect("a folder");
     record(&plan, again.path(), &|_| {}).unwrap_or_else(|e| panic!("{e}"));
     for path in &recorded.files {

@@ -1,4 +1,4 @@
-//! Scripts whose shaders are SPIR-V 1.4 to 1.6: what they show, what only these versions have, and
+//! Scripts whose shaders are SPIR-V 1.4 to 1.6: their values, features of these versions only, and
 //! `--target-env`.
 
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use crate::common::STAGE_TYPES;
 use crate::common::command::smallstep;
 use crate::{computing, decisions, fails_with, holds, script};
 
-/// A compute stage whose interface lists what it uses. It copies a structure to one of another
-/// type, chooses a whole one by one Boolean, and reads a constant table that is NonWritable.
+/// A compute stage whose interface lists every variable that it uses. It copies a structure to
+/// another type, selects a whole structure by one Boolean, and reads a NonWritable table.
 fn compute(version: &str, interface: &str, extra: &str) -> String {
     format!(
         "#!amber
@@ -87,7 +87,7 @@ fn compute_stages_of_later_versions_run() {
         assert_eq!(decisions(&text), [Decision::Holds; 2], "{version}");
         assert_eq!(decisions(&text.replace("EQ 9", "EQ 2")), [Decision::Holds, Decision::Fails], "{version}");
     }
-    // By both engines; planted: the whole object that OpSelect chooses is the other one.
+    // On both engines. A planted bug: OpSelect of whole objects takes the other object.
     let other: PlantedComponent = |instruction, operands, component, computed| match instruction {
         Instruction::Core(op) if op == Op::Select as u16 => Computed::Value(operands[2][component]),
         _ => computed,
@@ -126,14 +126,14 @@ fn integer_dot_products_run() {
         other => other,
     };
     fails_with(&text, Calculator { planted: Some(wrong), ..Calculator::default() });
-    // Without the accumulator it is 63.
+    // Without the accumulator, the sum is 63.
     assert_eq!(decisions(&text.replace("EQ 64", "EQ 63")), [Decision::Fails, Decision::Holds]);
     let shown = smallstep(&["run", "-"], &text.replace("TARGET_ENV spv1.6", "TARGET_ENV spv1.5"));
     assert!(shown.code == 2 && shown.err.contains("SPV_KHR_integer_dot_product"), "{}", shown.err);
 }
 
-/// A pipeline of two stages of that version: the fragment stage reads a uniform buffer, which the
-/// interface lists, and ends where its `x` is below 4.
+/// A pipeline of two stages of that version. The fragment stage reads a uniform buffer, which its
+/// interface lists. It ends if its `x` is below 4.
 fn graphics(version: &str) -> String {
     format!(
         "#!amber
@@ -228,7 +228,7 @@ fn an_environment_is_given_to_shaders_that_name_none() {
         assert_eq!(run("spv1.4", &unsaid).code, 0);
         assert_eq!(run("vulkan1.3", &unsaid).code, 0);
         assert_eq!(run("spv1.3", &unsaid).code, 2);
-        // What a shader says itself counts.
+        // The environment that a shader names has precedence.
         assert_eq!(run("spv1.6", &compute(" TARGET_ENV spv1.3", ALL, "")).code, 2);
         let shown = run("spv2.0", &unsaid);
         assert!(shown.code == 2 && shown.err.contains("\"spv2.0\" is no target environment"), "{}", shown.err);
@@ -251,13 +251,13 @@ fn modules_are_assembled_for_an_environment() {
     };
     assert_eq!([minor("a.spvasm", &[]), minor("said.spvasm", &[])], [3, 5]);
     assert_eq!([minor("a.spvasm", &["--target-env", "spv1.6"]), minor("said.spvasm", &["--target-env", "spv1.4"])], [6, 4]);
-    // What is run is what was assembled.
+    // `run` assembles the text as `asm` does.
     let file = path("a.spvasm");
     let shown = smallstep(&["run", &file, "--set", "0.0=u32:0,0"], "");
     assert!(shown.code == 2 && shown.err.contains("SPIR-V 1.4"), "{}", shown.err);
     let shown = smallstep(&["run", &file, "--set", "0.0=u32:0,0", "--target-env", "spv1.4"], "");
     assert!(shown.code == 0 && shown.out.contains('7'), "{}{}", shown.out, shown.err);
-    // Words have a version. One that the environment does not take is refused.
+    // A binary module has a version. If the environment does not support it, it is refused.
     minor("a.spvasm", &["--target-env", "spv1.5"]);
     let words = path("out.spv");
     assert_eq!(smallstep(&["run", &words, "--set", "0.0=u32:0,0", "--target-env", "vulkan1.2"], "").code, 0);

@@ -21,7 +21,7 @@ fn the_script_holds_by_both_engines() {
     }
 }
 
-/// Elsewhere in memory there is something else: other offsets in the module, and in the machine.
+/// Planted bugs: another offset in the module, and another offset in the machine.
 #[test]
 fn planted_bugs_fail_the_script() {
     let moved = SCRIPT.replace("OpMemberDecorate %as_words 1 Offset 16", "OpMemberDecorate %as_words 1 Offset 24");

@@ -1,11 +1,11 @@
-//! The program as scripts see it.
+//! The program, run as a command.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// What it shows: its exit code, standard output and standard error.
+/// The result of a command: exit code, standard output and standard error.
 pub struct Shown {
     pub code: i32,
     pub out: String,
@@ -19,7 +19,7 @@ impl Shown {
     }
 }
 
-/// Runs it at the root of the repository; what it shows in bytes.
+/// Runs the program at the root of the repository. Returns its output as bytes.
 pub fn output(args: &[&str], input: &[u8]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_smallstep"))
         .args(args)
@@ -34,7 +34,7 @@ pub fn output(args: &[&str], input: &[u8]) -> Output {
     child.wait_with_output().expect("ends")
 }
 
-/// Runs it at the root of the repository.
+/// Runs the program at the root of the repository.
 pub fn smallstep(args: &[&str], input: &str) -> Shown {
     let output = output(args, input.as_bytes());
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -1,6 +1,6 @@
-//! The device under test: the adapter that `SMALLSTEP_ADAPTER` selects, or the first. Without one,
-//! tests say that they did not run, and how many; with
-//! `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
+//! The device under test: the adapter that `SMALLSTEP_ADAPTER` selects, or the first. Without a
+//! device, tests say that they did not run, and how many. With `SMALLSTEP_REQUIRE_DEVICE=1` they
+//! fail instead.
 
 use smallstep::gpu::{Device, NoDevice, Options, Route, Selection};
 use smallstep_spec_tests::tools;
@@ -10,18 +10,17 @@ pub fn selection() -> Selection {
     text.parse().expect("every text is a selection")
 }
 
-/// With workers of the program that is tested.
+/// The options of a device whose workers are the program under test.
 pub fn options() -> Options {
     Options { executable: Some(env!("CARGO_BIN_EXE_smallstep").into()), ..Options::default() }
 }
 
-/// The device, or None where there is none and none is required.
+/// Opens the device. `None` if there is no device and none is required.
 pub fn open(route: Option<Route>, options: Options) -> Option<Device> {
     Device::open(&selection(), route, options).map_err(|none: NoDevice| missing(&none.0)).ok()
 }
 
-/// Says that the test that calls this did not run for want of a device; fails
-/// where one is required.
+/// Says that the calling test did not run for lack of a device. Fails if a device is required.
 pub fn missing(why: &str) {
     tools::missing(&format!("there is no device: {why}"), "SMALLSTEP_REQUIRE_DEVICE");
 }

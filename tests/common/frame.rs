@@ -1,8 +1,8 @@
-//! Modules around a body, for comparisons: dispatches and stages, and bodies that several tests
-//! have.
+//! Modules around a body, for comparisons: dispatches and stages. Also bodies that several
+//! tests use.
 
-/// Invocation i has `a` and `b`, the elements i and i + 4 of the input, and stores to element i of
-/// the output.
+/// Invocation i reads `%a` and `%b`, the elements i and i + 4 of the input. It stores through `%po`
+/// to element i of the output.
 const FRAME: &str = r#"
 OpCapability Shader
 CAPABILITIES
@@ -71,7 +71,8 @@ OpReturn
 OpFunctionEnd
 "#;
 
-/// Lines that begin with `@` are decorations.
+/// A dispatch with this body. Lines of the body that begin with `@` are decorations. With `strict`
+/// the module declares float controls.
 pub fn text(body: &str, strict: bool) -> String {
     let (decorations, code): (Vec<&str>, Vec<&str>) = body.lines().partition(|line| line.trim_start().starts_with('@'));
     let decorations: Vec<&str> = decorations.iter().map(|line| line.trim_start().trim_start_matches('@')).collect();
@@ -128,8 +129,8 @@ pub const ENDLESS: &str = "OpStore %po %a
     %next = OpLabel
     OpBranch %head
     %done = OpLabel";
-/// Each invocation takes a ticket from a Workgroup counter, which invocation 0
-/// clears before a barrier.
+/// Each invocation takes a ticket from a counter in Workgroup memory. Invocation 0 clears the
+/// counter before a barrier.
 pub const TICKET: &str = "%pc = OpAccessChain %p_shared %shared %u0
     %first = OpIEqual %bool %i %u0
     OpSelectionMerge %cleared None
@@ -142,8 +143,8 @@ pub const TICKET: &str = "%pc = OpAccessChain %p_shared %shared %u0
     %t = OpAtomicIAdd %u %pc %u2 %u0 %u1
     OpStore %po %t";
 
-/// Workgroup variables `%px` and `%py` are cleared before a barrier; then invocation 0 does one
-/// thing, and invocation 1 another.
+/// Clears the Workgroup variables `%px` and `%py` before a barrier. Then invocation 0 executes
+/// `zeroth`, and invocation 1 executes `first`.
 pub fn two(zeroth: &str, first: &str) -> String {
     format!(
         "%px = OpAccessChain %p_shared %shared %u0
@@ -173,7 +174,7 @@ pub fn two(zeroth: &str, first: &str) -> String {
     )
 }
 
-/// Stores both numbers, each below 4, as one.
+/// Stores two numbers, each below 4, as one number.
 pub fn shown(a: &str, b: &str) -> String {
     format!("%{a}{b}4 = OpIMul %u %{a} %u4\n%{a}{b} = OpIAdd %u %{a}{b}4 %{b}\nOpStore %po %{a}{b}")
 }
@@ -185,7 +186,8 @@ pub const DRAWN_TYPES: &str = "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%
     %c1 = OpConstant %uint 1\n%white = OpConstantComposite %v4 %f1 %f1 %f1 %f1\n%grey = OpConstantComposite %v4 %half %half %half %half\n\
     %in4 = OpTypePointer Input %v4\n%out4 = OpTypePointer Output %v4\n%out1 = OpTypePointer Output %float\n";
 
-/// A fragment stage with the input %c at location 0 and FragCoord %at, whose body ends by itself.
+/// A fragment stage with the input `%c` at location 0 and FragCoord `%at`. The body stores to
+/// `%out`. The depth is 0.5.
 pub fn fragment(body: &str) -> String {
     format!(
         "OpCapability Shader\n%glsl = OpExtInstImport \"GLSL.std.450\"\nOpMemoryModel Logical GLSL450\n\
@@ -197,14 +199,14 @@ pub fn fragment(body: &str) -> String {
     )
 }
 
-/// The same without a depth: stages that write one do not run over sets.
+/// [`fragment`] without a depth. Stages that write a depth do not run over sets.
 pub fn flat_fragment(body: &str) -> String {
     let text = fragment(body).replace(" %depth\n", "\n").replace("OpExecutionMode %main DepthReplacing\n", "");
     let gone = ["OpDecorate %depth BuiltIn FragDepth\n", "%depth = OpVariable %out1 Output\n", "OpStore %depth %half\n"];
     gone.iter().fold(text, |text, line| text.replace(line, ""))
 }
 
-/// A module that reads a texel of a storage image, and writes another.
+/// A compute module that reads a texel of one storage image and writes a texel of another.
 pub fn storage(body: &str) -> String {
     format!(
         "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n\
@@ -216,7 +218,7 @@ pub fn storage(body: &str) -> String {
     )
 }
 
-/// Each stores element 1 of a buffer of two floats of some width; nothing else runs.
+/// A dispatch of one invocation that stores element 1 of a buffer of two floats of this width.
 pub fn float_frame(width: u32, strict: bool, body: &str) -> String {
     let when = |text: String| if strict { text } else { String::new() };
     let bytes = width / 8;
@@ -318,13 +320,13 @@ OpReturn
 OpFunctionEnd
 "#;
 
-/// Invocation i computes `%r`, a float, of `%a` and `%b`, the elements i and i + 4 of the input,
-/// and stores it to element i of the output.
+/// A dispatch in which invocation i reads `%a` and `%b`, floats at i and i + 4 of the input. The
+/// body computes the float `%r`, which is stored at i of the output.
 pub fn float_text(body: &str) -> String {
     FLOAT_FRAME.trim_start().replace("BODY", body)
 }
 
-/// A fragment stage that shows a texel at the coordinates of its input.
+/// A fragment stage that shows a texel at the coordinates in its input.
 pub fn sampled() -> String {
     format!(
         "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint Fragment %main \"main\" %in %out\n\

@@ -1,5 +1,5 @@
-//! A device with a bug that is known: the real one, behind something that
-//! compiles one instruction wrongly.
+//! A device with a known bug: the real device behind a compiler that translates one
+//! instruction wrongly.
 
 use smallstep::compile::lambda_v::Constants;
 use smallstep::dispatch::FragmentDispatch;
@@ -13,8 +13,8 @@ use smallstep_semantics::spirv;
 
 use super::{open, options};
 
-/// The device as it would be if it exchanged the operands of every OpFSub with this result:
-/// whatever words it is given, the adapted ones too.
+/// The device, as if it exchanged the operands of the OpFSub with this result id, in any words that
+/// it gets, the adapted ones included.
 struct Swapping<'d> {
     device: &'d mut Device,
     id: u32,
@@ -31,7 +31,7 @@ impl Drawer for Swapping<'_> {
         words.swap(at + 3, at + 4);
         dispatch.words = words.into();
         match self.device.run(dispatch).outcome {
-            // What the compiler before the device did, nobody sees.
+            // The change of the words is hidden, as in a device's own compiler.
             DeviceOutcome::Drawn(frame) => DeviceOutcome::Drawn(smallstep::dispatch::Frame { words_hash: given, ..frame }),
             other => other,
         }
@@ -44,7 +44,7 @@ impl Drawer for Swapping<'_> {
 
 #[test]
 fn exchanged_operands_are_blamed_where_they_are() {
-    // One subtraction for c, by name, and one that uses it, both in a loop.
+    // One subtraction for `c`, by name, and one that uses it. Both are in a loop.
     let text = "(let ((c (- (x (frag-coord)) 4)))
         ((rec-func (i sum) (if (less-than i 4) (rec (+ i 1) (+ sum (max (- i c) 0.25))) (vec2 sum (y (frag-coord))))) 0 8))";
     for route in [Route::Passthrough, Route::Naga] {

@@ -15,8 +15,8 @@ use super::{open, options};
 
 const COUNT: u64 = 24;
 
-/// The fault of a worker on these programs of seed 1, and the arguments of `smallstep fuzz` over
-/// that seed's first programs.
+/// The fault of a worker on these programs of seed 1, and the arguments of `smallstep fuzz` for the
+/// first programs of that seed.
 fn fuzz(fault: &str, programs: &[u64]) -> Option<(String, Vec<String>)> {
     let device = open(None, options())?;
     let settings = Settings { profile: profile_of(device.route()), size: (2, 2), references: false, ..Settings::default() };
@@ -42,8 +42,8 @@ fn fuzz(fault: &str, programs: &[u64]) -> Option<(String, Vec<String>)> {
     Some((faults, args))
 }
 
-/// `smallstep fuzz` over the first programs of seed 1, of which program 5 does `fault`: its exit
-/// code and its summary.
+/// Runs `smallstep fuzz` over the first programs of seed 1, with the fault on program 5. Returns
+/// the exit code, the summary and the output.
 fn campaign(fault: &str, more: &[&str]) -> Option<(i32, Value, String)> {
     let (fault, args) = fuzz(fault, &[5])?;
     let mut command = Command::new(env!("CARGO_BIN_EXE_smallstep"));
@@ -57,7 +57,7 @@ fn ended(output: Output) -> (i32, Value, String) {
     (output.status.code().expect("no signal"), serde_json::from_str(last).expect("JSON"), text.clone())
 }
 
-/// That one program failed as `expected` says, and the others did not.
+/// Requires that one program failed as `expected` says, and no other.
 #[track_caller]
 fn costs_one_program((code, summary, text): (i32, Value, String), expected: &str) {
     let device = &summary["device"];
@@ -72,7 +72,7 @@ fn costs_one_program((code, summary, text): (i32, Value, String), expected: &str
     assert_eq!(code, 4);
 }
 
-/// To make findings minimal takes long where a program hangs a device: the counts come before.
+/// Shrinking takes long if a program hangs the device. The counts are printed before that.
 #[test]
 fn counts_are_told_before_findings_are_made_minimal() {
     let Some((fault, args)) = fuzz("crash-run", &[5]) else { return };
@@ -99,7 +99,7 @@ fn a_campaign_is_judged_under_the_profile_that_is_asked_for() {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let summary: Value = serde_json::from_str(text.lines().last().expect("a summary")).expect("JSON");
         assert_eq!(summary["profile"], profile, "{summary}");
-        // A driver with faults of its own may disagree; everything else has been judged.
+        // A driver with bugs of its own may disagree. All other programs are judged.
         let device = &summary["device"];
         assert_eq!((&device["failed"], &device["unchecked"]), (&Value::from(0), &Value::from(0)), "{profile}: {summary}");
         assert!(device["lanes"][0].as_u64().is_some_and(|n| n > 0), "{profile}: {summary}");
@@ -110,8 +110,8 @@ fn a_campaign_is_judged_under_the_profile_that_is_asked_for() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("naga takes no float controls"));
 }
 
-/// As many workers as suit the adapter, if not told otherwise, and chains of a length of its own
-/// for compute programs.
+/// By default, the number of workers suits the adapter, and chains of compute programs have a
+/// length of their own.
 #[test]
 fn rates_are_measured_with_workers_by_the_adapter() {
     let Some(device) = open(None, Options { workers: 0, ..options() }) else { return };
@@ -151,11 +151,11 @@ fn a_lost_device_costs_one_verdict_and_exit_code_4() {
     costs_one_program(found, "a loss that the test asked for");
 }
 
-/// The device goes for good in the middle of a campaign: what it has not answered is neither
-/// counted nor in the journal, and the next campaign does it.
+/// The device fails for good during a campaign. Programs without an answer are neither counted nor
+/// in the journal. The next campaign runs them.
 #[test]
 fn what_a_device_that_is_gone_has_not_answered_is_done_by_the_next_campaign() {
-    // Two that hang, so that no worker has one alone, and neither is blamed.
+    // Two programs hang. No worker has one of them alone, so neither is blamed.
     let Some((fault, args)) = fuzz("hang-compile", &[5, 7]) else { return };
     let folder = tempfile::tempdir().expect("a temporary directory");
     let (executable, journal) = (folder.path().join("smallstep"), folder.path().join("a.journal"));

@@ -1,4 +1,4 @@
-//! `compare` with a device: what AFTER shows there must be what BEFORE allows.
+//! `compare` with a device: BEFORE must allow what AFTER shows there.
 
 use std::process::Command;
 
@@ -32,7 +32,7 @@ fn drawn(before: &str, after: &str, settings: &Settings) -> Summary {
 
 const CUBES: &str = include_str!("../common/modules/cubes.spvasm");
 
-/// Modules of integers, images, cubes among them, and draws agree on a device.
+/// Modules of integers, with images and cubes, and draws agree on a device.
 #[test]
 fn a_device_shows_what_before_allows() {
     let Some(device) = open(Some(Route::Passthrough), options()) else { return };
@@ -45,12 +45,12 @@ fn a_device_shows_what_before_allows() {
     ] {
         assert_eq!((summary.verdict().name(), summary.agree), ("agree", 6), "{summary:?}");
     }
-    // Near an edge of a triangle a pixel may be either.
+    // A pixel near an edge of a triangle may be covered or not.
     let summary = drawn(&flat_fragment("OpStore %out %c"), &flat_fragment("OpStore %out %c"), &settings);
     assert!(summary.disagreement.is_none() && summary.agree >= 4, "{summary:?}");
 }
 
-/// A worker that crashes on AFTER's words, and only there.
+/// The worker crashes on the words of AFTER only.
 #[test]
 fn a_device_that_fails_on_after_disagrees() {
     let text = std::fs::read_to_string("examples/spirv/average.spvasm").expect("an example");
@@ -63,7 +63,7 @@ fn a_device_that_fails_on_after_disagrees() {
     assert!(verdict.why().contains("crashed"), "{verdict:?}");
 }
 
-/// The module of `spec-tests/quirks/llvmpipe-choice-of-zero.lv`: a 0 that is chosen beside a -1.
+/// The module of `spec-tests/quirks/llvmpipe-choice-of-zero.lv`: a choice of 0 over -1.
 const CHOICE_OF_ZERO: &str = "OpCapability Shader\nOpCapability RoundingModeRTE\nOpCapability SignedZeroInfNanPreserve\n\
     OpExtension \"SPV_KHR_float_controls\"\nOpMemoryModel Logical GLSL450\nOpEntryPoint Fragment %main \"main\" %out\n\
     OpExecutionMode %main OriginUpperLeft\nOpExecutionMode %main SignedZeroInfNanPreserve 32\n\
@@ -75,8 +75,8 @@ const CHOICE_OF_ZERO: &str = "OpCapability Shader\nOpCapability RoundingModeRTE\
     %r = OpPhi %float %zero %a %minus %b\n%o = OpCompositeConstruct %v4 %r %zero %zero %zero\nOpStore %out %o\n\
     OpReturn\nOpFunctionEnd\n";
 
-/// llvmpipe of this version loses what follows some loops, and makes -0 of a 0 that is chosen
-/// beside a -1: the interpreters agree, and it does not.
+/// llvmpipe of this version loses code behind some loops, and makes -0 of a 0 that is chosen over
+/// -1. The interpreters agree, and llvmpipe disagrees.
 #[test]
 fn a_device_that_is_wrong_disagrees() {
     let Some(device) = open(Some(Route::Passthrough), options()) else { return };
@@ -93,7 +93,7 @@ fn a_device_that_is_wrong_disagrees() {
     assert_eq!(summary.verdict().name(), "disagree", "{summary:?}");
     let found = summary.disagreement.expect("it disagrees");
     assert!(found.2.after.contains("llvmpipe"), "{}", found.2.after);
-    // The command names the device where it says how to show it again.
+    // The report's commands for another run name the device.
     let quirk = "spec-tests/quirks-spirv/llvmpipe-atomic-in-loop.spvasm";
     let mut command = Command::new(env!("CARGO_BIN_EXE_smallstep"));
     let output = command.args(["compare", quirk, quirk, "--device", "llvmpipe", "--inputs", "4"]).output().expect("starts");

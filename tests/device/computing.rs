@@ -1,4 +1,4 @@
-//! Compute programs and the exact bytes that they leave.
+//! Compute programs and the exact bytes of their results.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use smallstep_spec_tests::tools;
 use super::modules::{buffer, colour, dispatch as draw, placed, words};
 use super::{both_routes, computed, drawn, on_routes, open, options, unchecked};
 
-/// The program that gives its one buffer so many words, all 0, in groups of its local size.
+/// A dispatch with one buffer of `length` zeros, and as many workgroups as `groups` says.
 pub fn one_buffer(words: Arc<[u32]>, groups: [u32; 3], length: usize) -> ComputeDispatch {
     let buffers = vec![buffer(0, 0, BufferKind::ReadWrite, vec![0; length])];
     ComputeDispatch { words, entry: "main".into(), groups, buffers, ..ComputeDispatch::default() }
@@ -22,8 +22,8 @@ fn words_at(result: &ComputeResult, set: u32, binding: u32) -> Vec<u32> {
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))).collect()
 }
 
-/// A module of one entry point in groups of 4: types, constants 0 to 4, and a buffer of words at
-/// set 0, binding 0. `%x` is the global invocation's number.
+/// A module with one entry point and workgroups of 4: types, constants 0 to 4, and a buffer of
+/// words at set 0, binding 0. `%x` is the number of the global invocation.
 pub fn module(header: &str, declarations: &str, body: &str) -> String {
     format!(
         "OpCapability Shader
@@ -66,7 +66,7 @@ pub fn module(header: &str, declarations: &str, body: &str) -> String {
     )
 }
 
-/// Every word becomes `factor` times its number, plus 7.
+/// Every word becomes `factor` times its index, plus 7.
 pub fn multiples(factor: u32) -> Arc<[u32]> {
     words(&module(
         "",
@@ -75,8 +75,8 @@ pub fn multiples(factor: u32) -> Arc<[u32]> {
     ))
 }
 
-/// Two words for each turn of a loop that ends when the buffer's first word is not 0, which nothing
-/// makes it: for ever. Long turns, for the same reason as in [`super::modules::endless`].
+/// A loop that ends when the first word of the buffer is not 0. Nothing changes that word, so the
+/// loop never ends. Each iteration is long for the same reason as in [`super::modules::endless`].
 pub fn endless() -> Arc<[u32]> {
     let mut turn = String::new();
     let mut last = "value".to_owned();
@@ -117,7 +117,7 @@ fn words_are_computed_on_both_routes() {
     });
 }
 
-/// Several threads run programs at a time, and each gets what is its own.
+/// Several threads run programs at the same time. Each gets its own results.
 #[test]
 fn threads_that_share_a_device_do_not_mix() {
     both_routes(|device| {
@@ -136,11 +136,11 @@ fn threads_that_share_a_device_do_not_mix() {
     });
 }
 
-/// The sums are those that several independent implementations agree on.
+/// Several independent implementations agree on these sums.
 ///
-/// Not through naga. Over what it makes of the sieve's array of 512 words llvmpipe's compiler takes
-/// many seconds; and some of mandel's counts (64 of 65,536 on llvmpipe) come out otherwise, for the
-/// module leaves contraction free, and naga's words are contracted in other places.
+/// The test does not use naga. llvmpipe's compiler takes many seconds for naga's translation of the
+/// sieve's array of 512 words. Also, some of mandel's counts differ (64 of 65,536 on llvmpipe): the
+/// module permits contraction, and naga's words are contracted in other places.
 #[test]
 fn long_programs_leave_the_known_sums() {
     let Some(device) = open(Some(Route::Passthrough), options()) else {
@@ -159,11 +159,11 @@ fn fnv_1a_32(words: &[u32]) -> u32 {
     words.iter().fold(0x811c_9dc5, |hash, word| (hash ^ word).wrapping_mul(0x0100_0193))
 }
 
-/// Places of: the output, a read-only buffer, a uniform buffer, a second output.
+/// The set and binding of: the output, a read-only buffer, a uniform buffer, a second output.
 type FourPlaces = [(u32, u32); 4];
 
-/// The first output gets in\[x\] * uniform.y + push, the second its length in words and, from place
-/// 1, x exclusive-or 0xff.
+/// The first output becomes in\[x\] * uniform.y + push. Word 0 of the second output becomes its
+/// length in words, and its word x, from 1 on, x exclusive-or 0xff.
 fn four_buffers(places: FourPlaces) -> ComputeDispatch {
     let place = |name: &str, (set, binding): (u32, u32)| placed(name, set, binding);
     let text = format!(
@@ -246,7 +246,7 @@ fn four_buffers(places: FourPlaces) -> ComputeDispatch {
         words: words(&text),
         entry: "main".into(),
         groups: [1, 1, 1],
-        // Not in the order of their places.
+        // The buffers are not in the order of their places.
         buffers: vec![
             at(3, BufferKind::ReadWrite, &[9; 7]),
             at(2, BufferKind::Uniform, &[1, 1000, 3, 4]),
@@ -258,7 +258,7 @@ fn four_buffers(places: FourPlaces) -> ComputeDispatch {
     }
 }
 
-/// By hand: 1000 in\[x\] + 40, modulo 2^32; what is not written stays.
+/// By hand: 1000 in\[x\] + 40, modulo 2^32. Words that no invocation writes are unchanged.
 fn four_buffers_by_hand(result: &ComputeResult, places: FourPlaces) {
     assert_eq!(words_at(result, places[0].0, places[0].1), [1040, 2040, 3040, 0xffff_fc40, 5, 5]);
     assert_eq!(words_at(result, places[3].0, places[3].1), [7, 0xff, 0xfe, 0xfd, 0xfc, 9, 9]);
@@ -285,13 +285,13 @@ fn sparse_places_are_adapted_by_name_or_not_run() {
         assert_ne!(result.words_hash, four_buffers(sparse).words_hash());
         match device.route() {
             Route::Passthrough => unchecked(device, four_buffers(sparse), "the pass `bindings` closes gaps"),
-            // naga renumbers by itself.
+            // naga renumbers bindings itself.
             Route::Naga | Route::Wgsl => four_buffers_by_hand(&computed(device.run(four_buffers(sparse)).outcome), sparse),
         }
     });
 }
 
-/// Each workgroup turns its words round through workgroup memory, behind a barrier, and counts its
+/// Each workgroup reverses its words through Workgroup memory, with a barrier, and counts its
 /// invocations in word 8.
 #[test]
 fn workgroup_memory_barriers_and_atomics() {
@@ -326,8 +326,8 @@ fn workgroup_memory_barriers_and_atomics() {
     assert_eq!(words_at(&result, 0, 0), [13, 12, 11, 10, 23, 22, 21, 20, 108]);
 }
 
-/// Integers of other widths, where the device has them: the low byte of 200 + 100, the product of
-/// 300 and 300 in 16 bits, and 2^32 / 3 in 64.
+/// Integers of other widths, if the device supports them: the low byte of 200 + 100, the product of
+/// 300 and 300 in 16 bits, and 2^32 / 3 in 64 bits.
 #[test]
 fn other_widths_run_or_are_unchecked_by_name() {
     let Some(device) = open(Some(Route::Passthrough), options()) else {
@@ -344,7 +344,7 @@ fn other_widths_run_or_are_unchecked_by_name() {
             &format!(
                 "%other = OpTypeInt {width} 0\n %a = OpConstant %other {a}\n %b = OpConstant %other {b}\n %zero = OpConstant %other 0"
             ),
-            // The operand comes from memory in part, so that nothing is folded on the way.
+            // Part of the operand comes from memory, so that nothing is folded on the way.
             &format!(
                 "%word = OpLoad %uint %at\n %wide = OpUConvert %other %word\n %left = OpIAdd %other %a %wide
                  %value = {op} %other %left %b\n %result = OpUConvert %uint %value\n OpStore %at %result"
@@ -398,7 +398,7 @@ fn what_the_device_cannot_take_is_unchecked_by_name() {
         alter(&mut dispatch);
         unchecked(&mut device, dispatch, expected);
     }
-    // Of a fragment program, the same.
+    // The same for a fragment program.
     let absent = smallstep::dispatch::FragmentDispatch { entry: "absent".into(), ..draw(colour([0.0; 4]), 2, 2) };
     unchecked(&mut device, absent, "no Fragment entry point \"absent\"; it has Fragment \"main\"");
     assert_eq!(device.restarts(), 0, "none of them reached the driver");
@@ -422,7 +422,7 @@ fn naga_and_wgpu_refuse_what_does_not_fit() {
     computed(device.run(plain).outcome);
 }
 
-/// What must be told apart is told apart: by its bytes, and by its words.
+/// Modules that write different values give different buffers and different hashes of words.
 #[test]
 fn a_module_that_writes_something_else_is_seen_to_differ() {
     on_routes(&Route::ALL, |device| {
@@ -440,8 +440,8 @@ fn a_module_that_writes_something_else_is_seen_to_differ() {
     });
 }
 
-/// Programs of all kinds and many sizes in the same batches: each gets its own buffers, whatever
-/// stood in them before.
+/// Programs of all kinds and many sizes run in the same batches. Each gets its own buffers,
+/// whatever these held before.
 #[test]
 fn programs_of_many_kinds_and_sizes_do_not_mix() {
     both_routes(|device| {
@@ -477,7 +477,7 @@ fn programs_of_many_kinds_and_sizes_do_not_mix() {
     });
 }
 
-/// A buffer of several megabytes goes there and back.
+/// A buffer of several megabytes goes to the device and comes back.
 #[test]
 fn a_large_buffer_goes_there_and_back() {
     both_routes(|device| {

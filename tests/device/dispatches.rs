@@ -1,6 +1,6 @@
-//! Campaigns of generated dispatches on a device: what it shows is judged, a fault is found, made
-//! minimal, and known by a quirk. The worker is made to crash on words that a test names, so that
-//! every device has such a fault.
+//! Campaigns of generated dispatches on a device. The device's results are judged. A fault is
+//! found, shrunk, and known by a quirk. The worker crashes on words that the test names, so every
+//! device has such a fault.
 
 use std::path::Path;
 use std::process::Command;
@@ -33,20 +33,20 @@ fn judged(case: &ComputeCase) -> Observation {
     }
 }
 
-/// The hash of the words that a device gets of a module.
+/// The hash of the words that a device gets for a module.
 fn asked_hash(case: &ComputeCase) -> u64 {
     let DeviceCheck { dispatch, .. } = asked(case, &judged(case), Route::Passthrough).unwrap_or_else(|e| panic!("{e}"));
     words_hash(&dispatch.words)
 }
 
-/// The device, which crashes on these words.
+/// The device, with a worker that crashes on these words.
 fn crashing(hashes: &[u64]) -> Option<Device> {
     let fault = hashes.iter().map(|hash| format!("crash-run:{hash:x}")).collect::<Vec<_>>().join(",");
     open(Some(Route::Passthrough), Options { environment: vec![(worker::TEST_FAULT.into(), fault.into())], ..options() })
 }
 
-/// The smallest of the first modules that hiding its constants changes, and a plan whose second
-/// module it is.
+/// The smallest of the first modules that change when their constants are hidden. Also a plan whose
+/// second module it is.
 fn crashing_module() -> (Plan, ComputeCase) {
     let modules = (1..40).filter_map(|seed| Some((seed, module_of(seed, None, &plan(seed).limits)?)));
     let changed = modules.filter(|(_, module)| Remedy::HiddenConstants.applied(module).is_some());
@@ -54,7 +54,7 @@ fn crashing_module() -> (Plan, ComputeCase) {
     (plan(seed - 1), module.case())
 }
 
-/// A quirk of this module, in a file of the folder: a crash of any device.
+/// A quirk of this module, as a file of the folder: a crash on any device.
 fn quirk(folder: &Path, name: &str, case: &ComputeCase, more: &str) -> DispatchQuirk {
     let keys = ";@ quirk adapter: any\n;@ quirk driver: any\n;@ quirk route: passthrough\n;@ quirk seen: 2026-11-22\n";
     let text = disassemble(&case.words).expect("disassembles");
@@ -65,7 +65,7 @@ fn quirk(folder: &Path, name: &str, case: &ComputeCase, more: &str) -> DispatchQ
 
 const CRASHES: &str = ";@ quirk ends: failed\n;@ quirk says: crashed: signal 6 (SIGABRT)\n";
 
-/// The hash of the words that a device gets of a quirk: as its text assembles.
+/// The hash of the words that a device gets for a quirk: assembled from its text.
 fn quirk_hash(case: &ComputeCase) -> u64 {
     let text = disassemble(&case.words).expect("disassembles");
     asked_hash(&ComputeCase { words: assemble(&text, Assembly::default()).expect("assembles"), ..case.clone() })
@@ -92,7 +92,7 @@ fn a_crash_is_found_made_minimal_and_known_by_a_quirk() {
     let finding = tally.findings.iter().find(|finding| finding.seed == seed).expect("it crashes");
     assert!(finding.runner == Runner::Device && finding.failed && finding.what.contains("signal 6 (SIGABRT)"), "{finding:?}");
 
-    // Only these very words crash, so that nothing smaller does.
+    // Only these words crash, so no smaller module does.
     let minimal = campaign::minimal(finding, &plan, Some(&mut device)).expect("it comes back");
     assert_eq!(minimal.words, case.words);
     assert_eq!(campaign::minimal(finding, &plan, None), None, "without the device nothing comes back");
@@ -102,8 +102,8 @@ fn a_crash_is_found_made_minimal_and_known_by_a_quirk() {
     let shown = campaign::on_device_alone(&case, &judged(&case), &mut device);
     assert_eq!(shown, Verdict::Failed(finding.what.clone()));
 
-    // With its constants hidden the module does not crash, which is a remedy of the first quirk;
-    // the second has none, and is the module itself.
+    // With its constants hidden, the module does not crash. This is the remedy of the first quirk.
+    // The second quirk has no remedy and is the module itself.
     let remedy = ";@ quirk remedy: hidden-constants\n";
     let by_constants = [quirk(folder.path(), "by-constants", &case, &format!("{CRASHES}{remedy}"))];
     let itself = [quirk(folder.path(), "itself", &case, CRASHES)];
@@ -130,8 +130,8 @@ fn a_crash_is_found_made_minimal_and_known_by_a_quirk() {
     assert_eq!(known.name_of(&hidden.words, &found), None, "other instructions");
 }
 
-/// A quirk that the device does not show, or shows otherwise, is said to be
-/// gone, and explains nothing.
+/// A quirk that the device does not show, or shows differently, is reported as gone and
+/// explains nothing.
 #[test]
 fn a_quirk_that_is_not_there_explains_nothing() {
     let (_, case) = crashing_module();
@@ -150,7 +150,7 @@ fn a_quirk_that_is_not_there_explains_nothing() {
     assert!(matches!(&known.gone[..], [(name, _)] if name == "gone"), "{:?}", known.gone);
 }
 
-/// What the command makes of a crash: a failure, or what is known.
+/// The command counts a crash as a failure, or as known.
 #[test]
 fn the_command_counts_a_known_crash_apart() {
     let (plan, case) = crashing_module();

@@ -1,4 +1,4 @@
-//! Programs and the exact bits of what they draw.
+//! Fragment programs and the exact bits that they draw.
 
 use pretty_assertions::assert_eq;
 use rspirv::dr::Operand;
@@ -95,16 +95,16 @@ fn constants_are_read_bit_for_bit() {
         let vec4 = module.vec4;
         let value = module.b.composite_construct(vec4, None, lanes).expect("a block is open");
         module.output(0, value);
-        // A negative zero, an infinity, the least normal number and the largest: bits that
-        // arithmetic on the way would lose.
+        // A negative zero, an infinity, and the least and the greatest normal number. Arithmetic on
+        // the way would change these bits.
         let constants = vec![0x8000_0000, 0x7f80_0000, 0x0080_0000, 77, 0x7f7f_ffff];
         let frame = drawn(device.run(FragmentDispatch { constants, ..dispatch(module.finish(), 2, 2) }).outcome);
         assert_eq!(frame.images, vec![vec![[0x8000_0000, 0x7f80_0000, 0x0080_0000, 0x7f7f_ffff]; 4]]);
     });
 }
 
-/// c0 + c1, c0 * c1 + c2 uncontracted, 0 * -1, and c3 - c3 under the float controls
-/// of the λV translation.
+/// A module that draws c0 + c1, c0 * c1, c0 * c1 + c2 uncontracted, and c3 * c2, under the float
+/// controls of the λV translation.
 fn float_controls() -> Fragment {
     let mut module = Fragment::new(3, &[Capability::RoundingModeRTE, Capability::SignedZeroInfNanPreserve]);
     module.execution_mode(ExecutionMode::RoundingModeRTE, 32);
@@ -129,8 +129,8 @@ fn float_controls_are_accepted_through_passthrough_and_kept() {
     let Some(device) = open(Some(Route::Passthrough), options()) else {
         return;
     };
-    // c0 * c1 needs more than 24 bits, and c2 cancels its leading ones: a fused multiply-add would
-    // give another last lane but one.
+    // c0 * c1 needs more than 24 bits, and c2 cancels its leading bits. A fused multiply-add would
+    // give another value in the third lane.
     let (c0, c1) = (1.0f32 + f32::EPSILON, 1.0f32 + 3.0 * f32::EPSILON);
     let c2 = -(c0 * c1);
     assert_ne!(c0.mul_add(c1, c2).to_bits(), (c0 * c1 + c2).to_bits(), "the constants must tell the two apart");
@@ -145,7 +145,7 @@ fn a_capability_that_the_device_does_not_enable_is_unchecked_by_name() {
     let Some(device) = open(Some(Route::Passthrough), options()) else {
         return;
     };
-    // No Vulkan device has kernels.
+    // No Vulkan device supports kernels.
     let mut module = Fragment::new(3, &[Capability::Kernel]);
     let value = module.vec4([0.0; 4]);
     module.output(0, value);
@@ -171,14 +171,15 @@ fn naga_refuses_what_it_cannot_read() {
     let Some(device) = open(Some(Route::Naga), options()) else {
         return;
     };
-    // Well framed and meaningless: a store to an id that nothing defines, outside of any function.
+    // Well-framed words without a meaning: a store to an id that nothing defines, outside of
+    // any function.
     let garbage = [0x0723_0203, 0x0001_0000, 0, 9, 0, 3 << 16 | 62, 7, 8];
-    // Float controls, which naga's reader does not take.
+    // Float controls, which naga's reader refuses.
     for words in [garbage.as_slice().into(), float_controls().finish()] {
         let outcome = device.run(dispatch(words, 2, 2)).outcome;
         assert!(matches!(&outcome, DeviceOutcome::Refused(why) if !why.is_empty()), "{outcome}");
     }
-    // An entry point that is not there.
+    // An entry point that does not exist.
     let missing = FragmentDispatch { entry: "absent".into(), ..dispatch(colour([0.0; 4]), 2, 2) };
     let outcome = device.run(missing).outcome;
     assert!(matches!(&outcome, DeviceOutcome::Refused(why) if why.contains("absent")), "{outcome}");

@@ -1,4 +1,5 @@
-//! Workers that crash, hang, lose their device or speak nonsense: what it costs.
+//! Workers that crash, hang, lose their device or send nonsense, and how many programs
+//! that affects.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +16,7 @@ fn program(i: u64) -> FragmentDispatch {
     dispatch(colour([i as f32, 0.25, 0.0, 1.0]), 4, 4)
 }
 
-/// Options whose workers misbehave as the text says.
+/// Options whose workers have the fault that the text describes.
 fn with_fault(fault: String) -> Options {
     let environment = vec![(worker::TEST_FAULT.into(), fault.into())];
     Options { program_limit: Duration::from_secs(3), environment, ..options() }
@@ -25,13 +26,13 @@ fn open_with_fault(fault: &str, culprit: &Dispatch) -> Option<Device> {
     open(None, with_fault(format!("{fault}:{:x}", culprit.words_hash())))
 }
 
-/// A compute program whose every word tells which it is.
+/// A compute program whose result identifies it.
 fn computation(i: u64) -> ComputeDispatch {
     one_buffer(multiples(100 + i as u32), [1, 1, 1], 4)
 }
 
-/// Submits 20 programs, all drawn, all computed, or both by turns, of which the thirteenth does
-/// `fault`, and checks that the others are run. The outcome of the thirteenth.
+/// Submits 20 programs: all draws, all dispatches, or both in turn. The thirteenth has the fault.
+/// Requires that the others run. Returns the outcome of the thirteenth.
 fn one_of_twenty(fault: &str, of: fn(u64) -> Dispatch) -> Option<DeviceOutcome> {
     let device = open_with_fault(fault, &of(12))?;
     for i in 0..20 {
@@ -49,14 +50,14 @@ fn one_of_twenty(fault: &str, of: fn(u64) -> Dispatch) -> Option<DeviceOutcome> 
         }
     }
     assert_eq!(others, 19);
-    // The device is as good as new.
+    // The device works again.
     device.submit(99, of(99));
     is_of(99, device.receive().expect("it comes back").outcome);
     assert!((1..=3).contains(&device.restarts()), "{} restarts", device.restarts());
     culprit
 }
 
-/// Checks that this is what program `i` shows, drawn or computed.
+/// Requires that this is the result of program `i`, drawn or computed.
 #[track_caller]
 fn is_of(i: u64, outcome: DeviceOutcome) {
     match outcome {
@@ -127,8 +128,9 @@ fn a_hang_or_a_loss_while_computing_costs_one_program() {
     assert_eq!(outcome, DeviceOutcome::Lost("a loss that the test asked for".into()));
 }
 
-/// Twenty programs, of which number 7 does not end; the judge has what became of the others. No
-/// fault is injected here: the device itself does not end. Not on hardware, which others may share.
+/// Runs twenty programs, of which number 7 does not end. `judge` gets the outcomes of the others.
+/// There is no injected fault: the device itself does not end. Hardware is left out, since others
+/// may share it.
 #[track_caller]
 fn number_seven_never_ends(program: impl Fn(u64) -> Dispatch, judge: impl Fn(u64, DeviceOutcome)) {
     let Some(device) = open(None, Options { program_limit: Duration::from_secs(3), ..options() }) else {
@@ -201,14 +203,14 @@ fn a_shader_that_never_ends_costs_one_program() {
     number_seven_never_ends(program, |_, outcome| drop(drawn(outcome)));
 }
 
-/// Well framed words that mean nothing, handed to the driver as they are: whatever it makes of
-/// them, the neighbours are drawn.
+/// Well-framed words without a meaning reach the driver unchanged. Whatever it does with them, the
+/// other programs are drawn.
 #[test]
 fn an_invalid_module_costs_no_more_than_itself() {
     let Some(device) = open(Some(Route::Passthrough), Options { program_limit: Duration::from_secs(5), ..options() }) else {
         return;
     };
-    // The store of the colour goes to an id that nothing defines.
+    // The colour is stored to an id that nothing defines.
     let mut words = colour([1.0; 4]).to_vec();
     let store = (5..words.len()).find(|at| words[*at] == 3 << 16 | 62).expect("the module stores its colour");
     words[store + 1] = words[3] - 1;
@@ -253,13 +255,13 @@ fn a_worker_that_does_not_come_back_loses_the_rest_by_name() {
         }
     }
     assert_eq!(lost, 10);
-    // And later ones too, without a wait.
+    // Later programs are lost too, without a delay.
     device.submit(10, program(10));
     let outcome = device.receive().expect("it comes back").outcome;
     assert!(matches!(outcome, DeviceOutcome::Outage(_)), "{outcome}");
 }
 
-/// For a second no worker can be started. Then the device is there again.
+/// No worker can be started for a second. Then the device is available again.
 #[test]
 fn an_outage_of_a_second_costs_nothing_but_time() {
     let folder = tempfile::tempdir().expect("a temporary directory");
@@ -285,14 +287,14 @@ fn an_outage_of_a_second_costs_nothing_but_time() {
     assert_eq!(device.unrepeated(), 0, "the crash was program 3's");
 }
 
-/// A worker that is killed from outside while it has several programs: each passes when it is run
+/// A worker is killed from outside while it has several programs. Each program passes when it runs
 /// alone, and the failure is counted.
 #[cfg(unix)]
 #[test]
 fn a_failure_that_no_program_repeats_is_counted() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let [script, once, go] = ["worker", "once", "go"].map(|name| folder.path().join(name));
-    // The first worker dies when it is told to, in the middle of what it has.
+    // The first worker dies once the file `go` exists, while it has programs.
     let text = format!(
         "#!/bin/sh\nif mkdir '{0}' 2>/dev/null; then\n(while [ -d '{0}' ] && [ ! -e '{2}' ]; do sleep 0.1; done; kill -9 $$) & exec '{1}' \"$@\"; fi\n\
          SMALLSTEP_TEST_FAULT= exec '{1}' \"$@\"\n",
@@ -368,7 +370,7 @@ fn a_device_is_shared_between_threads() {
                     drawn(finished.outcome);
                     back.push(finished.id);
                 }
-                // Nothing is submitted yet, or not all.
+                // Nothing or not everything is submitted yet.
                 None => std::thread::yield_now(),
             }
         }

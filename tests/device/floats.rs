@@ -1,5 +1,5 @@
-//! Generated dispatches of floats: a device shows what the relation's runs over sets allow, and the
-//! lockstep machine too.
+//! Generated dispatches of floats: the device and the lockstep machine show what the relation's
+//! runs over sets allow.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -18,11 +18,11 @@ use smallstep_semantics::spirv::{Buffer, Module, Relation, grid, lockstep};
 use super::modules::{buffer, words};
 use super::{computed, open, options};
 
-/// Words that each of the eight invocations owns.
+/// The number of words that each of the eight invocations owns.
 const EACH: usize = 4;
 
-/// A module by these choices: each invocation computes with its own four floats, and stores some;
-/// all float controls are declared.
+/// Writes a random module. Each invocation computes with its own four floats and stores some. All
+/// float controls are declared.
 struct Writer {
     random: Random,
     body: String,
@@ -76,7 +76,7 @@ impl Writer {
                 self.floats.push_front(chosen);
             }
             9 => {
-                // Through memory.
+                // The value goes through memory.
                 let (at, loaded) = (self.random.below(EACH as u32), self.name());
                 let _ = writeln!(self.body, "OpStore %p{at} {a}\n{loaded} = OpLoad %float %p{at}");
                 self.floats.push_front(loaded);
@@ -127,8 +127,8 @@ fn generated(seed: u64) -> String {
     )
 }
 
-/// A dispatch of a generated module, with what is due by these rules of sets; nothing
-/// where it is undefined.
+/// The dispatch of a generated module, and the required result under these rules of sets. `None` if
+/// its behaviour or a value is undefined.
 fn due(seed: u64, rules: Rules) -> Option<(ComputeDispatch, RequiredResult)> {
     let text = generated(seed);
     let words = words(&text);
@@ -150,12 +150,12 @@ fn due(seed: u64, rules: Rules) -> Option<(ComputeDispatch, RequiredResult)> {
         return None;
     }
     let due = RequiredResult::of(&module, &dispatch, observation, Route::Passthrough, rules).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    // The machine shows the definite values, which are among what is allowed.
+    // The machine shows the definite values, which are allowed.
     let machine = lockstep::Program::compile(&module, "main").expect("it compiles").run(&run, 1);
     let Outcome::Observed(shown) = machine else { panic!("{machine:?}\n{text}") };
     let result = |bytes: Vec<u8>| ComputeResult { words_hash: 0, buffers: vec![Buffer { set: 0, binding: 0, bytes }], images: Vec::new() };
     due.admits(&result(shown.buffers[0].bytes.clone())).unwrap_or_else(|what| panic!("seed {seed}: {what}\n{text}"));
-    // A device that is one float outside of a set is caught.
+    // A device with a value one float outside of a set is caught.
     for word in &due.acceptance.words {
         let Some(outside) = word.expected.set().and_then(|set| set.hull()).map(|hull| (hull.high as f32).next_up()) else { continue };
         let mut bytes = shown.buffers[0].bytes.clone();
@@ -189,7 +189,7 @@ fn a_device_shows_what_runs_over_sets_allow() {
 #[test]
 fn a_rule_that_is_too_narrow_is_seen() {
     let Some(device) = open(Some(Route::Passthrough), options()) else { return };
-    // Every result but a point is a fourth.
+    // Every result that is no single value is a quarter.
     let rules = Rules { allowed: |_, _, _| Some(smallvec::smallvec![Set::point(0.25)]), ..Rules::default() };
     let seed = (0..200)
         .find(|&seed| generated(seed).contains("Sin %a") && due(seed, Rules::default()).is_some_and(|d| !d.1.acceptance.words.is_empty()));

@@ -1,6 +1,6 @@
-//! What is drawn and computed on a real device, and what becomes of programs when it fails.
+//! Draws and dispatches on a real device, and the fate of programs when it fails.
 //!
-//! Without a device these tests say that they did not run; with `SMALLSTEP_REQUIRE_DEVICE=1` they
+//! Without a device, these tests say that they did not run. With `SMALLSTEP_REQUIRE_DEVICE=1` they
 //! fail instead.
 
 mod blame;
@@ -48,19 +48,19 @@ fn computed(outcome: DeviceOutcome) -> ComputeResult {
     }
 }
 
-/// Runs a program that the device is not to be given, for a reason with these words.
+/// Runs a program that must not reach the device, for a reason with these words.
 #[track_caller]
 fn unchecked(device: &mut Device, dispatch: impl Into<Dispatch>, expected: &str) {
     let outcome = device.run(dispatch).outcome;
     assert!(matches!(&outcome, DeviceOutcome::Unchecked(why) if why.contains(expected)), "{expected}: {outcome}");
 }
 
-/// Runs the test on the routes passthrough and naga, where there is a device.
+/// Runs the test on the routes passthrough and naga, if there is a device.
 fn both_routes(test: impl Fn(&mut Device)) {
     on_routes(&[Route::Passthrough, Route::Naga], test);
 }
 
-/// Runs the test on these routes, where there is a device.
+/// Runs the test on these routes, if there is a device.
 fn on_routes(routes: &[Route], test: impl Fn(&mut Device)) {
     for &route in routes {
         let Some(mut device) = open(Some(route), options()) else {

@@ -1,4 +1,5 @@
-//! Fragment modules, instruction by instruction, and what modules of every kind are made with.
+//! Fragment modules, built instruction by instruction, and functions to build modules of
+//! every kind.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use rspirv::spirv::{
 use smallstep::dispatch::{BufferBinding, BufferKind, FragmentDispatch, Target};
 use smallstep_semantics::spirv::{Options, assemble};
 
-/// The words of a text.
+/// Assembles a text.
 pub fn words(text: &str) -> Arc<[u32]> {
     Arc::from(assemble(text, Options::default()).unwrap_or_else(|error| panic!("{error}")))
 }
@@ -25,7 +26,7 @@ pub fn buffer(set: u32, binding: u32, kind: BufferKind, words: impl IntoIterator
     BufferBinding { set, binding, kind, bytes: words.into_iter().flat_map(u32::to_le_bytes).collect() }
 }
 
-/// A module under construction: the fragment entry point "main", its function open.
+/// A module under construction: the fragment entry point "main", whose function is open.
 pub struct Fragment {
     pub b: Builder,
     pub float: Word,
@@ -35,7 +36,7 @@ pub struct Fragment {
 }
 
 impl Fragment {
-    /// SPIR-V of this version, with these capabilities beside Shader.
+    /// Starts a module of SPIR-V 1.`minor`, with these capabilities and Shader.
     pub fn new(minor: u8, capabilities: &[Capability]) -> Fragment {
         let mut b = Builder::new();
         b.set_version(1, minor);
@@ -79,7 +80,7 @@ impl Fragment {
         self.b.constant_composite(self.vec4, lanes)
     }
 
-    /// The constants buffer; the elements at these places, as values.
+    /// Declares the constants buffer. Returns the values of the elements at these indices.
     pub fn constants(&mut self, places: &[u32]) -> Vec<Word> {
         let b = &mut self.b;
         let int = b.type_int(32, 1);
@@ -117,7 +118,7 @@ impl Fragment {
     }
 }
 
-/// A variable of the module: the builder would put it into the open function.
+/// Declares a variable of the module. The builder would put it into the open function.
 fn global(b: &mut Builder, pointer: Word, class: StorageClass) -> Word {
     let id = b.id();
     let variable = Instruction::new(Op::Variable, Some(pointer), Some(id), vec![Operand::StorageClass(class)]);
@@ -125,7 +126,7 @@ fn global(b: &mut Builder, pointer: Word, class: StorageClass) -> Word {
     id
 }
 
-/// Every pixel is this colour: λV's translation of a constant, report 000 §6.
+/// A module that draws this colour: λV's translation of a constant, report 000 §6.
 pub fn colour(lanes: [f32; 4]) -> Arc<[u32]> {
     let mut module = Fragment::new(0, &[]);
     let value = module.vec4(lanes);
@@ -133,7 +134,7 @@ pub fn colour(lanes: [f32; 4]) -> Arc<[u32]> {
     module.finish()
 }
 
-/// Every pixel is its own `FragCoord`.
+/// A module that draws each pixel's `FragCoord`.
 pub fn frag_coord() -> Arc<[u32]> {
     let mut module = Fragment::new(0, &[]);
     let value = module.frag_coord();
@@ -141,7 +142,7 @@ pub fn frag_coord() -> Arc<[u32]> {
     module.finish()
 }
 
-/// Pixels of the left half are discarded, the others are ones.
+/// A module that discards the pixels of the left half and draws ones in the right half.
 pub fn half_discarded(middle: f32) -> Arc<[u32]> {
     let mut module = Fragment::new(0, &[]);
     let coord = module.frag_coord();
@@ -162,11 +163,11 @@ pub fn half_discarded(middle: f32) -> Arc<[u32]> {
     module.finish()
 }
 
-/// Sums up, in a loop that goes on for as long as the sum is not below the first constant, and
-/// draws the sum: for ever, if that constant is 0.
+/// A module that adds in a loop until the sum is below the first constant, and draws the sum. If
+/// that constant is 0, the loop never ends.
 ///
-/// llvmpipe (seen in Mesa 22.3.6) leaves the loops of an invocation after 65535 turns, whatever
-/// their conditions say; each turn is long for that reason.
+/// llvmpipe (seen in Mesa 22.3.6) leaves the loops of an invocation after 65535 iterations,
+/// whatever their conditions say. For that reason each iteration is long.
 pub fn endless() -> Arc<[u32]> {
     let mut module = Fragment::new(3, &[]);
     let (float, vec4) = (module.float, module.vec4);
@@ -201,7 +202,7 @@ pub fn endless() -> Arc<[u32]> {
     module.finish()
 }
 
-/// A dispatch of one four-lane output at location 0, without constants.
+/// A dispatch with one four-lane output at location 0, without constants.
 pub fn dispatch(words: Arc<[u32]>, width: u32, height: u32) -> FragmentDispatch {
     FragmentDispatch {
         words,

@@ -1,19 +1,20 @@
-//! Tests that need a device say so where there is none, and are counted: this very program, without
-//! a driver.
+//! Tests that need a device say so if there is none, and are counted. These tests run their own
+//! test program without a driver.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Output};
 
 use smallstep_spec_tests::tools;
 
-/// What runs without a device.
+/// The tests that do not need a device.
 const WITHOUT: [&str; 3] = [
     "campaign::adapters_prints_nothing_that_is_not_its_own",
     "failing::a_worker_that_does_not_start_is_said_to",
     "failing::without_a_driver_the_way_to_one_is_said",
 ];
 
-/// The tests of this program with `filter` in their names but those of this file, without a driver.
+/// Runs the tests of this program with `filter` in their names, without a driver. The tests of this
+/// file are skipped.
 fn without_a_driver(filter: &str, threads: u32, required: &str) -> Output {
     let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
     command.args([filter, "--skip", "not_run::", "--test-threads", &threads.to_string()]).env("SMALLSTEP_REQUIRE_DEVICE", required);
@@ -24,15 +25,15 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The number behind the last line that begins so.
+/// The number at the end of the last line that starts with this text.
 fn last(said: &str, begin: &str) -> Option<usize> {
     said.lines().filter_map(|line| line.strip_prefix(begin)).next_back()?.trim().parse().ok()
 }
 
 const COUNT: &str = "tests of this program that did not run, or not wholly: ";
 
-/// All but those that are named above, so that a test that returns early and does not
-/// say so is found.
+/// Every test must say that it did not run, except those in `WITHOUT`. This finds a test that
+/// returns early and does not say so.
 #[test]
 fn every_test_without_its_device_says_so_and_is_counted() {
     let output = without_a_driver("", 4, "0");
@@ -47,7 +48,7 @@ fn every_test_without_its_device_says_so_and_is_counted() {
     assert!(not_run.len() > 60, "{}", not_run.len());
 }
 
-/// There libtest gives the tests no threads, and so no names.
+/// On one thread, libtest gives the tests no threads, and so no names.
 #[test]
 fn on_one_thread_as_many_are_counted() {
     let counts = [1, 4].map(|threads| {

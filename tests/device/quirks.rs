@@ -1,8 +1,8 @@
-//! What is known to be wrong with a driver or with naga: `spec-tests/quirks/*.lv`, read as
-//! `smallstep fuzz --known` reads them.
+//! Known bugs of drivers and of naga: `spec-tests/quirks/*.lv`, read as `smallstep fuzz --known`
+//! reads them.
 //!
-//! Where adapter, driver and route are a quirk's, exactly the disagreement recorded is required: a
-//! different one fails, and so does agreement, for then the driver is fixed and the quirk is to be
+//! If adapter, driver and route match a quirk, exactly the recorded disagreement is required.
+//! Another disagreement fails. Agreement fails too: then the driver is fixed, and the quirk must be
 //! removed. On every other driver the program must agree.
 
 use std::path::{Path, PathBuf};
@@ -40,7 +40,8 @@ fn every_quirk_is_there_as_recorded_and_nowhere_else() {
     }
 }
 
-/// `smallstep check` of a quirk's program on the device under test: its exit code and what it says.
+/// Runs `smallstep check` on a quirk's program and the device under test. Returns the exit code and
+/// the output.
 fn check(quirk: &Quirk, index: u32, known: Option<&Path>) -> (Option<i32>, String) {
     let settings = quirk.settings();
     let constants = if settings.constants == smallstep::compile::lambda_v::Constants::Opaque { "opaque" } else { "module" };
@@ -87,8 +88,8 @@ fn dispatch_quirks() -> Vec<DispatchQuirk> {
     DispatchQuirk::read_folder(&folder).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The same of compute modules: both interpreters agree, the device where it was seen shows exactly
-/// what was recorded, every other one agrees.
+/// The same for compute modules: both interpreters agree, the device with the quirk shows exactly
+/// what was recorded, and every other device agrees.
 #[test]
 fn every_quirk_of_a_dispatch_is_there_as_recorded_and_nowhere_else() {
     let quirks = dispatch_quirks();
@@ -101,7 +102,7 @@ fn every_quirk_of_a_dispatch_is_there_as_recorded_and_nowhere_else() {
         let found = quirk.on(&mut device).unwrap_or_else(|why| panic!("{name}: {why}"));
         match (quirk.is_of(&device), &found) {
             (true, _) => quirk.is_recorded(&found).unwrap_or_else(|why| panic!("{name}: {why}")),
-            // Integers of other widths, say, which not every device has.
+            // For example integers of other widths, which not every device supports.
             (false, Verdict::Unchecked(why)) => tools::not_run(&format!("{name}: {why}")),
             (false, _) => assert_eq!(found, Verdict::Agree, "{name}: seen elsewhere, and on this device too"),
         }

@@ -19,7 +19,7 @@ fn recorded(profile: Profile, constants: Constants) -> String {
     String::from_utf8(file).expect("JSON is text")
 }
 
-/// The verdicts by index; None where the route gives no device.
+/// The verdicts by index. `None` if the route gives no device.
 fn replayed(file: &str, route: Route) -> Option<Vec<Verdict>> {
     let mut device = open(Some(route), options())?;
     let mut reader = Reader::open(file.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
@@ -33,8 +33,8 @@ fn replayed(file: &str, route: Route) -> Option<Vec<Verdict>> {
     Some(verdicts.into_iter().map(|(_, verdict)| verdict).collect())
 }
 
-/// Whether a disagreement has the look of one that `spec-tests/quirks` records of this driver or of
-/// naga; there each is pinned by a program.
+/// Whether a disagreement looks like one that `spec-tests/quirks` records for this driver or for
+/// naga. There a program pins each of them.
 fn is_known(case: &Case, verdict: &Verdict, route: Route, driver: &str) -> bool {
     let why = verdict.why();
     let refused = ["Incompatible operands: Logical", "builtin Reflect has incorrect", "builtin Normalize has incorrect"];
@@ -47,7 +47,7 @@ fn is_known(case: &Case, verdict: &Verdict, route: Route, driver: &str) -> bool 
     driver.contains("llvmpipe Mesa 22.3.6") && why.contains(", saw ") && (several_loops || zero_times)
 }
 
-/// Every case must agree or be undecided, but for what is known, and that is little.
+/// Every case must agree or be undecided, except for a few known disagreements.
 fn conforms(profile: Profile, route: Route) {
     for constants in [Constants::InModule, Constants::Opaque] {
         let file = recorded(profile, constants);

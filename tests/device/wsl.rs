@@ -25,7 +25,7 @@ use std::path::Path;
 fn a_device_shows_what_programs_allow() {
     on_routes(&Route::ALL, |device| {
         let kinds = [(Programs::Dispatches, 12), (Programs::Functions, 12), (Programs::Draws, 12)];
-        // naga reads no sample mask with an initial value, which half of the draws have.
+        // naga does not read a sample mask with an initial value, which half of the draws have.
         let naga = device.route() == Route::Naga;
         for (programs, count) in kinds.into_iter().filter(|(programs, _)| !(naga && *programs == Programs::Draws)) {
             let extent = Extent { seed: 1, count: Some(count), time: None, shard: (0, 1), threads: 1 };
@@ -33,14 +33,14 @@ fn a_device_shows_what_programs_allow() {
             let tally = run(&plan, Some(&*device), Journal::none(), &()).expect("no journal is written").tally;
             assert_eq!(tally.findings, [], "{} on {}", device.adapter().name, device.route());
             let (agree, asked) = (tally.all_device().of("agree"), tally.all_device().all());
-            // Some draws have points of a size, which WGSL has not.
+            // Some draws have points with a size, which WGSL does not have.
             let (least, quarters) = if programs == Programs::Draws { (count / 3, 1) } else { (count / 2, 3) };
             assert!(asked >= least && agree * 4 >= asked * quarters, "{:?}, {:?}", tally.device, tally.unchecked);
         }
     });
 }
 
-/// Every case of textures and samplers. What a device cannot be given says so.
+/// Every case of textures and samplers. A case that the device cannot run is unchecked.
 #[test]
 fn a_device_shows_what_textures_allow() {
     on_routes(&Route::ALL, |device| {
@@ -65,8 +65,8 @@ fn a_device_shows_what_textures_allow() {
     });
 }
 
-/// The device as it would be if it exchanged the operands of the instruction with a result id in
-/// one stage of each draw.
+/// Runs a draw as if the device exchanged the operands of the instruction with result `id`, in
+/// one stage.
 fn exchanging(device: &mut Device, id: u32, of_vertex: bool, dispatch: Dispatch) -> DeviceOutcome {
     let Dispatch::Draw(draw) = dispatch else { panic!("a draw is asked for") };
     let mut draw = DrawDispatch::clone(&draw);
@@ -83,8 +83,8 @@ fn exchanging(device: &mut Device, id: u32, of_vertex: bool, dispatch: Dispatch)
     }
 }
 
-/// A bug in one subtraction of a draw is blamed on it, in a vertex and in a fragment, of integers
-/// and of floats; of a device without the bug nothing is blamed.
+/// A bug in one subtraction of a draw is blamed on that subtraction, in a vertex or a fragment
+/// stage, of integers or floats. Without the bug, nothing is blamed.
 #[test]
 fn a_bug_in_a_draw_is_blamed_on_the_expression_that_it_is_in() {
     let text = "struct V { float4 p : SV_Position; nointerpolation int k : attribute(1); }
@@ -140,8 +140,8 @@ fn a_bug_in_a_draw_is_blamed_on_the_expression_that_it_is_in() {
     });
 }
 
-/// Both interpreters agree on each quirk's program, the device where it was seen shows exactly what
-/// was recorded, and no other device is wrong.
+/// Both interpreters agree on each quirk's program. The device with the quirk shows exactly what
+/// was recorded. Every other device agrees.
 #[test]
 fn every_quirk_of_a_wsl_program_is_there_as_recorded_and_nowhere_else() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("spec-tests/quirks-wsl");
@@ -176,10 +176,10 @@ fn every_quirk_of_a_wsl_program_is_there_as_recorded_and_nowhere_else() {
     });
 }
 
-/// `smallstep check` of WSL files asks devices: of the recorded programs of this driver some are
-/// found wrong with the inputs that it draws, each by an exit code of 1 and the device's name; what
-/// is no quirk of it agrees, and so do the examples. With the quirks given some of what is wrong is
-/// known, and not by quirks of other shapes.
+/// `smallstep check` runs WSL files on devices, with inputs that it draws. It finds some recorded
+/// bugs of this driver: exit code 1, with the device's name. All other quirks' programs agree, and
+/// so do the examples. With the quirks as `--known`, some disagreements are known, but never by
+/// quirks of other shapes.
 #[test]
 fn check_runs_wsl_programs_on_devices() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -202,7 +202,7 @@ fn check_runs_wsl_programs_on_devices() {
     let (mut own, mut wrong, mut known) = (0, 0, 0);
     let others = tempfile::tempdir().expect("a folder");
     for quirk in &quirks {
-        // The same bug by another route has the name of this one and more.
+        // A quirk of the same bug by another route has a longer name with the same start.
         let is_own = quirks.iter().any(|own| own.is_of(&device) && quirk.name.starts_with(&own.name));
         let (code, said) = check(&root.join("spec-tests/quirks-wsl").join(format!("{}.wsl", quirk.name)));
         let disagrees = code == Some(1);
@@ -216,7 +216,7 @@ fn check_runs_wsl_programs_on_devices() {
             let is_known = said.starts_with("disagree (known: ");
             assert_eq!(code, Some(if is_known { 0 } else { 1 }), "{}: {said}", quirk.name);
             known += u32::from(is_known);
-            // Quirks of other names are of other shapes.
+            // Quirks with unrelated names have other shapes.
             for other in quirks.iter().filter(|other| !other.name.starts_with(&quirk.name) && !quirk.name.starts_with(&other.name)) {
                 std::fs::copy(&other.path, others.path().join(format!("{}.wsl", other.name))).expect("copied");
             }

@@ -1,4 +1,4 @@
-//! The command beside a real device.
+//! The command with a real device.
 
 use std::process::{Command, Output};
 
@@ -21,7 +21,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Runs the command on the device; none where there is none and none is required.
+/// Runs the command on the device. `None` if there is no device and none is required.
 fn on_device(args: &[&str]) -> Option<Output> {
     let adapter = adapter();
     let output = precision(&[&["--adapter", &adapter], args].concat());
@@ -65,7 +65,7 @@ fn ranges_on_a_device_are_the_consecutive_inputs() {
     let Some(mut device) = open(None, Options { window: 2, ..options() }) else { return };
     let function = super::function("FNegate");
     let modules = Modules::new(&function, Profile::Strict);
-    // As many as `--exhaustive` asks for at a time, then fewer.
+    // As many inputs as `--exhaustive` requests at a time, then fewer.
     let count = 1 << 22;
     let ranges = [(0x3f80_0000u32, count), (0x0080_0000, count), (0x4000_0000, 100), (0xc000_0000, 70_000)];
     let mut batches = ranges.into_iter().map(|(first, count)| Batch::Range { first, count });

@@ -1,4 +1,4 @@
-//! The modules that devices are given, run by the interpreter: they do what they say.
+//! The modules for devices, run by the interpreter: they compute their functions.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::{Buffer, Module, Options, assemble, bytes_of_words};
 use smallstep_spec_tests::tools;
 
-/// The interpreter as what computes.
+/// The interpreter, in the role of the device.
 struct Interpreted;
 
 impl Computer for Interpreted {
@@ -60,7 +60,7 @@ fn modules_compute_their_functions() {
 
 #[test]
 fn results_of_every_shape_are_where_they_belong() {
-    // More inputs than a row of workgroups has, and a number that is no multiple of a workgroup's.
+    // More inputs than a row of workgroups, and no multiple of a workgroup's size.
     let count = 65_536 + 70;
     for label in ["FNegate", "FSub"] {
         let function = super::function(label);

@@ -1,7 +1,7 @@
-//! The precision conformance test: definite values and legal devices conform, wrong devices do not,
+//! The precision conformance test: definite values and conforming devices pass, wrong devices fail,
 //! and a real device is measured.
 //!
-//! Without a device those tests say that they did not run; with `SMALLSTEP_REQUIRE_DEVICE=1` they
+//! Without a device, its tests say that they did not run. With `SMALLSTEP_REQUIRE_DEVICE=1` they
 //! fail instead.
 
 #[path = "../common/mod.rs"]
@@ -15,7 +15,7 @@ use smallstep::precision::{Batch, Computer, Function, Inputs, Judge, Measured, M
 use smallstep_semantics::number::reference::{self, Direction, Exact, Rounded};
 use smallstep_semantics::number::{Controls, Denormals, Lane, Op, Profile, Rounding, Tuple, apply};
 
-/// A device that is a function: of the operands' words.
+/// A device whose results are a function of the operands' words.
 struct Made<F>(F);
 
 impl<F: FnMut(&Function, &[u32]) -> Vec<u32>> Computer for Made<F> {
@@ -35,7 +35,8 @@ impl<F: FnMut(&Function, &[u32]) -> Vec<u32>> Computer for Made<F> {
     }
 }
 
-/// What a device may declare at most, rounding and treating subnormal numbers so.
+/// The profile that declares everything, with this rounding and this treatment of
+/// subnormal numbers.
 fn declared(rounding: Rounding, denormals: Denormals) -> Profile {
     Profile::Declared(Controls { rounding, denormals, keeps_special: true, no_contraction: true, wgsl: false })
 }
@@ -64,8 +65,8 @@ fn measured(made: impl FnMut(&Function, &[u32]) -> Vec<u32>, function: &Function
     measure(&mut Made(made), function, profile, plan(inputs), &mut |_| {})
 }
 
-/// The correctly rounded result in a direction, subnormal ones flushed where the
-/// profile asks for that.
+/// The result, correctly rounded in the profile's direction. Subnormal results are flushed if the
+/// profile says so.
 fn definite(function: &Function, profile: Profile, words: &[u32]) -> Vec<u32> {
     let controls = profile.controls();
     let direction = if controls.rounding == Rounding::TowardZero { Direction::TowardZero } else { Direction::NearestEven };
@@ -79,8 +80,8 @@ fn definite(function: &Function, profile: Profile, words: &[u32]) -> Vec<u32> {
         }];
     }
     if function.instruction_name == "FaceForward" {
-        // N if dot(Nref, I) < 0, where the sign is that of the product as it is computed: precisely
-        // a tiny one has another.
+        // N if dot(Nref, I) < 0. The sign is that of the computed product. A tiny exact product may
+        // have another sign.
         let n = function.results;
         let (normal, rest) = floats.split_at(n);
         let dot = rest[..n].iter().zip(&rest[n..]).fold(0.0f32, |sum, (i, reference)| sum + reference * i);
@@ -90,7 +91,7 @@ fn definite(function: &Function, profile: Profile, words: &[u32]) -> Vec<u32> {
     if exact.contains(&Exact::Undefined)
         && let Some(op) = Op::of(function.instruction)
     {
-        // One component's infinity is not every component's.
+        // An infinity in one component leaves the other components defined.
         let lanes: Vec<Lane> = floats.iter().map(|&x| Lane::exact(x)).collect();
         let mut rest = lanes.as_slice();
         let mut tuples = Vec::new();
@@ -116,8 +117,8 @@ fn described(measured: &Measured) -> String {
 fn definite_values_conform() {
     for function in &Function::all() {
         for profile in profiles() {
-            // What is rounded toward zero all along a formula need not be what the precise result
-            // is rounded to.
+            // If each step of a formula rounds toward zero, the result may differ from the precise
+            // result rounded toward zero.
             let is_rounded = matches!(function.instruction_name, "FNegate" | "FAdd" | "FSub" | "FMul");
             if profile.controls().rounding == Rounding::TowardZero && !is_rounded {
                 continue;

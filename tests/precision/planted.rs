@@ -1,11 +1,11 @@
-//! Devices that are wrong in one way each, and are caught.
+//! Devices with one planted bug each: all are caught.
 
 use super::{declared, definite, described, function, measured};
 use smallstep::precision::Verdict;
 use smallstep_semantics::number::reference::Direction;
 use smallstep_semantics::number::{Denormals, Profile, Rounding};
 
-/// What is wrong: of the operands, and the definite result, which it changes.
+/// A planted bug: it changes the definite results, given the operands.
 type Wrong = fn(&[f32], &mut [f32]);
 
 struct Planted {
@@ -15,7 +15,7 @@ struct Planted {
     wrong: Wrong,
 }
 
-/// So many floats away from zero, for normal numbers.
+/// Moves a normal number that many floats away from zero.
 fn off(x: &mut f32, floats: u32) {
     if x.is_normal() {
         *x = f32::from_bits((x.to_bits() + floats).min(x.to_bits() & 0x8000_0000 | f32::MAX.to_bits()));
@@ -40,7 +40,7 @@ fn all() -> Vec<Planted> {
     let either = declared(Rounding::Either, Denormals::MayFlush);
     let truncating = declared(Rounding::TowardZero, Denormals::MayFlush);
     vec![
-        // Correctly rounded ones.
+        // Functions that are rounded correctly.
         strict("rounds toward zero under RTE", &["FAdd"], |x, r| r[0] = toward_zero(f64::from(x[0]) + f64::from(x[1]))),
         strict("rounds products toward zero under RTE", &["FMul"], |x, r| r[0] = toward_zero(f64::from(x[0]) * f64::from(x[1]))),
         strict("the next float", &["FAdd", "FSub", "FMul", "VectorTimesScalar3"], |_, r| off(&mut r[0], 1)),
@@ -84,7 +84,7 @@ fn all() -> Vec<Planted> {
                 r[0] = 0.0;
             }
         }),
-        // So many units of the last place.
+        // Functions with an error in units in the last place.
         strict("quotients four floats away", &["FDiv"], |_, r| off(&mut r[0], 4)),
         strict("three floats away", &["InverseSqrt"], |_, r| off(&mut r[0], 3)),
         strict("eight floats away", &["Sqrt"], |_, r| off(&mut r[0], 8)),
@@ -138,7 +138,7 @@ fn all() -> Vec<Planted> {
         strict("an exponent too many", &["Ldexp"], |_, r| r[0] *= 2.0),
         strict("no negative numbers", &["FSign", "FNegate"], |_, r| r[0] = r[0].abs()),
         strict("the sign is kept", &["FAbs"], |x, r| r[0] = x[0]),
-        // Choices. What comes of a NaN is open for all of GLSL.std.450, NMin and NMax included.
+        // Choices. The result for a NaN is open in all of GLSL.std.450, NMin and NMax included.
         strict("the greater", &["FMin", "NMin"], |x, r| r[0] = x[0].max(x[1])),
         strict("the lesser", &["FMax", "NMax"], |x, r| r[0] = x[0].min(x[1])),
         strict("not above the upper bound only", &["FClamp", "NClamp"], |x, r| r[0] = x[0].max(x[1])),
@@ -182,7 +182,7 @@ fn wrong_devices_are_caught() {
             let measured = measured(wrong, &function, profile, 4000);
             match measured.tally.reproducer {
                 Some(outside) => {
-                    // The reproducer is one: what is allowed there does not have it.
+                    // The reproducer is right: its result is not allowed.
                     assert!(!outside.allowed.contains(f64::from(f32::from_bits(outside.result))), "{}: {outside:?}", planted.name);
                     caught += 1;
                 }

@@ -1,5 +1,5 @@
-//! Consecutive inputs, most of which are judged without their sets, give what each
-//! gives by its set.
+//! Most of many consecutive inputs are judged without their sets. The result is the same as by the
+//! set of each input.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use smallstep_semantics::number::{Denormals, Profile, Rounding};
 
 const SIZE: usize = 1 << 13;
 
-/// Results for consecutive inputs: definite ones, ends of the sets, and what is next to these.
+/// Results for consecutive inputs: definite values, ends of the sets, and floats next to these.
 fn results(function: &Function, profile: Profile, judge: &Judge, first: u32, random: &mut Random) -> Vec<u32> {
     let one = |i: u32| {
         let words = [first.wrapping_add(i)];
@@ -63,7 +63,7 @@ fn ranges_say_what_each_input_says() {
     for function in Function::all().iter().filter(|f| f.is_unary()) {
         for profile in [Profile::Strict, Profile::Wgsl] {
             let anywhere: Vec<u32> = (0..3).map(|_| (random.word() as u32) & !(SIZE as u32 - 1)).collect();
-            // And magnitudes such as functions are asked for.
+            // Also usual magnitudes of operands.
             let usual: Vec<u32> = (0..3).map(|_| (0x3880_0000 + random.below(0x0b00_0000) as u32) & !(SIZE as u32 - 1)).collect();
             for first in anywhere.into_iter().chain(usual) {
                 outside += compare(function, profile, first, &mut random);

@@ -1,4 +1,4 @@
-//! Files of WSL cases: written, read back, replayed, tampered with, and hostile.
+//! Files of WSL cases: written, read back, replayed, tampered with, and hostile ones.
 
 mod textures;
 
@@ -144,7 +144,7 @@ fn a_dispatch_that_is_given_is_recorded() {
                 .contains("`sums`, element 1, scalar 0: expected 00000065, saw 00000064")
         );
     }
-    // Both groups store to what may be the only element.
+    // Both groups store to what may be the same element, since there is only one.
     assert_eq!(of(Some("sum"), &[0]).expect_err("it races"), "the dispatch: it races");
     assert!(of(Some("other"), &[0, 0]).expect_err("there is none").contains("no compute entry point is called other"));
 }
@@ -161,7 +161,7 @@ fn what_discards_is_recorded_so() {
             [("\"returns\"", "\"either\""), ("\"ends\":\"discards\",\"expected\":[]", "\"ends\":\"returns\",\"expected\":[\"00000004\"]")]
         {
             let changed = file.replacen(from, to, 1);
-            // The machine returns, which `either` allows.
+            // The machine returns, and `either` allows that.
             let caught = engine == OwnEngine::Reference || to.contains("returns");
             assert_eq!(matches!(verdict(&changed, engine), Verdict::Disagree(_)), caught, "{engine:?}: {to}");
         }
@@ -178,7 +178,7 @@ fn a_tampered_lane_is_caught_by_both_engines() {
         let lane = lanes(&mut all[index]).into_iter().find(|l| matches!(l, Lane::Exactly(_)));
         let Some(lane) = lane else { continue };
         if let Lane::Exactly(bits) = lane {
-            // A truth value has one other.
+            // A Boolean has only one other value.
             *lane = Lane::Exactly(*bits ^ 1);
         }
         tampered += 1;
@@ -191,7 +191,7 @@ fn a_tampered_lane_is_caught_by_both_engines() {
         }
     }
     assert!(tampered > 10, "{tampered}");
-    // A set that is too wide is caught by the relation, one that is too narrow by both.
+    // The relation finds a set that is too wide. Both engines find a set that is too narrow.
     let file = given(VALUES, &["at(7)"]).expect("it is recorded");
     let wide = file.replace("one:0000000a|", "one:00000009|0000000a|");
     let narrow = file.replace("one:0000000a|00000014|0000001e", "one:00000014|0000001e");
@@ -317,7 +317,7 @@ fn a_grid_that_is_too_large_is_unchecked() {
             assert!(matches!(verdict(&case(groups), engine), Verdict::Unchecked(_) | Verdict::Limit(_)), "{engine:?}");
         }
     }
-    // Without groups nothing is stored.
+    // Without workgroups nothing is stored.
     assert!(matches!(verdict(&case("[0,1,1]"), OwnEngine::Machine), Verdict::Disagree(_)));
 }
 
@@ -355,7 +355,7 @@ fn what_cannot_be_recorded_is_told() {
         let error = given(program, &[expression]).expect_err(expression);
         assert!(error.contains(said), "{error:?} lacks {said:?}");
     }
-    // JSON has two characters for a tab.
+    // JSON needs two characters for a tab.
     let error = given(&format!("/*{}*/", "\t".repeat(MAX_LINE / 2 - 100)), &["1"]).expect_err("no line is that long");
     assert!(error.contains("a line has at most 33554432"), "{error}");
 }

@@ -1,5 +1,5 @@
 //! Dispatches with textures and samplers: every type of texture, undefined texels, every setting of
-//! a sampler; tampered with, and hostile.
+//! a sampler, files that were tampered with, hostile files.
 
 use super::*;
 use pretty_assertions::assert_eq;
@@ -19,7 +19,7 @@ fn bound(program: &str, given: &[(&str, &str)]) -> Result<String, String> {
     with(program, given.iter().map(|(name, text)| (*name, grid::ResourceInput::Text(text.to_string()))).collect())
 }
 
-/// A picture of four texels, filtered into one that is written.
+/// A picture of four texels, filtered into a second picture that is written.
 pub(super) fn blurred() -> String {
     let picture = ("picture", "R32_SFLOAT 2x2 0 0x3f800000 0x3f800000 0x40000000");
     bound(BLUR, &[picture, ("filters", "linear edge"), ("out", "R8_UNORM 2x2")]).expect("it is recorded")
@@ -36,8 +36,8 @@ fn texts(lanes: &[Lane]) -> String {
     lanes.iter().map(Lane::text).collect::<Vec<_>>().join(" ")
 }
 
-/// The file is of version 4, reads back to the same bytes, and both engines agree with it. Only of
-/// a file with lanes that may be anything that is left open.
+/// Requires that the file has version 4, reads back to the same bytes, and that both engines agree
+/// with it. If it has lanes of any value, the verdict is undecided.
 #[track_caller]
 fn conforms(file: &str) {
     let header = Case::header(file.lines().next().expect("a header")).expect("it was written so");
@@ -70,7 +70,7 @@ fn a_filtered_picture_goes_out_and_in() {
     for says in says {
         assert!(file.contains(says), "{file} lacks {says}");
     }
-    // The last three averages are 1 and more, the greatest code.
+    // The last three averages are at least 1, the greatest code.
     assert_eq!(out.expected[0].admits(0x3f00_8081, Scalar::Float), Some(true), "128/255");
     assert_eq!(out.expected[0].admits(0x3f40_c0c1, Scalar::Float), Some(false), "192/255");
     assert_eq!(out.expected[3], Lane::Exactly(0x3f80_0000));
@@ -131,7 +131,7 @@ fn textures_of_every_type_are_given_and_shown() {
     }
 }
 
-/// A sampler at a place outside of the texture, at a level between two.
+/// Samples at a place outside of the texture, at a level between two levels.
 const SAMPLED: &str = "[numthreads(1, 1, 1)] compute void main(Texture2D<float> t : register(t0), sampler s : register(s0, space2), device float[] out : register(u0)) {
     out[0] = SampleLevel(t, s, float2(1.125, 0.5), 0.75);
 }";
@@ -187,15 +187,15 @@ fn components_may_be_undefined_one_by_one() {
     let found = dispatch(&file);
     assert_eq!(found.images[0].image, image);
     assert_eq!(texts(&found.buffers[0].expected), "any:unspecified 00000007");
-    // What was undefined is defined: the relation sees that more was expected; what was defined is
-    // not: so does the machine.
+    // If a file defines an undefined texel, its expected set is too wide, and the relation sees it.
+    // If a file makes a defined texel undefined, the machine sees it too.
     let defined = file.replace("\"undefined\",\"00000007\"", "\"00000001\",\"00000007\"");
     assert!(matches!(verdict(&defined, OwnEngine::Reference), Verdict::Disagree(_)));
     let undefined = file.replace("\"undefined\",\"00000007\"", "\"undefined\",\"undefined\"");
     for engine in OwnEngine::ALL {
         assert!(matches!(verdict(&undefined, engine), Verdict::Disagree(_)), "{engine:?}");
     }
-    // A code that was rounded might be its neighbour, which a line does not say.
+    // A rounded code may be its neighbour, which a line cannot express.
     let mut rounded = Image::new(Format::R8Unorm, 1, 1, 1).expect("it is made");
     rounded.write(0, 0, [0.3f32.to_bits(), 0, 0, 0], 0).expect("it is there");
     let program = "[numthreads(1, 1, 1)] compute void main(RWTexture2D<float> t : register(u0)) { }";
@@ -220,14 +220,14 @@ fn a_wrong_texel_and_a_wrong_setting_are_disagreements() {
             "`out`, texel (1, 1, 0), component 0: expected 00000005, saw 00000004",
         ),
         ("\"00000003\",\"00000001\"", "\"00000003\",\"00000002\"", "`out`, texel (0, 1, 0), component 1: expected 00000002, saw 00000001"),
-        // What is given.
+        // Given values.
         (
             "\"given\":[\"00000001\",\"00000002\"",
             "\"given\":[\"00000001\",\"00000007\"",
             "`out`, texel (1, 0, 0), component 0: expected 00000002, saw 00000007 (and 2 more)",
         ),
         ("\"clamp-to-edge\"", "\"repeat\"", "`out`, texel (1, 0, 0), component 1: expected 00000002, saw 00000001 (and 1 more)"),
-        // Of the same texels another arrangement.
+        // Another arrangement of the same texels.
         (
             "\"sides\":[2,2,1],\"levels\":1,\"given\":[\"00000001\",\"00000002\",\"00000003\",\"00000004\"]",
             "\"sides\":[2,2,1],\"levels\":1,\"given\":[\"00000001\",\"00000003\",\"00000002\",\"00000004\"]",
@@ -238,12 +238,13 @@ fn a_wrong_texel_and_a_wrong_setting_are_disagreements() {
         assert_ne!(changed, file, "{from} is not in the file");
         for engine in OwnEngine::ALL {
             let why = verdict(&changed, engine).why();
-            // The machine sees each three times.
+            // The machine sees each difference three times, so it counts more.
             let says = if engine == OwnEngine::Machine { says.split(" (and").next().unwrap_or_default() } else { says };
             assert!(why.contains(says), "{engine:?}: {why:?} lacks {says:?}");
         }
     }
-    // Where nothing is known, something is not expected.
+    // If the file expects any value where there is only one, the relation disagrees and the machine
+    // does not.
     let file = file.replace(expected, &expected.replace("00000004", "any:unspecified"));
     assert!(matches!(verdict(&file, OwnEngine::Reference), Verdict::Disagree(_)));
     assert!(matches!(verdict(&file, OwnEngine::Machine), Verdict::Undecided(_)));
@@ -259,7 +260,7 @@ fn hostile_images_and_samplers_are_named() {
     let large =
         format!("\"R32_SFLOAT\",\"shape\":\"2d\",\"sides\":[{},1,1],\"levels\":1,\"given\":[{many}\"00000000\"", MAX_COMPONENTS + 5);
     for (from, to, says) in [
-        // Numbers that are not believed.
+        // Numbers that are implausible.
         (picture, sides("[4294967295,4294967295,4294967295]").as_str(), "level 0 alone has 79228162458924105385300197375"),
         (picture, &sides("[16384,16384,1]"), "`given` of `picture` has 4 components; level 0 alone has 268435456"),
         (picture, &sides("[4294967296,1,1]"), "invalid value"),
@@ -325,7 +326,7 @@ fn hostile_images_and_samplers_are_named() {
         let error = all.remove(0).expect_err(says);
         assert!(error.line == 2 && error.what.contains(says), "{error} lacks {says:?}");
     }
-    // What is cut anywhere is an error and no end of the program.
+    // A line that is cut anywhere is an error, and the program goes on.
     let case = file.lines().nth(1).expect("a case");
     for end in (0..case.len()).step_by(7).filter(|end| case.is_char_boundary(*end)) {
         assert!(Case::case(&case[..end]).is_err(), "{end} bytes");

@@ -1,4 +1,5 @@
-//! What WGSL has only in another form: each by execution, and by what is declared.
+//! Features that WGSL has only in another form. Each is tested by execution and by
+//! its declarations.
 
 use std::time::Duration;
 
@@ -13,8 +14,8 @@ use smallstep_semantics::spirv::{LoadOptions, Module};
 
 use super::{assembled, compared, there_and_back};
 
-/// What a fragment module shows at its one pixel, whose input at location 0 is those floats; the
-/// name of the outcome where it shows nothing.
+/// The outputs of a fragment module at its single pixel. `input` has the floats of its input at
+/// location 0. The error is the name of the outcome.
 fn pixel(words: &[u32], input: &str) -> Result<Vec<Option<[u32; 4]>>, String> {
     let module = Module::load_with(words, &LoadOptions { lenient: true, ..LoadOptions::default() }).map_err(|e| e.to_string())?;
     let inputs: Vec<Input> = vec![format!("0=f32:{input}").parse()?];
@@ -26,7 +27,7 @@ fn pixel(words: &[u32], input: &str) -> Result<Vec<Option<[u32; 4]>>, String> {
     }
 }
 
-/// What the WGSL of a module shows, with a mistake or without.
+/// The outputs of the WGSL of a module, with a planted bug or without.
 fn converted(words: &[u32], planted: Option<Change>, input: &str) -> Result<Vec<Option<[u32; 4]>>, String> {
     let (_, back) = there_and_back(words, &Options { planted, ..Options::default() });
     pixel(&back, input)
@@ -43,8 +44,8 @@ fn an_invocation_that_a_called_function_kills_does_nothing_more() {
             drawn += u32::from(before.is_ok_and(|lanes| lanes[0].is_some_and(|lanes| lanes[0] != 0)));
         }
         assert!(drawn > 0, "something is drawn");
-        // WGSL's `discard` lets the invocation go on as a helper: without it, the caller is to end
-        // all the same.
+        // After `discard`, WGSL lets the invocation go on as a helper invocation. With the
+        // `discard` removed, the caller must still end.
         let goes_on = |planted: Option<Change>| {
             let text = convert(&words, &Options { planted, ..Options::default() }).expect("it is converted").text;
             assert!(text.contains("discard;"), "{text}");
@@ -69,7 +70,7 @@ fn variables_that_share_a_location_are_one() {
     assert!(wgsl.contains("@location(0) location_0: vec4<f32>"), "{wgsl}");
 }
 
-/// What `modules/descriptors.spvasm` does, with a binding for each descriptor.
+/// Equivalent to `modules/descriptors.spvasm`, with a binding for each descriptor.
 const DESCRIPTORS: &str = "
     struct B { n: u32, d: array<atomic<u32>> }
     struct U { v: vec4<f32> }
@@ -131,8 +132,9 @@ fn a_layout_that_uniform_buffers_lack_is_words() {
     assert!(wgsl.contains("var<uniform> u: array<vec4<u32>, "), "{wgsl}");
 }
 
-/// WGSL has no structure without members, so it is left out of buffers, and a buffer with nothing
-/// else is no variable; a runtime array of them keeps its length as words.
+/// WGSL has no structure without members. The conversion leaves it out of buffers, and drops a
+/// buffer that holds nothing else. A runtime array of such structures becomes words, which keep
+/// its length.
 #[test]
 fn structures_without_members_take_no_bytes() {
     let words = assembled(include_str!("modules/nothing.spvasm"));
@@ -146,7 +148,7 @@ fn structures_without_members_take_no_bytes() {
     assert!(!matches!(refused, Ok("agree")), "{refused:?}");
 }
 
-/// What `modules/variable_pointers.spvasm` does, without pointers.
+/// Equivalent to `modules/variable_pointers.spvasm`, without pointers.
 const VARIABLE_POINTERS: &str = "
     struct A { words: array<u32, 16> }
     struct Pair { x: u32, y: u32 }
@@ -223,10 +225,10 @@ fn buffers_that_nothing_writes_are_read() {
     let declared = of(Access::Declared);
     assert_eq!(declared.read, []);
     assert!(!declared.text.contains("var<storage, read> "), "{}", declared.text);
-    // What is written through a parameter, or a pointer that is a value, is written.
+    // A store through a parameter or a variable pointer counts as a write.
     let variable = assembled(include_str!("modules/variable_pointers.spvasm"));
     assert_eq!(convert(&variable, &Options::default()).expect("it is converted").read, []);
-    // A function that no entry point reaches writes nothing.
+    // A store in a function that no entry point reaches does not count.
     let written = "OpStore %o0 %r1\n";
     let unreached = "%unreached = OpFunction %void None %fn\n%ue = OpLabel\n%up = OpAccessChain %pW %in %u0 %u0\nOpStore %up %u1\n\
                      OpReturn\nOpFunctionEnd\n";
@@ -235,8 +237,8 @@ fn buffers_that_nothing_writes_are_read() {
     assert_eq!(convert(&assembled(&also), &Options::default()).expect("it is converted").read, []);
 }
 
-/// A vector that is made of a variable and of a constant that WGSL does not take there, as a
-/// divisor of 0 or a shift by 32 bits, is no constant in the text: naga reads it.
+/// A vector may have a variable part and a constant part that WGSL refuses there, such as a divisor
+/// of 0 or a shift by 32 bits. The text does not make it a constant, so naga accepts it.
 #[test]
 fn vectors_with_a_part_that_wgsl_does_not_take_are_no_constants() {
     let text = include_str!("modules/traps.spvasm");
@@ -254,7 +256,7 @@ fn vectors_with_a_part_that_wgsl_does_not_take_are_no_constants() {
     }
 }
 
-/// What WGSL cannot declare, or has declared, has another name, which a note says.
+/// A name that WGSL cannot declare, or that is taken, is replaced. A note says so.
 #[test]
 fn entry_points_may_lose_their_names() {
     let text = include_str!("modules/exits.spvasm").replace("\"main\"", "\"vs-main.0\"");

@@ -7,7 +7,7 @@ use smallstep_spec_tests::file::CaseFile;
 
 use super::{compared, there_and_back};
 
-/// Cases that WGSL cannot express, and a word of the reason.
+/// Cases that WGSL cannot express, each with a part of the reason.
 const REFUSED: &[(&str, &str)] = &[
     ("compute-conversion", "floats of 64"),
     ("compute-dot", "WGSL has no such instruction"),

@@ -1,4 +1,4 @@
-//! Images, stages and draws: what generated WSL programs are translated to, through WGSL and back.
+//! Images, stages and draws: translations of generated WSL programs, through WGSL and back.
 
 use std::time::Duration;
 
@@ -44,8 +44,8 @@ fn translated_programs_agree_through_wgsl() {
     assert!(few * 20 <= all, "{few} of {all} are not compared: {other:#?}");
 }
 
-/// By WGSL's rules no vertex stage uses memory that is written: such draws are counted apart, and
-/// all others come through.
+/// By WGSL's rules, a vertex stage uses no writable memory. Draws with such a stage are counted
+/// separately, and all others are converted.
 #[test]
 fn draws_whose_vertex_stage_writes_are_left_out_by_the_rules() {
     let mut plan = plan(&[Source::Wsl(Programs::Draws)], 60, None);
@@ -62,7 +62,7 @@ fn draws_whose_vertex_stage_writes_are_left_out_by_the_rules() {
     assert!(refused.is_empty(), "{refused:?}");
 }
 
-/// Whether the module that writes a storage image shows a mistake.
+/// Whether the module that writes a storage image shows a planted bug.
 fn writes_show(planted: Change) -> bool {
     let words = assembled(include_str!("modules/written.spvasm"));
     let (_, back) = there_and_back(&words, &wgsl::Options { planted: Some(planted), ..wgsl::Options::default() });
@@ -100,8 +100,7 @@ fn a_finding_is_made_minimal() {
     assert!(text.contains("discard") && text.len() < 600, "{text}");
 }
 
-/// Textures that are sampled and compared, in a module written by hand; and one whose image and
-/// sampler are combined.
+/// A handwritten module that samples and compares textures, and one with a combined image sampler.
 #[test]
 fn hand_written_stages_agree() {
     let text = include_str!("modules/textures.spvasm");
@@ -111,7 +110,8 @@ fn hand_written_stages_agree() {
         let (wgsl, back) = there_and_back(&words, &wgsl::Options::default());
         let summary = compared(&words, &back, 12);
         assert!(summary.verdict().name() == "agree", "{name}: {summary:#?}\n{wgsl}");
-        // With another constant it is not called right; what devices filter otherwise is undecided.
+        // With another constant the comparison does not agree. It may be undecided, since devices
+        // may filter differently.
         let other = assembled(&text.replace("%half = OpConstant %float 0.5", "%half = OpConstant %float 0.75"));
         assert_ne!(compared(&other, &back, 12).verdict().name(), "agree", "{name}");
     }

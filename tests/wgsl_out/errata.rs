@@ -45,7 +45,7 @@ fn w_5_depth_texels() {
 #[test]
 fn w_6_derivatives() {
     let (wgsl, _) = there_and_back(&assembled(include_str!("modules/textures.spvasm")), &Options::default());
-    // The derivative has one use, in the branch; it stays in front of it.
+    // The only use of the derivative is in the branch. The derivative stays in front of the branch.
     let (derivative, branch) = (wgsl.find("dpdx(").expect("a derivative"), wgsl.find("if ").expect("a branch"));
     assert!(derivative < branch, "{wgsl}");
 }

@@ -1,4 +1,4 @@
-//! Generated compute modules, as they are and optimised.
+//! Generated compute modules, original and optimised.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use smallstep::verdict::Verdict;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// How many modules agree, and what became of the others.
+/// The number of modules that agree, and the other results with their counts.
 fn tally(optimiser: &Compiler, count: u64, executed: u32) -> (u64, BTreeMap<String, u64>) {
     let (mut agree, mut others) = (0, BTreeMap::new());
     for seed in 1..=count {
@@ -35,7 +35,8 @@ fn generated_modules_agree_through_wgsl() {
     assert!(agree >= 190, "{agree} agree; {others:?}");
 }
 
-/// glslang's modules of generated GLSL, of all stages; a mistake in the conversion is seen in them.
+/// glslang's modules of generated GLSL, of all stages. A planted bug in the conversion shows
+/// in them.
 #[test]
 fn generated_shaders_agree_through_wgsl() {
     if !smallstep_spec_tests::tools::is_there("glslangValidator") {
@@ -69,7 +70,7 @@ fn optimised_modules_agree_through_wgsl() {
             return;
         };
         let (agree, others) = tally(&optimiser.through_wgsl(wgsl::Options::default()), count, 100);
-        // An optimiser may make a module undefined, which then allows everything, or crash.
+        // An optimiser may crash, or may make a module undefined, which then allows everything.
         let known = |what: &String| what == "undecided" || what.contains(": Vacuous(") || what.contains("Unchecked(\"the compiler crashes");
         assert!(others.keys().all(known), "{command}: {others:#?}");
         assert!(agree * 100 >= count * 95, "{command}: {agree} agree; {others:?}");
@@ -77,14 +78,14 @@ fn optimised_modules_agree_through_wgsl() {
 }
 
 /// A signed maximum of an unsigned atomic becomes a loop of compare-exchanges, which 128
-/// invocations try again and again. Its orders are too many to try all, but it ends.
+/// invocations retry. There are too many orders to try all of them, but the loop ends.
 #[test]
 fn a_loop_in_the_place_of_an_atomic_has_time_to_end() {
     let became = optimised(&case(27715, &Limits::default()), &Compiler::wgsl(wgsl::Options::default(), LIMIT));
     assert!(matches!(&became, Verdict::Undecided(why) if why.contains("in another order")), "{became:?}");
 }
 
-/// What an optimiser writes that is no module is its mistake, and says nothing of the conversion.
+/// An optimiser that writes no module is wrong itself. This says nothing about the conversion.
 #[test]
 fn an_optimiser_that_writes_no_module_is_no_finding_of_the_conversion() {
     let folder = tempfile::tempdir().expect("a folder");

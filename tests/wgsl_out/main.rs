@@ -1,4 +1,5 @@
-//! SPIR-V → WGSL, by execution: what naga reads back must show what the module shows.
+//! SPIR-V → WGSL, tested by execution: the module that naga reads back must show what the
+//! original module shows.
 
 mod breadth;
 mod cases;
@@ -20,7 +21,7 @@ use smallstep::dispatch::ComputeDispatch;
 use smallstep::theorem::refine::{Settings, Side, StageModule, Summary, refines, refines_draws};
 use smallstep_semantics::spirv::{self, LoadOptions, Module};
 
-/// The WGSL of a module, which naga accepts, and the words that naga makes of it.
+/// The WGSL of a module, and the words that naga makes of it. Panics if naga refuses the text.
 pub fn there_and_back(words: &[u32], options: &Options) -> (String, Vec<u32>) {
     let converted = convert(words, options).unwrap_or_else(|e| panic!("not converted: {e}"));
     let back = naga::words("converted.wgsl", &converted.text, naga::Space::Kept, Duration::from_secs(60));
@@ -28,14 +29,14 @@ pub fn there_and_back(words: &[u32], options: &Options) -> (String, Vec<u32>) {
     (converted.text, back)
 }
 
-/// The words of a text of assembly.
+/// Assembles a text.
 pub fn assembled(text: &str) -> Vec<u32> {
     spirv::assemble(text, spirv::Options::default()).unwrap_or_else(|e| panic!("{}:{}: {}", e.line, e.column, e.what))
 }
 
-/// Compares a module with what becomes of it, over generated inputs: its compute entry point, or
-/// its stages, drawn. WGSL has no combined image samplers, so the module is compared with their
-/// halves apart.
+/// Compares a module with its conversion over generated inputs: its compute entry point, or a draw
+/// of its stages. WGSL has no combined image samplers, so these are split in the original
+/// module first.
 pub fn compared(words: &[u32], back: &[u32], inputs: u64) -> Summary {
     let apart = split_samplers::adapt(&ComputeDispatch { words: words.into(), ..ComputeDispatch::default() });
     let apart = apart.unwrap_or_else(|e| panic!("{e}")).words;

@@ -1,4 +1,4 @@
-//! Mistakes in the conversion, each caught by the comparison.
+//! Planted bugs in the conversion: the comparison catches each of them.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use smallstep::theorem::compilers::Compiler;
 use smallstep::theorem::dispatches::optimised::optimised;
 use smallstep::verdict::Verdict;
 
-/// What tests of its own catch, in `breadth`.
+/// Planted bugs that separate tests in `breadth` catch.
 const ELSEWHERE: &[Change] =
     &[Change::Descriptors, Change::Killed, Change::Components, Change::Targets, Change::Indices, Change::Elements, Change::Nothing];
 
-/// The most modules that are tried for one mistake.
+/// The maximum number of modules to try for one planted bug.
 const TRIES: u64 = 100;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Modules written by hand, for the sections of seed 002 and for what generated modules have not.
+//! Handwritten modules, for the sections of seed 002 and for what generated modules lack.
 
 use smallstep::compile::wgsl::planted::Change;
 use smallstep::compile::wgsl::{Options, Why, convert};
@@ -6,7 +6,7 @@ use smallstep::theorem::refine::Verdict;
 
 use super::{assembled, compared, refusal, there_and_back};
 
-/// The modules: a name, and the text of the section that it is of.
+/// The modules: name and assembly.
 pub const MODULES: &[(&str, &str)] = &[
     ("signedness", include_str!("modules/signedness.spvasm")),
     ("traps", include_str!("modules/traps.spvasm")),
@@ -32,12 +32,12 @@ pub const MODULES: &[(&str, &str)] = &[
     ("bools", include_str!("modules/bools.spvasm")),
 ];
 
-/// Whether one of the modules shows a mistake.
+/// Whether one of the modules shows a planted bug.
 pub fn catches(change: Change) -> bool {
     MODULES.iter().any(|(name, _)| catches_in(name, change))
 }
 
-/// Whether the module of that name shows a mistake.
+/// Whether the module of that name shows a planted bug.
 pub fn catches_in(wanted: &str, change: Change) -> bool {
     let options = Options { planted: Some(change), ..Options::default() };
     MODULES.iter().filter(|(name, _)| *name == wanted).any(|(_, text)| {
@@ -81,22 +81,22 @@ fn what_wgsl_cannot_express_is_refused_with_the_instruction_and_the_reason() {
     assert!(said.contains("that only some invocations come to"), "{said}");
 }
 
-/// WGSL lets a vertex stage use no storage texture that may be written, be it for its size alone.
+/// In WGSL a vertex stage cannot use a writable storage texture, not even for its size.
 #[test]
 fn a_texture_whose_size_a_vertex_stage_asks_for_is_read() {
     let (wgsl, _) = there_and_back(&assembled(include_str!("modules/vertex_size.spvasm")), &Options::default());
     assert!(wgsl.contains("texture_storage_2d<r32uint, read>"), "{wgsl}");
 }
 
-/// naga panics where it selects by a constant vector of which a part is a vector.
+/// naga panics on a selection by a constant vector that has a vector as a part.
 #[test]
 fn a_constant_vector_of_bools_has_components_only() {
     let (wgsl, _) = there_and_back(&assembled(include_str!("modules/bools.spvasm")), &Options::default());
     assert!(wgsl.contains("vec3<bool>(vec2<bool>(true, false).x, vec2<bool>(true, false).y, true)"), "{wgsl}");
 }
 
-/// WGSL's analysis of uniformity does not look at the size of workgroups, and would refuse a
-/// barrier behind a condition that is read from memory. One invocation by itself needs none.
+/// WGSL's uniformity analysis ignores the size of workgroups. It would refuse a barrier behind a
+/// condition that is read from memory. A workgroup of one invocation needs no barrier.
 #[test]
 fn a_barrier_of_one_invocation_is_left_out() {
     let module = |size: &str, memory: &str| {
@@ -107,7 +107,7 @@ fn a_barrier_of_one_invocation_is_left_out() {
         (wgsl.contains("Barrier();"), summary.verdict().name())
     };
     assert_eq!(module("LocalSize 1 1 1", "%workgroup %workgroup"), (false, "agree"));
-    // Between workgroups it orders the atomics.
+    // With device scope, the barrier orders the atomics of different workgroups.
     assert_eq!(module("LocalSize 1 1 1", "%workgroup %device"), (true, "agree"));
     assert!(module("LocalSize 1 2 1", "%workgroup %workgroup").0);
 }
@@ -119,13 +119,14 @@ fn specialization_constants_are_overrides() {
     for line in ["@id(7) override scale: u32 = 6u;", "@id(9) override on: bool = true;", "@id(8) override ", "scale * 2u"] {
         assert!(wgsl.contains(line), "{line} is not in\n{wgsl}");
     }
-    // The length of an array is a constant.
+    // The length of an array becomes a constant.
     assert!(!wgsl.contains("@id(3)"), "{wgsl}");
     let notes = convert(&words, &Options::default()).expect("it is converted").notes;
     assert!(notes.iter().any(|note| note.starts_with("specialization constant 3 is frozen")), "{notes:?}");
 }
 
-/// A 16-bit infinity has no literal: it is made of its bits, and with other bits it is another.
+/// A 16-bit infinity has no literal, so the text makes it from its bits. Other bits give
+/// another value.
 #[test]
 fn halves_that_are_no_numbers_are_made_of_their_bits() {
     let words = assembled(include_str!("modules/halves.spvasm"));
@@ -133,12 +134,12 @@ fn halves_that_are_no_numbers_are_made_of_their_bits() {
     assert!(wgsl.starts_with("enable f16;") && wgsl.contains("= 0x7c00u;"), "{wgsl}");
     let planted = Options { planted: Some(Change::Text("0x7c00u", "0xfc00u")), ..Options::default() };
     let summary = compared(&words, &there_and_back(&words, &planted).1, 12);
-    // Devices may compare infinities otherwise, so a difference is undecided.
+    // Devices may compare infinities differently, so a difference is undecided.
     assert_eq!(summary.agree, 0, "{summary:?}");
 }
 
-/// WGSL takes private variables to differ between invocations, and refuses a barrier behind a
-/// condition on one. What a function reads of a workgroup's number is a parameter.
+/// WGSL assumes that private variables differ between invocations, and refuses a barrier behind a
+/// condition on one. A function gets the workgroup's number as a parameter if it reads it.
 #[test]
 fn functions_are_given_the_inputs_that_they_read() {
     let converted = convert(&assembled(include_str!("modules/inputs.spvasm")), &Options::default()).unwrap_or_else(|e| panic!("{e}"));

@@ -1,8 +1,8 @@
-//! Shaders in GLSL, as people write them, compiled by glslang and optimised by spirv-opt where
-//! these are installed: naga and Tint accept the WGSL, and compute shaders execute the same.
+//! GLSL shaders as people write them, compiled by glslang and optimised by spirv-opt if these are
+//! installed. naga and Tint accept the WGSL, and compute shaders execute the same.
 //!
-//! A first line `// refused: WORDS` says that a shader is refused, and a part of the reason;
-//! `// shows: N` how many inputs of each variant agree at least, where it is not the usual number.
+//! A first line `// refused: WORDS` means that a shader is refused, with a part of the reason. The
+//! least number of inputs of each variant that must agree is 4, or N with `// shows: N`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,7 +17,7 @@ struct Variant {
     name: &'static str,
     /// The arguments of glslangValidator.
     compiled: &'static [&'static str],
-    /// The passes of spirv-opt; without any it does not run.
+    /// The passes of spirv-opt. If there are none, spirv-opt does not run.
     passes: &'static [&'static str],
 }
 
@@ -25,7 +25,7 @@ const VARIANTS: &[Variant] = &[
     Variant { name: "plain", compiled: &["--target-env", "vulkan1.1"], passes: &[] },
     Variant { name: "old", compiled: &["--target-env", "vulkan1.0", "-g"], passes: &[] },
     Variant { name: "fast", compiled: &["--target-env", "vulkan1.1"], passes: &["-O"] },
-    // Debug information by NonSemantic.Shader.DebugInfo, which optimisers leave anywhere.
+    // Debug information by NonSemantic.Shader.DebugInfo, which optimisers leave in any place.
     Variant { name: "debugged", compiled: &["--target-env", "vulkan1.3", "-gVS"], passes: &["--target-env=vulkan1.3", "-O"] },
     Variant {
         name: "inlined",
@@ -45,8 +45,8 @@ const VARIANTS: &[Variant] = &[
     },
 ];
 
-/// The words of a shader, compiled and optimised so; none where glslang or spirv-opt refuses,
-/// or what they write is not valid.
+/// The words of a shader, compiled and optimised. `None` if glslang or spirv-opt refuses it, or if
+/// their output is not valid.
 fn compiled(path: &Path, variant: &Variant, folder: &Path) -> Option<Vec<u32>> {
     let (first, second) = (folder.join("first.spv"), folder.join("second.spv"));
     let ran = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
@@ -60,7 +60,7 @@ fn compiled(path: &Path, variant: &Variant, folder: &Path) -> Option<Vec<u32>> {
         }
         out = second;
     }
-    // spirv-opt puts variables behind debug information, where they may not be.
+    // spirv-opt may put variables behind debug information, which is not valid.
     if !ran(Command::new("spirv-val").args(["--scalar-block-layout", "--target-env", "vulkan1.3"]).arg(&out)) {
         return None;
     }
@@ -71,7 +71,7 @@ fn first_line(text: &str, key: &str) -> Option<String> {
     text.lines().take(2).find_map(|line| line.strip_prefix("// ")?.strip_prefix(key)).map(|rest| rest.trim().to_string())
 }
 
-/// Why Tint refuses a text; nothing where it is not installed.
+/// Why Tint refuses a text. `None` if it accepts the text, or is not installed.
 fn refused_by_tint(wgsl: &str, folder: &Path) -> Option<String> {
     let file = folder.join("converted.wgsl");
     std::fs::write(&file, wgsl).ok()?;
@@ -117,7 +117,7 @@ fn shaders_are_accepted_and_execute_the_same() {
             if let Some(said) = refused_by_tint(&wgsl, folder.path()) {
                 wrong.push(format!("{at}: Tint refuses it: {said}\n{wgsl}"));
             }
-            // The interpreters do not take debug information where an optimiser has misplaced it.
+            // The interpreters refuse debug information that an optimiser has misplaced.
             let executes = path.extension().is_some_and(|extension| extension == "comp") && variant.name != "debugged";
             if executes && shows > 0 {
                 let summary = compared(&words, &back, 8);

@@ -1,4 +1,5 @@
-//! Vertex and fragment stages, textures and samplers: what is declared, and what is refused.
+//! Vertex and fragment stages, textures and samplers: their declarations, and modules that
+//! are refused.
 
 use smallstep::compile::wgsl::{Options, Why, convert};
 

@@ -1,5 +1,5 @@
-//! Campaigns of WSL: reproducible whatever the threads, taken up again from a journal, never
-//! counted twice; what they find is made small.
+//! Campaigns of WSL: reproducible for any number of threads, resumed from a journal, never counted
+//! twice. Findings are shrunk.
 
 use crate::cases::{DISPATCHES, dispatched};
 use serde_json::json;
@@ -56,7 +56,7 @@ fn nothing_depends_on_threads_or_shards_and_journals_go_on() {
     assert!(open(&whole).err().is_some_and(|why| why.what.contains("names 1 programs, and its tally counts 40")));
 }
 
-/// What a campaign finds of a planted mistake is made small, and still shows it.
+/// The finding of a planted bug is shrunk, and still shows the bug.
 #[test]
 fn planted_bugs_are_caught_and_shrunk() {
     for (name, mix, sign) in [
@@ -75,14 +75,14 @@ fn planted_bugs_are_caught_and_shrunk() {
         println!("{name}: {} of {} bytes, {}\n{}", small.text.len(), whole.len(), small.verdict.why(), small.text);
         assert!(small.text.contains(sign), "{name}:\n{}", small.text);
         assert!(small.text.len() < 500 && small.text.len() * 2 < whole.len(), "{name}:\n{}", small.text);
-        // Without the mistake nothing is found, and nothing is made small.
+        // Without the bug there is no finding, and nothing to shrink.
         let clean = Plan { planted: None, ..plan.clone() };
         assert_eq!(minimal(&clean, plan.program(finding.index), None), None);
     }
 }
 
-/// A race that the module does not show, since the compiler left out what races, is found by the
-/// relation.
+/// The compiler drops the racing stores, so the module does not show the race. The relation
+/// finds it.
 #[test]
 fn a_race_that_the_module_does_not_show_never_agrees() {
     let options = Options { planted: Some(bug("assignments are not stored")), ..Options::default() };
@@ -91,8 +91,8 @@ fn a_race_that_the_module_does_not_show_never_agrees() {
     assert!(matches!(&verdict, Verdict::Undefined(why) if why == "the source has a race"), "{verdict:?}");
 }
 
-/// A condition that an unspecified index reads from a buffer is true where what is there is not 0,
-/// whatever its bits are: then every thread stores, and both sides report the race.
+/// A condition read from a buffer at an unspecified index is true if the word is not 0, whatever
+/// its bits. Then every thread stores, and both sides report the race.
 #[test]
 fn a_race_behind_an_unspecified_condition_is_reported() {
     let text = "[numthreads(2, 1, 1)] compute void main(device bool[] b : register(u0), device uint[] o : register(u1)) {
@@ -103,11 +103,11 @@ fn a_race_behind_an_unspecified_condition_is_reported() {
     assert_eq!(verdict(&[0, 0]), Verdict::Agree);
 }
 
-/// Where the relation does not follow every way, the one on which the source races may be another.
+/// If the relation does not follow every way, the source may race on another way.
 #[test]
 fn a_race_on_a_way_that_was_not_followed_is_unchecked() {
-    // Ten unspecified conditions give more ways than are followed. The module takes the last
-    // element for each, so that every other condition holds, and on that way alone there is a race.
+    // Ten unspecified conditions give more ways than the relation follows. The module takes the
+    // last element for each, so that every other condition holds. Only that way has a race.
     let not = |k: u32| if k % 2 == 1 { "!" } else { "" };
     let ask: String = (0..10).map(|k| format!("if ({}b[{}]) n += {};", not(k), k + 4, 1 << k)).collect();
     let text = format!(
@@ -118,7 +118,7 @@ fn a_race_on_a_way_that_was_not_followed_is_unchecked() {
     assert!(matches!(&verdict, Verdict::Unchecked(why) | Verdict::Limit(why) if why.contains("not every way")), "{verdict:?}");
 }
 
-/// Of all programs nearly every one agrees with every lane compared, the planted races included.
+/// Nearly every program agrees with every lane compared, planted races included.
 #[test]
 fn a_campaign_of_every_kind_agrees() {
     let plan = Plan { references: 10, ..plan(600, 2, smallstep::theorem::wsl::MIX, None) };
@@ -134,7 +134,7 @@ fn floors_can_be_missed() {
     let tally = run(&plan(40, 2, &[Programs::EntryPoints], None), Journal::none());
     let mut fine = run(&plan(40, 2, &[Programs::Racy], None), Journal::none());
     assert!(fine.missed_floors(false).is_empty(), "planted races are no loss: {:?}", fine.all());
-    // Races that nobody planted are.
+    // Races that nobody planted are a loss.
     let racing = fine.semantics.remove(&Programs::Racy).expect("they ran");
     fine.semantics.insert(Programs::Functions, racing);
     assert_eq!(fine.missed_floors(false).len(), 1);
@@ -142,7 +142,7 @@ fn floors_can_be_missed() {
     assert_eq!(!tally.missed_floors(false).is_empty(), excluded > 2, "{:?}", tally.all());
 }
 
-/// A texture that a stage may write and does not is not shown, and keeps what it holds.
+/// A writable texture that a stage only reads is not shown, and keeps its contents.
 #[test]
 fn a_texture_that_is_only_read_keeps_what_it_holds() {
     let plan = plan(1, 1, &[Programs::Stages], None);

@@ -1,4 +1,4 @@
-//! Programs written for one row of the mapping each, on chosen arguments.
+//! Programs for one row of the mapping each, with chosen arguments.
 
 use smallstep::compile::wsl::{Options, translate, translate_function};
 use smallstep::theorem::Verdict;
@@ -113,7 +113,7 @@ pub const CALLS: &[Case] = &[
     case("enum E : int { A = 3, B = 0, C = 8 } int f(int x) { E e = E(x); return int(e); }", &[&[3], &[0], &[8], &[4]]),
     case("enum E { A, B, C } int f(int x) { switch (E(x)) { case E.A: return 1; case E.B: return 2; case E.C: return 3; } return 4; }", &[]),
     case("struct P { int a; int b; int c; } P g(int x) { P p; p.a = x; p.b = x + 1; return p; } int f(int x) { return g(x).a * 10 + g(x).b; }", &[&[5]]),
-    // An element of what a getter gives: the whole is read and assigned to.
+    // An element of the result of a getter: the whole value is read and assigned.
     case(
         "struct S { int e; } int[2] operator.pair(S s) { int[2] r; r[0] = s.e; r[1] = s.e + 1; return r; }
          S operator.pair=(S s, int[2] v) { s.e = v[0] * 10 + v[1]; return s; }
@@ -133,7 +133,7 @@ pub const CALLS: &[Case] = &[
              default: n += 100; break; } n += 1000; } return n; }",
         &[&[0], &[2], &[9]],
     ),
-    // Functions and what has an address.
+    // Functions and addresses.
     case(
         "int both(int* thread p, int* thread q) { *p = 1; *q = 2; return *p; }
          int f(uint i, uint j) { int[3] a; int r = both(&a[i], &a[j]); return r * 1000 + a[0] * 100 + a[1] * 10 + a[2]; }",
@@ -188,7 +188,7 @@ pub const CALLS: &[Case] = &[
 
 /// Programs of a compute entry point, with the words of their buffers; two groups run.
 pub const DISPATCHES: &[(&str, &[&[u32]])] = &[
-    // Threads of a group meet in its memory, which begins with zeros.
+    // Threads of a group meet in its memory, which starts with zeros.
     (
         "[numthreads(4, 1, 1)] compute void main(uint i : SV_GroupIndex, uint3 g : SV_GroupID, device uint[] out : register(u0)) {
              threadgroup uint[4] a; threadgroup atomic_uint n; uint old;
@@ -198,7 +198,7 @@ pub const DISPATCHES: &[(&str, &[&[u32]])] = &[
              out[g.x * 4u + i] = a[3u - i] * 100u + old; }",
         &[&[0, 0, 0, 0, 0, 0, 0, 0]],
     ),
-    // What takes no memory does not race; atomics inside structures begin with zeros.
+    // A structure that takes no memory does not race. Atomics inside structures start with zeros.
     (
         "struct N { } struct A { N n; atomic_int[2] a; float b; }
          [numthreads(4, 1, 1)] compute void main(uint i : SV_GroupIndex, uint3 g : SV_GroupID, device int[] out : register(u0)) {
@@ -219,13 +219,13 @@ pub const DISPATCHES: &[(&str, &[&[u32]])] = &[
              InterlockedXor(&u[9], 6u, &x); InterlockedAnd(&u[9], 12u, &x); InterlockedMax(&u[10], 0xfffffff0u, &x); InterlockedMax(&u[11], 1u, &x); }",
         &[&[10, 1], &[1, 7, 5, 6, 20, 3, 4, 8, 9, 3, 5, 0xfffffff1], &[5, -9i32 as u32, -5i32 as u32], &[0, 0, 0, 0, 0, 0, 0, 0]],
     ),
-    // A structure that is copied from buffer to buffer.
+    // A structure copied from buffer to buffer.
     (
         "struct P { uint a; uint b; } [numthreads(1, 1, 1)] compute void main(uint3 g : SV_GroupID, constant P[] from : register(b0), device P[] to : register(u0)) {
              P p = from[g.x]; to[g.x].a = p.a; to[g.x].b = p.b; P q; q.a = 7u; q.b = 8u; to[g.x + 2u] = q; }",
         &[&[1, 2, 3, 4], &[0, 0, 0, 0, 0, 0, 0, 0]],
     ),
-    // Layouts of structures in buffers, of bools too.
+    // Layouts of structures in buffers, bools included.
     (
         "struct I { float2 v; bool b; } struct S { float a; float3 b; I i; float2x3 m; bool2x2 t; bool3 u; uint c; }
          [numthreads(1, 1, 1)] compute void main(uint3 g : SV_GroupID, constant S[] from : register(b0), device S[] to : register(u0), device bool[] truth : register(u1)) {
@@ -246,21 +246,21 @@ pub const DISPATCHES: &[(&str, &[&[u32]])] = &[
              if (g.x == 1u) { out[given[7]] = given[given[0]] + out.length + given.length; } }",
         &[&[9, 3, 4], &[0, 0]],
     ),
-    // Threads of all directions, through a structure.
+    // Thread numbers in all dimensions, through a structure.
     (
         "struct In { uint3 id : SV_DispatchThreadID; uint3 in : SV_GroupThreadID; }
          [numthreads(2, 2, 1)] compute void main(In a, uint i : SV_GroupIndex, uint3 g : SV_GroupID, device uint4[] out : register(u0, space1)) {
              out[a.id.x + a.id.y * 4u] = uint4(a.id.x * 10u + a.id.y, a.in.x * 10u + a.in.y, i, g.x); }",
         &[&[0; 32]],
     ),
-    // Array references and pointers into buffers are passed on, with their indices.
+    // Array references and pointers into buffers, passed on with their indices.
     (
         "struct C { uint n; float2 at; }
          void grow(device C* c, device uint[] all, uint i) { c->n += all[i]; all[i] = c->n; c->at.y += float(all.length); }
          [numthreads(1, 1, 1)] compute void main(uint3 g : SV_GroupID, device C[] cs : register(u0), device uint[] all : register(u1)) { grow(&cs[g.x], all, g.x); }",
         &[&[1, 0, 0, 0, 5, 0, 0, 0], &[7, 8, 9]],
     ),
-    // A race, and a barrier that some threads miss, are both sides'.
+    // Source and module both report a race, and a barrier that some threads miss.
     ("[numthreads(2, 1, 1)] compute void main(uint i : SV_GroupIndex, device uint[] out : register(u0)) { out[0] = i; }", &[&[0]]),
     (
         "[numthreads(2, 1, 1)] compute void main(uint i : SV_GroupIndex, device uint[] out : register(u0)) { if (i == 0u) DeviceMemoryBarrierWithGroupSync(); }",
@@ -291,8 +291,8 @@ pub fn dispatched(text: &str, buffers: &[&[u32]], options: &Options) -> Verdict 
     check(&Dispatch { program: &program, text, entry, groups: [2, 1, 1], resources }, options)
 }
 
-/// Whether all that was compared is allowed; some may be anything, and a function may return
-/// nothing.
+/// Whether the verdict allows everything that was compared. Some values may be open, and a function
+/// may return nothing.
 pub fn fine(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Agree | Verdict::Undecided(_)) || matches!(verdict, Verdict::Vacuous(why) if why == "it shows nothing")
 }
@@ -322,7 +322,8 @@ fn every_case_agrees() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What is not translated is refused by a sentence that names it, and the place is in the text.
+/// A construct that is not translated is refused by a sentence that names it, with its place in
+/// the text.
 #[test]
 fn what_is_not_translated_is_named() {
     let refused = [("int f(Texture2D<float> t) { return 1; }", "a Texture2D<float> as an argument of the program")];
@@ -335,7 +336,7 @@ fn what_is_not_translated_is_named() {
     }
 }
 
-/// Functions that the entry point does not reach are not emitted, whatever they do.
+/// Functions that the entry point does not reach are not emitted, whatever they contain.
 #[test]
 fn only_what_is_reached_is_emitted() {
     let entry = "[numthreads(1, 1, 1)] compute void main(device int[] a : register(u0)) { a[0] = 1; }";
@@ -349,8 +350,8 @@ fn only_what_is_reached_is_emitted() {
     assert_eq!(words(entry), words(&more));
 }
 
-/// The witness says of each expression its place, its id and the row that made the id; OpLine says
-/// of each statement its line.
+/// The witness has each expression's place, its id and the row that made the id. OpLine has each
+/// statement's line.
 #[test]
 fn expressions_have_witnesses_and_statements_have_lines() {
     let text = "int f(int a) {\n    int b = a * 3;\n    return b - 1;\n}";
@@ -372,8 +373,8 @@ fn expressions_have_witnesses_and_statements_have_lines() {
     assert!(spirv::Module::load(&module.words).is_ok());
 }
 
-/// What pointers and array references of a function without entry point refer to: variables that
-/// begin with scalars of the table, and buffers of their own.
+/// In a function without entry point, pointers and array references refer to objects: variables
+/// whose initial values are scalars of the table, and buffers of their own.
 #[test]
 fn pointers_of_the_whole_program_have_objects() {
     let runs = |text: &str, buffers: &[&[u32]]| {
@@ -392,7 +393,7 @@ fn pointers_of_the_whole_program_have_objects() {
     assert_eq!(runs("int f(thread int[] p) { return p[9] + int(p.length); }", &[&[4], &[0]])[1], [5]);
     assert_eq!(runs("int* thread f(int a) { int x = a + 1; return &x; }", &[&[4], &[0]])[1], [5]);
     assert_eq!(runs("int f(threadgroup int* p, constant int[] c) { *p += c[1]; return *p; }", &[&[4], &[0], &[10, 20]])[1], [24]);
-    // Arrays in a structure in a buffer, one of which changes its type in a loop.
+    // Arrays in a structure in a buffer. One of them changes its type in a loop.
     let text = "struct S { int[3] a; int[20] b; int c; }
         int f(device S* p, int x) { S s = *p; s.b[7] += s.a[1] + x; *p = s; return p->b[7] + p->c; }";
     let before: Vec<u32> = (0..24).collect();
@@ -405,7 +406,8 @@ fn pointers_of_the_whole_program_have_objects() {
     assert_eq!((shown[1][0], shown[2][3], shown[2][4]), (1, 1, 0));
 }
 
-/// A specialization constant has its place among the inputs as its SpecId, and is replaced by it.
+/// A specialization constant has its place among the inputs as its SpecId, and its value can
+/// be replaced.
 #[test]
 fn specialization_constants_are_numbered_by_their_places() {
     let text = "fragment float4 f(float a : specialized, float x : attribute(0), bool b : specialized) : SV_Target 0 {
@@ -438,7 +440,7 @@ fn debug_information_names_functions_and_variables() {
     assert!(!without.contains("NonSemantic") && without.contains("OpLine"), "{without}");
 }
 
-/// Long and deep programs are translated or refused, whatever the stack is.
+/// Long and deep programs are translated or refused, whatever the size of the stack.
 #[test]
 fn deep_and_long_programs_end() {
     let texts = [

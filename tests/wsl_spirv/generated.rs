@@ -1,4 +1,4 @@
-//! Generated programs. `SMALLSTEP_WSL_PROGRAMS` says how many.
+//! Generated programs. `SMALLSTEP_WSL_PROGRAMS` is their number.
 
 use smallstep::theorem::campaign::{Extent, run as campaign};
 use smallstep::theorem::journal::Journal;
@@ -53,7 +53,7 @@ fn functions_give_what_the_program_allows() {
     assert!(tally.all().of("agree") * 100 >= count * 93, "{:?}", tally.all());
 }
 
-/// A race that is planted in the source is reported, whether the module shows it or not.
+/// A race planted in the source is reported, whether the module shows it or not.
 #[test]
 fn races_are_reported_and_never_agree() {
     let count = programs(200);

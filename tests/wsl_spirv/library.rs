@@ -1,5 +1,5 @@
-//! Every function of the library is translated, and gives what WSL allows on corners of its
-//! arguments; those that are not are listed with the reason.
+//! Every function of the library is translated, and gives what WSL allows for corner values of its
+//! arguments. `OTHERS` lists the exceptions and why.
 
 use crate::cases::fine;
 use smallstep::compile::wsl::Options;
@@ -16,9 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What is not called with values, or only by fragment shaders.
+/// Functions that are not called with values, or only by fragment shaders.
 const OTHERS: &[Meaning] = &[
-    // Derivatives have cases of their own (`stages`), for only fragment shaders have them.
+    // Derivatives have cases of their own (`stages`), since only fragment shaders have them.
     Meaning::Ddx,
     Meaning::Ddy,
     Meaning::DdxCoarse,
@@ -28,7 +28,7 @@ const OTHERS: &[Meaning] = &[
     Meaning::Fwidth,
     Meaning::FwidthCoarse,
     Meaning::FwidthFine,
-    // Atomics and barriers have cases of their own (`cases`), and so have enums.
+    // Atomics, barriers and enums have cases of their own (`cases`).
     Meaning::InterlockedAdd,
     Meaning::InterlockedAnd,
     Meaning::InterlockedOr,
@@ -42,17 +42,18 @@ const OTHERS: &[Meaning] = &[
     Meaning::AllMemoryBarrierWithGroupSync,
     Meaning::EnumFrom,
     Meaning::EnumValue,
-    // Elements of arrays are places.
+    // Elements of arrays are places in memory.
     Meaning::ElementPointer,
     Meaning::ElementCount,
-    // The assigning forms are in `setters`.
+    // The assigning forms of swizzles and indices have a test of their own
+    // (`accessors_give_what_wsl_allows`).
     Meaning::SetSwizzle,
     Meaning::SetIndex,
     Meaning::Increment,
     Meaning::Decrement,
 ];
 
-/// An expression that calls the function with `a`, `b`, …
+/// An expression that calls the function with the arguments `a`, `b`, …
 fn called(name: &str, arguments: &[&str]) -> Option<String> {
     let operator = name.strip_prefix("operator");
     Some(match (operator, arguments) {
@@ -64,7 +65,8 @@ fn called(name: &str, arguments: &[&str]) -> Option<String> {
     })
 }
 
-/// The calls: result, parameters, what they are pointers to, expression, and meaning.
+/// A program with a function `f` that calls a function of the library, and the meaning of
+/// the latter.
 struct Call {
     text: String,
     meaning: Meaning,
@@ -91,7 +93,7 @@ fn call_text(env: &Environment, overload: &Overload, write: &dyn Fn(&[&str]) -> 
     let result = env.type_name(overload.result);
     Some(match (overload.result, after.is_empty()) {
         (_, true) => format!("{result} f({parameters}) {{ return {expression}; }}"),
-        // What is stored, then what is returned.
+        // The result holds the stored values, or the stored and the returned value.
         (TypeId::VOID, false) => {
             let of = env.type_name(overload.parameters[0]);
             format!("{of}[2] f({parameters}) {{ {before}{expression}; {of}[2] r; r[0] = b; r[1] = c; return r; }}")
@@ -100,8 +102,8 @@ fn call_text(env: &Environment, overload: &Overload, write: &dyn Fn(&[&str]) -> 
     })
 }
 
-/// Every call of a function of values, of each type that it takes; of those with many arguments one
-/// in some.
+/// The calls of all functions of values, with each type that they take. Of functions with many
+/// arguments, some calls are left out.
 fn all_calls() -> Vec<Call> {
     let mut env = Environment::default();
     let fixed: Vec<TypeId> = (1..BUILT_IN).map(TypeId).filter(|&t| !matches!(env.types.get(t), Type::Atomic(_) | Type::Sampler)).collect();
@@ -129,7 +131,8 @@ fn all_calls() -> Vec<Call> {
                     match first {
                         None => fixed.clone(),
                         Some(_) if count == 2 => fixed.iter().chain(&pointers).copied().collect(),
-                        // Beyond two, arguments are like the first, scalars, or pointers to such.
+                        // With three or more arguments, the later ones have the type of the first,
+                        // a scalar type, or a pointer type to the first.
                         Some(first) => {
                             let pointer = fixed.iter().position(|&t| t == first).map(|k| pointers[k]);
                             Scalar::ALL.iter().map(|&s| TypeId::scalar(s)).filter(|&t| t != first).chain([first]).chain(pointer).collect()
@@ -198,7 +201,7 @@ const CORNERS: [u32; 14] = [
     u32::MAX,
 ];
 
-/// The verdicts of a call on drawn corners.
+/// The verdicts of `times` calls with arguments drawn from the corner values.
 fn judged(text: &str, times: u64) -> Vec<Verdict> {
     let found = validate(text);
     let Some(program) = found.program else { return vec![Verdict::Failed(format!("{text} is not valid: {:?}", found.errors))] };
@@ -266,7 +269,7 @@ fn every_function_of_values_gives_what_wsl_allows() {
     }
 }
 
-/// Letters and indices, read and assigned to, of every type of vector and matrix.
+/// Swizzles and indices of every type of vector and matrix, read and assigned.
 #[test]
 fn accessors_give_what_wsl_allows() {
     let env = Environment::default();

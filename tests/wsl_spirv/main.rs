@@ -1,5 +1,5 @@
-//! WSL to SPIR-V: what a translated module shows is among what the program allows, it is valid, and
-//! mistakes in the mapping are caught.
+//! WSL to SPIR-V: a translated module is valid, its results are allowed by the program, and planted
+//! bugs in the mapping are caught.
 
 mod campaign;
 mod cases;

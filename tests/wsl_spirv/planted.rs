@@ -1,4 +1,4 @@
-//! Every planted mistake is caught: by a case, or by generated programs.
+//! Every planted bug is caught, by a case or by generated programs.
 
 use crate::cases::{CALLS, DISPATCHES, calls, dispatched};
 use crate::{stages, texture_cases};
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// By what the bug is caught: what differs.
+/// The test that catches a bug, with the difference. `None` if none does.
 fn caught(bug: &Planted) -> Option<String> {
     let options = Options { planted: Some(bug), ..Options::default() };
     let wrong = |verdict: Verdict| matches!(verdict, Verdict::Disagree(_)).then(|| verdict.why());
@@ -80,13 +80,13 @@ fn every_planted_bug_is_caught() {
         }
     });
     let missed = missed.into_inner().expect("no panic");
-    // A mistake that makes modules invalid says little of the comparison.
+    // A bug that makes modules invalid says little about the comparison.
     assert!(invalid.load(Ordering::Relaxed) * 10 <= BUGS.len(), "{invalid:?} of {} make modules that are not valid", BUGS.len());
     assert!(missed.is_empty(), "{} of {} are missed: {missed:#?}", missed.len(), BUGS.len());
 }
 
-/// The rules without a planted mistake, and why: any change of one of their instructions makes the
-/// module invalid, or says the same.
+/// The rules without a planted bug, and why: any change of their instructions makes the module
+/// invalid, or has no effect.
 const WITHOUT: &[(Rule, &str)] = &[
     (Rule::CodegenHeader, "it is no instruction of a function"),
     (Rule::CodegenTypeBool, "another type is not valid"),
@@ -125,7 +125,7 @@ const WITHOUT: &[(Rule, &str)] = &[
     (Rule::CodegenSpecialization, "another number is not that of what is given"),
 ];
 
-/// Every rule has a planted mistake, or a reason why it has none.
+/// Every rule has a planted bug, or a reason for having none.
 #[test]
 fn every_rule_has_a_planted_bug() {
     let has: BTreeSet<Rule> = BUGS.iter().map(|bug| bug.rule).collect();

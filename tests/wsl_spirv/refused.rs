@@ -1,5 +1,5 @@
-//! What the translation refuses of valid programs: a list, in docs/wsl.md too, with a program for
-//! each of its lines.
+//! Valid programs that the translation refuses. The list is also in docs/wsl.md. Each of its lines
+//! has a program here.
 
 use smallstep::compile::wsl::{Construct, Options, Refusal, translate, translate_draw, translate_function};
 use smallstep_semantics::image::Format;
@@ -10,20 +10,20 @@ use smallstep_semantics::wsl::validate::validate;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// How a program is translated.
+/// The way to translate a program.
 #[derive(Clone, Copy)]
 enum As {
-    /// Its last function, over a table.
+    /// The last function, with its arguments in a table.
     Function,
-    /// Its first entry point, with images of this format.
+    /// The first entry point, with images of this format.
     Entry(Format),
-    /// A draw of its first entry point and its second.
+    /// A draw with the first and the second entry point.
     Draw,
 }
 
 const OVER_NOTHING: As = As::Entry(Format::R32Sfloat);
 
-/// Programs that are refused, and for what.
+/// Programs that are refused: construct, way to translate, and text.
 const PROGRAMS: &[(Construct, As, &str)] = &[
     (Construct::Discard, As::Function, "float f(float x) { if (x > 1.0) discard; return x; }"),
     (Construct::Derivative, As::Function, "float f(float x) { return ddx(x); }"),
@@ -76,8 +76,8 @@ const PROGRAMS: &[(Construct, As, &str)] = &[
     (Construct::Scalars, As::Function, "int[4097] f() { int[4097] a; return a; }"),
 ];
 
-/// A program of a function with so many statements, called for so many fields of a structure: the
-/// way to each is another object, for which the function is emitted again.
+/// A program with a function of that many statements, called for that many fields of a structure.
+/// Each field is another object, for which the function is emitted again.
 fn called(statements: usize, objects: usize) -> String {
     let fields = |of: &str, n: usize| (0..n).map(|k| format!("{of} m{k}; ")).collect::<String>();
     let mut text = format!("int g(thread int* p) {{ {} return *p; }}\n", "*p = *p * 3 + 1; ".repeat(statements));
@@ -111,7 +111,7 @@ fn refused(text: &str, how: As) -> Refusal {
     translated(&program, how).expect_err(text)
 }
 
-/// Each line of the list is refused for a program that is valid, and named in the error.
+/// For each line of the list, a valid program is refused, and the error names the construct.
 #[test]
 fn every_construct_of_the_list_is_refused() {
     let mut seen = BTreeSet::new();
@@ -129,7 +129,7 @@ fn every_construct_of_the_list_is_refused() {
     assert_eq!(seen, Construct::ALL.iter().copied().collect(), "a construct has no program");
 }
 
-/// The page has the list as the code has it, and nothing else.
+/// The page has exactly the list of the code.
 #[test]
 fn the_page_has_the_list() {
     let page = include_str!("../../docs/wsl.md");

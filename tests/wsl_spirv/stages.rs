@@ -1,5 +1,5 @@
-//! Vertex and fragment entry points: what draws show, worked out by hand, and what is said of
-//! stages that do not fit.
+//! Vertex and fragment entry points: what draws show, computed by hand, and how stages that do not
+//! fit are refused.
 
 use smallstep::compile::wsl::{Options, translate, translate_draw};
 use smallstep::theorem::Verdict;
@@ -14,33 +14,33 @@ use smallstep_semantics::wsl::types::Scalar;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 
-/// A draw of a program's only vertex entry point, if it has one, and its only fragment entry point,
-/// 4 by 4 pixels.
+/// A program, drawn on 4 by 4 pixels. It has one fragment entry point, and one vertex entry point
+/// or none.
 pub struct Case {
     pub text: &'static str,
-    /// By number: floats.
+    /// Attributes of floats: number and values.
     pub floats: &'static [(u32, &'static [f32])],
-    /// By number: the scalar, and its bits.
+    /// Other attributes: number, scalar type and bits.
     pub others: &'static [(u32, Scalar, &'static [u32])],
     pub depth: Option<Compare>,
-    /// By register: what each buffer holds.
+    /// Buffers: register and initial words.
     pub buffers: &'static [(&'static str, &'static [u32])],
-    /// By target, pixel and component.
+    /// Expected texels: target, pixel (x, y) and the four components.
     pub shows: &'static [(u32, (usize, usize), [f32; 4])],
-    /// By buffer, what its words are at the end.
+    /// Expected final words of buffers: register and words.
     pub leaves: &'static [(&'static str, &'static [u32])],
-    /// By pixel, what the depth is.
+    /// Expected depths: pixel (x, y) and depth.
     pub depths: &'static [((usize, usize), f32)],
 }
 
 const CASE: Case = Case { text: "", floats: &[], others: &[], depth: None, buffers: &[], shows: &[], leaves: &[], depths: &[] };
 
-/// One over the whole screen.
+/// A triangle that covers the whole screen.
 const SCREEN: &[f32] = &[-1.0, 1.0, -1.0, -3.0, 3.0, 1.0];
 
-/// The cases, each for some rows of the mapping.
+/// The cases. Each tests some rows of the mapping.
 pub const CASES: &[Case] = &[
-    // y = 1 is the upper edge: a triangle in the upper left quarter has the pixels there.
+    // y = 1 is the upper edge. A triangle in the upper left quarter covers pixels there.
     Case {
         text: "vertex float4 v(float2 p : attribute(0)) : SV_Position { return float4(p, 0.0, 1.0); }
                fragment float4 f() : SV_Target 0 { return float4(1.0, 2.0, 3.0, 4.0); }",
@@ -48,7 +48,7 @@ pub const CASES: &[Case] = &[
         shows: &[(0, (0, 0), [1.0, 2.0, 3.0, 4.0]), (0, (3, 3), [0.0; 4]), (0, (0, 3), [0.0; 4])],
         ..CASE
     },
-    // Depth is (z / w + 1) / 2: z = 0 is 0.5, and what lies behind it does not pass.
+    // Depth is (z / w + 1) / 2: z = 0 is 0.5, and anything behind it fails the test.
     Case {
         text: "struct B { float4 p : SV_Position; float c : attribute(0); }
                vertex B v(float3 p : attribute(0), uint i : SV_VertexID) { B b; b.p = float4(p.xy, p.z, 1.0); b.c = float(i / 3u + 1u); return b; }
@@ -62,7 +62,7 @@ pub const CASES: &[Case] = &[
         depths: &[((0, 0), 0.5), ((3, 3), 0.5)],
         ..CASE
     },
-    // SV_Depth replaces the depth, within 0 and 1.
+    // SV_Depth replaces the depth, clamped to 0 and 1.
     Case {
         text: "struct B { float4 p : SV_Position; float at : attribute(0); }
                vertex B v(float2 p : attribute(0)) { B b; b.p = float4(p, 0.0, 1.0); b.at = p.x; return b; }
@@ -74,7 +74,7 @@ pub const CASES: &[Case] = &[
         depths: &[((2, 1), 0.125), ((3, 3), 0.375)],
         ..CASE
     },
-    // Numbers of vertices and instances; a flat variable is the first vertex's.
+    // Numbers of vertices and instances. A flat variable has the value of the first vertex.
     Case {
         text: "struct B { float4 p : SV_Position; nointerpolation uint3 n : attribute(5); }
                vertex B v(float2 p : attribute(0), uint i : SV_VertexID, uint k : SV_InstanceID) {
@@ -84,8 +84,8 @@ pub const CASES: &[Case] = &[
         shows: &[(0, (2, 2), [7.0, 0.0, 40.0, 1.0])],
         ..CASE
     },
-    // A matrix takes a location for each column, and what follows it stands behind. Bools are 0 or
-    // 1.
+    // A matrix takes one location per column, and the next variable comes behind it. Bools are 0
+    // or 1.
     Case {
         text: "struct B { float4 p : SV_Position; float2x3 m : attribute(0); nointerpolation bool2x2 b : attribute(1); noperspective float z : attribute(2); }
                vertex B v(float2 p : attribute(2), float3x2 m : attribute(0), bool2 q : attribute(1)) {
@@ -98,7 +98,7 @@ pub const CASES: &[Case] = &[
         shows: &[(0, (1, 2), [3.0, 6.0, 9.0, 5.0])],
         ..CASE
     },
-    // What no vertex gives is zeros.
+    // An input that no vertex stage writes is zero.
     Case {
         text: "vertex float4 v(float2 p : attribute(0)) : SV_Position { return float4(p, 0.0, 1.0); }
                fragment float4 f(float3 none : attribute(0), nointerpolation int2 zero : attribute(40)) : SV_Target 1 {
@@ -107,7 +107,7 @@ pub const CASES: &[Case] = &[
         shows: &[(1, (3, 0), [1.0, 2.0, 3.0, 4.0])],
         ..CASE
     },
-    // One triangle turns counter-clockwise on the screen, the other one clockwise.
+    // One triangle turns counter-clockwise on the screen, the other clockwise.
     Case {
         text: "vertex float4 v(float2 p : attribute(0)) : SV_Position { return float4(p * 1.01, 0.0, 1.0); }
                fragment float4 f(bool front : SV_IsFrontFace) : SV_Target 0 { return front ? float4(1.0, 0.0, 0.0, 1.0) : float4(0.0, 1.0, 0.0, 1.0); }",
@@ -115,7 +115,7 @@ pub const CASES: &[Case] = &[
         shows: &[(0, (0, 0), [1.0, 0.0, 0.0, 1.0]), (0, (3, 3), [0.0, 1.0, 0.0, 1.0])],
         ..CASE
     },
-    // A flat variable of floats is the first vertex's, and is not interpolated.
+    // A flat variable of floats has the value of the first vertex. It is not interpolated.
     Case {
         text: "struct B { float4 p : SV_Position; nointerpolation float n : attribute(0); noperspective float2 m : attribute(1); }
                vertex B v(float2 p : attribute(0)) { B b; b.p = float4(p, 0.0, 1.0); b.n = p.x; b.m = p; return b; }
@@ -124,7 +124,7 @@ pub const CASES: &[Case] = &[
         shows: &[(0, (0, 0), [-1.0, -0.75, 0.75, 0.0]), (0, (3, 2), [-1.0, 0.75, -0.25, 0.0])],
         ..CASE
     },
-    // A function that gives a pointer or an array reference, and only discards.
+    // Functions that return a pointer or an array reference, but only discard.
     Case {
         text: "struct B { float4 p : SV_Position; float2 at : attribute(0); }
                vertex B v(float2 p : attribute(0)) { B b; b.p = float4(p, 0.0, 1.0); b.at = p; return b; }
@@ -141,7 +141,8 @@ pub const CASES: &[Case] = &[
         shows: &[(0, (0, 3), [0.0; 4]), (0, (3, 0), [0.0; 4]), (0, (3, 3), [1.0, 2.0, 3.0, 4.0])],
         ..CASE
     },
-    // A discarded fragment leaves nothing: no target, no depth, no store behind it.
+    // A discarded fragment has no effect: on no target, on no depth, and no store after
+    // the discard.
     Case {
         text: "struct B { float4 p : SV_Position; float2 at : attribute(0); }
                vertex B v(float2 p : attribute(0)) { B b; b.p = float4(p, 0.0, 1.0); b.at = p; return b; }
@@ -156,7 +157,7 @@ pub const CASES: &[Case] = &[
         depths: &[((0, 0), 0.5), ((3, 0), 1.0)],
         ..CASE
     },
-    // A coverage without bit 0 leaves the pixel.
+    // A coverage without bit 0 leaves the pixel unchanged.
     Case {
         text: "struct B { float4 p : SV_Position; float2 at : attribute(0); }
                vertex B v(float2 p : attribute(0)) { B b; b.p = float4(p, 0.0, 1.0); b.at = p; return b; }
@@ -167,7 +168,7 @@ pub const CASES: &[Case] = &[
         shows: &[(0, (1, 1), [0.0; 4]), (0, (1, 2), [1.0, 0.0, 1.0, 0.0])],
         ..CASE
     },
-    // Derivatives: x grows by a half from pixel to pixel, and y downwards shrinks by one.
+    // Derivatives: x grows by a half per pixel, and y decreases by one per pixel downwards.
     Case {
         text: "struct B { float4 p : SV_Position; float2 at : attribute(0); }
                vertex B v(float2 p : attribute(0)) { B b; b.p = float4(p, 0.0, 1.0); b.at = float2(p.x, p.y * 2.0); return b; }
@@ -177,7 +178,7 @@ pub const CASES: &[Case] = &[
         shows: &[(0, (0, 0), [0.5, -1.0, 1.5, 2.0]), (0, (3, 2), [0.5, -1.0, 1.5, 2.0])],
         ..CASE
     },
-    // A vertex stage stores, and both stages read one buffer.
+    // The vertex stage stores to one buffer. Both stages read another buffer.
     Case {
         text: "struct B { float4 p : SV_Position; float size : PSIZE; }
                vertex B v(float2 p : attribute(0), uint i : SV_VertexID, device uint[] out : register(u3), constant float4[] tint : register(t0)) {
@@ -189,7 +190,8 @@ pub const CASES: &[Case] = &[
         leaves: &[("u3", &[4, 14, 24, 7])],
         ..CASE
     },
-    // Attributes and results flatten through structures, in their order; a return in the middle.
+    // Attributes and results of structures are flattened in order. Both stages have an
+    // early return.
     Case {
         text: "struct I { float2 a : attribute(1); float2 b : attribute(0); } struct J { I i; float c : attribute(2); }
                struct B { float4 p : SV_Position; float v : attribute(0); } struct C { float4 c : SV_Target 1; float4 d : SV_Target 0; }
@@ -260,7 +262,7 @@ fn shown(draw: &Draw) -> Box<Shown> {
     }
 }
 
-/// What was worked out by hand is what WSL's relation shows, and the modules show the same.
+/// WSL's relation shows the values computed by hand, and the modules show the same.
 #[test]
 fn every_case_shows_what_was_worked_out() {
     for case in CASES {
@@ -289,7 +291,7 @@ fn every_case_shows_what_was_worked_out() {
     }
 }
 
-/// The modules of every case, for spirv-val and coverage.
+/// The modules of a program, for spirv-val and coverage.
 pub fn modules(text: &str, options: &Options) -> Vec<smallstep::compile::wsl::Module> {
     let Some(program) = validate(text).program else { return Vec::new() };
     let mut all = Vec::new();
@@ -338,7 +340,7 @@ fn stages_that_do_not_fit_are_named() {
     assert_eq!(said(fragment, fragment), "a fragment entry point as the vertex stage of a draw");
 }
 
-/// A register of both stages is one binding, and bindings have no gaps.
+/// A register that both stages use is one binding, and bindings have no gaps.
 #[test]
 fn both_stages_share_bindings() {
     let text = "vertex float4 v(constant uint[] a : register(t0), constant uint[] b : register(t1)) : SV_Position { return float4(float(a[0] + b[0])); }
@@ -354,8 +356,8 @@ fn both_stages_share_bindings() {
     assert_eq!(of_fragment, [(0, 2), (0, 1), (1, 0)]);
 }
 
-/// Numbers are locations where they are small and nothing is in the way, and else one follows the
-/// other; both stages have the same.
+/// The location of a variable is its number if all numbers are small and do not overlap. Otherwise
+/// locations are consecutive. Both stages have the same locations.
 #[test]
 fn locations_are_numbers_where_they_can_be() {
     let locations = |numbers: [u32; 3]| {

@@ -1,7 +1,7 @@
-//! Programs over textures and samplers, with what they must show, worked out by hand.
+//! Programs over textures and samplers, with expected results that are computed by hand.
 //!
-//! Texel number t of an image, counted row after row, slice after slice, level after level, has
-//! 4·t + c as its component c, a depth t/16, and the code 8·(4·t + c) of 8 bits.
+//! Texel t of an image has 4·t + c as its component c, the depth t/16, and in a format of 8 bits
+//! the code 8·(4·t + c). Texels are numbered row by row, slice by slice, level by level.
 
 use smallstep_semantics::image::{AddressMode, Compare, Filter, Format, Image, Numeric, Sampler, Shape};
 use smallstep_semantics::wsl::entry::{Stage, entry_of};
@@ -11,29 +11,29 @@ use smallstep_semantics::wsl::types::Type;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 
-/// A program, whose buffer `o` of floats has these at the end; none where any value is allowed.
+/// A program that writes floats to a buffer `o`.
 pub struct Case {
-    /// Declarations before the entry point.
+    /// Declarations in front of the entry point.
     before: &'static str,
-    /// The arguments but `o`.
+    /// The parameters of the entry point, without `o`.
     arguments: &'static str,
     /// The entry point's body.
     body: &'static str,
-    /// What is bound to each argument, in order.
+    /// The resource of each parameter, in order.
     given: &'static [Given],
-    /// What is in `o`.
+    /// The floats in `o` at the end. `None` where any value is allowed.
     pub expected: &'static [Option<f32>],
 }
 
-/// What is bound.
+/// A resource of a parameter.
 enum Given {
-    /// An image of that format and of these sides and levels.
+    /// An image: format, sides and number of levels.
     Image(Format, [u32; 3], u32),
-    /// A sampler: within and between levels by that filter.
+    /// A sampler with this filter within and between levels.
     Sampler(Filter),
-    /// One that compares: reference < texel.
+    /// A sampler that compares: reference < texel.
     Less(Filter),
-    /// A sampler of the nearest texel that shows the border outside.
+    /// A sampler with the nearest filter that shows the border outside.
     Border,
     /// A buffer of these words.
     Words(&'static [u32]),
@@ -252,7 +252,7 @@ pub const CASES: &[Case] = &[
          o[2] = SampleCmpLevelZero(t, s, float3(0.0, 0.0, -1.0), 0.3);",
         &is([1.0, 0.0, 1.0]),
     ),
-    // Integers: a linear filter gives no value that is known, a nearest one the texel.
+    // Integers: a linear filter gives an unknown value, a nearest filter the texel.
     case(
         "",
         "Texture2D<int4> t : register(t0), sampler s : register(s0), sampler l : register(s1)",
@@ -268,7 +268,7 @@ pub const CASES: &[Case] = &[
         "o[0] = float(SampleLevel(t, s, float3(0.375, 0.75, 0.75), 0.0).y); o[1] = float(Load(t, int4(0, 0, 1, 0)).x);",
         &is([53.0, 32.0]),
     ),
-    // Textures that are written.
+    // Writable textures.
     case(
         "",
         "RWTexture2D<float4> t : register(u1)",
@@ -319,7 +319,7 @@ pub const CASES: &[Case] = &[
         "o[0] = Load(a, int2(2, 1)); Store(a, 0.75, int2(2, 1)); o[1] = Load(a, int2(2, 1)); Store(b, 0.5, int3(1, 0, 1)); o[2] = Load(b, int3(1, 0, 1)); o[3] = Load(b, int3(1, 0, 0));",
         &is([0.375, 0.75, 0.5, 0.0625]),
     ),
-    // Passed to functions, returned by them, in structures; a callee for each texture.
+    // Textures as arguments, as results and in structures. Each texture gets its own callee.
     case(
         "float4 f(Texture2D<float4> t, sampler s, float2 at) { return SampleLevel(t, s, at, 0.0); }
          Texture2D<float4> same(Texture2D<float4> t) { return t; }",
@@ -338,7 +338,7 @@ pub const CASES: &[Case] = &[
         "o[0] = g(n.m, 2u); o[1] = h(n); o[2] = Load(n.r, int(n.m.id.x) + 1); o[3] = g(n.m, 1u);",
         &is([22.0, 28.0, 23.0, 21.0]),
     ),
-    // Registers of one number, and a space.
+    // Registers of different kinds with one number, and a register space.
     case(
         "",
         "Texture2D<float> t : register(t0), sampler s : register(s0), constant uint[] b : register(b0), RWTexture2D<float> r : register(u0, space1), device uint[] u : register(u0, space2)",
@@ -378,13 +378,13 @@ fn sampler(filter: Filter, compare: Option<Compare>) -> Sampler {
 }
 
 impl Case {
-    /// The program.
+    /// The text of the program.
     pub fn text(&self) -> String {
         let Case { before, arguments, body, .. } = self;
         format!("{before} [numthreads(1, 1, 1)] compute void main({arguments}, device float[] o : register(u0)) {{ {body} }}")
     }
 
-    /// Calls `with` with the program as a dispatch of one thread, everything bound.
+    /// Calls `with` with the program as a dispatch of one thread, and all resources bound.
     pub fn with<T>(&self, with: impl FnOnce(&Program, &Dispatch) -> T) -> T {
         let text = self.text();
         let found = validate(&text);

@@ -1,4 +1,5 @@
-//! Textures and samplers: each case shows what was worked out by hand, on both sides.
+//! Textures and samplers: each case shows the values computed by hand, in the source and in
+//! the module.
 
 use crate::texture_cases::CASES;
 use smallstep::compile::wsl::{BindingKind, Options, SamplerUse, translate};
@@ -15,7 +16,7 @@ use smallstep_semantics::wsl::types::TextureKind;
 use smallstep_semantics::wsl::validate::validate;
 use std::collections::BTreeSet;
 
-/// The source shows what is expected; what the module shows is among what the source allows.
+/// The source shows the expected values. The module shows values that the source allows.
 #[test]
 fn every_case_shows_what_is_expected() {
     let mut wrong = Vec::new();
@@ -42,7 +43,7 @@ fn every_case_shows_what_is_expected() {
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// A literal, or a vector of them.
+/// A literal, or a vector of `n` such literals.
 fn vector(scalar: &str, n: usize, literal: &str) -> String {
     match n {
         1 => literal.into(),
@@ -50,8 +51,8 @@ fn vector(scalar: &str, n: usize, literal: &str) -> String {
     }
 }
 
-/// The calls of functions of a texture `t` of that kind, with a sampler `s` and a value `v` of its
-/// elements: the functions' names, and statements.
+/// Calls of the functions of a texture `t` of this kind, with a sampler `s` and a value `v` of its
+/// elements: function names and statements.
 fn calls(kind: TextureKind) -> Vec<(&'static str, String)> {
     let of = shape(kind);
     let (location, moved) = (vector("float", of.coordinates(), "0.25"), vector("int", of.axes(), "1"));
@@ -94,8 +95,8 @@ fn calls(kind: TextureKind) -> Vec<(&'static str, String)> {
     calls
 }
 
-/// Every function of textures is translated, for every texture and its elements, with constant
-/// offsets and others; and the module loads.
+/// Every function of textures is translated, for every texture and element type, with constant
+/// offsets and others. The module loads.
 #[test]
 fn every_function_of_textures_is_translated() {
     let (mut called, mut wrong, mut count) = (BTreeSet::new(), Vec::new(), 0);
@@ -110,7 +111,7 @@ fn every_function_of_textures_is_translated() {
         };
         for element in &elements {
             for (name, call) in calls(kind) {
-                // The offsets of a box that is not known are 4096.
+                // An unknown offset into a 3D texture has 4096 values.
                 if call.contains(", d)") && shape(kind) == Shape::D3 && element != "float" {
                     continue;
                 }
@@ -146,7 +147,7 @@ fn every_function_of_textures_is_translated() {
     }
 }
 
-/// A register has a set and dense bindings; a sampler has one for each use.
+/// A space of registers is a set with dense bindings. A sampler has a binding for each use.
 #[test]
 fn bindings_are_dense_and_samplers_have_uses() {
     let text = "[numthreads(1, 1, 1)] compute void main(sampler s : register(s0), TextureDepth2D<float> d : register(t0),
@@ -162,7 +163,7 @@ fn bindings_are_dense_and_samplers_have_uses() {
     assert_eq!(uses, [SamplerUse::Compare, SamplerUse::Filter, SamplerUse::Choose]);
 }
 
-/// What is bound for a use fits it, and is otherwise as it was.
+/// The sampler of a use fits that use. Its other settings are unchanged.
 #[test]
 fn samplers_fit_their_uses() {
     let given = Sampler { mag: Filter::Linear, min: Filter::Linear, compare: Some(Compare::Less), lod_max: 3.0, ..Sampler::default() };
@@ -173,12 +174,13 @@ fn samplers_fit_their_uses() {
         assert_eq!(SamplerUse::Choose.fitting(given).check(format, false), Ok(()));
     }
     assert_eq!(SamplerUse::Compare.fitting(plain).check(Format::D32Sfloat, true), Ok(()));
-    // Levels of detail that are no range have no level in Vulkan, and any value in WSL.
+    // A range of levels of detail with crossed ends is invalid in Vulkan, and gives any value
+    // in WSL.
     let crossed = SamplerUse::Filter.fitting(Sampler { lod_min: 4.0, lod_max: 1.0, ..given });
     assert!(crossed.lod_min <= crossed.lod_max);
 }
 
-/// The format of a texture that is written is that of what is bound, or the widest.
+/// The format of a writable texture is that of the bound image, or the widest format.
 #[test]
 fn formats_are_those_of_what_is_bound() {
     let text = "[numthreads(1, 1, 1)] compute void main(RWTexture1D<float2> t : register(u0)) { Store(t, float2(1.0, 2.0), 0); }";

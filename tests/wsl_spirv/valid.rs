@@ -12,7 +12,7 @@ use smallstep_semantics::wsl::validate::validate;
 use smallstep_spec_tests::tools;
 use std::process::Command;
 
-/// The modules of a program, of its compute entry points or of its functions.
+/// The modules of a program: of its compute entry points, or of its functions.
 fn modules(text: &str, options: &Options) -> Vec<Vec<u32>> {
     let Some(program) = validate(text).program else { return Vec::new() };
     let mut found = Vec::new();
@@ -43,7 +43,7 @@ fn spirv_val_accepts_every_module() {
     let (mut count, mut wrong) = (0, Vec::new());
     for (k, text) in texts.iter().enumerate() {
         let profile = [Profile::Strict, Profile::VulkanDefault][k % 2];
-        // Each third has debug information too.
+        // Every third program has debug information, too.
         let source = Some(("program.wsl", text.as_str()));
         for words in modules(text, &Options { profile, source, debug: k % 3 == 0, ..Options::default() }) {
             let file = folder.path().join("module.spv");

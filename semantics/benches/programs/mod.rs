@@ -1,19 +1,19 @@
-//! The workloads of the benches: a Mandelbrot set and a sieve, each as a compiler wrote it and
-//! after an optimiser.
+//! The workloads of the benches: a Mandelbrot set and a sieve, each from a compiler and after
+//! an optimiser.
 
-/// A compute dispatch on one storage buffer of zeros at set 0, binding 0, and what is known of it.
+/// A compute dispatch on one storage buffer of zeros at set 0, binding 0, with facts about it.
 pub struct Workload {
-    /// Its name.
+    /// The name of the benchmark.
     pub name: &'static str,
-    /// The module.
+    /// The module as SPIR-V assembly.
     pub text: &'static str,
-    /// Workgroups.
+    /// The number of workgroups in x, y and z.
     pub groups: [u32; 3],
-    /// Words of the buffer.
+    /// The length of the buffer in words.
     pub words: usize,
-    /// Instructions that it executes.
+    /// The number of instructions that the dispatch executes.
     pub instructions: u64,
-    /// FNV-1a of the buffer that it leaves, by bytes or by words.
+    /// The FNV-1a hash of the buffer after the dispatch, by bytes or by words.
     checksum: u32,
 }
 
@@ -21,7 +21,7 @@ const fn workload(name: &'static str, text: &'static str, size: ([u32; 3], usize
     Workload { name, text, groups: size.0, words: size.1, instructions, checksum }
 }
 
-/// All of them.
+/// All workloads.
 pub const PROGRAMS: [Workload; 4] = [
     workload("mandel", include_str!("mandel.spvasm"), ([32, 32, 1], 65_536), 125_481_169, 0x02fd_c58f),
     workload("mandel.opt", include_str!("mandel.opt.spvasm"), ([32, 32, 1], 65_536), 64_308_293, 0x02fd_c58f),
@@ -30,7 +30,7 @@ pub const PROGRAMS: [Workload; 4] = [
 ];
 
 impl Workload {
-    /// Panics if these are not the bytes that the dispatch leaves.
+    /// Panics if the bytes do not have the checksum.
     pub fn check(&self, bytes: &[u8]) {
         let by_bytes = bytes.iter().fold(0x811c_9dc5u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
         let by_words = bytes

@@ -1,5 +1,6 @@
-//! Sets that are stated in ULP or as an absolute error end where the specification says, found by
-//! another way: the exact result to 200 bits from a second library, and floats by bisection.
+//! Sets with a bound in ULP or an absolute error end where the specification says. The ends are
+//! found in another way: the exact result to 200 bits comes from a second library, and floats
+//! from bisection.
 
 use super::inputs::{Random, corners};
 use super::subjects::{Arg, subject};
@@ -15,7 +16,7 @@ fn big(x: f64) -> BigFloat {
     BigFloat::from_f64(x, P)
 }
 
-/// Floats in order, by integers; both zeros are 0.
+/// Numbers floats in their order, by integers. Both zeros are 0.
 fn key(x: f32) -> i64 {
     let magnitude = i64::from(x.to_bits() & 0x7fff_ffff);
     if x.is_sign_negative() { -magnitude } else { magnitude }
@@ -26,7 +27,7 @@ fn of_key(key: i64) -> f32 {
     if key < 0 { -magnitude } else { magnitude }
 }
 
-/// The greatest finite float not above the number; none below all of them.
+/// The greatest finite float that is not above the number. `None` if all floats are above it.
 fn floor(x: &BigFloat) -> Option<f32> {
     let is_above = |key: i64| x.cmp(&big(of_key(key).into())).is_some_and(|order| order >= 0);
     let (mut low, mut high) = (-key(f32::MAX), key(f32::MAX));
@@ -40,7 +41,7 @@ fn floor(x: &BigFloat) -> Option<f32> {
     Some(of_key(low))
 }
 
-/// The least finite float not below.
+/// The least finite float that is not below the number. `None` if all floats are below it.
 fn ceiling(x: &BigFloat) -> Option<f32> {
     floor(&x.neg()).map(|x| -x)
 }
@@ -52,10 +53,10 @@ fn ulp(x: &BigFloat) -> f64 {
     if below < above { gap(below, above) } else { gap(below.next_down(), below).min(gap(above, above.next_up())) }
 }
 
-/// The functions of which precision.md gives ULP or an absolute error.
+/// The functions for which precision.md gives an error in ULP or an absolute error.
 pub const FUNCTIONS: [&str; 10] = ["FDiv", "Exp", "Exp2", "Log", "Log2", "InverseSqrt", "Sin", "Cos", "Atan", "Atan2"];
 
-/// The exact result and the greatest error; none where no bound is stated.
+/// The exact result and its greatest error. `None` if no bound is stated.
 fn bound(name: &str, x: f32, y: f32, wgsl: bool, c: &mut Consts) -> Option<(BigFloat, BigFloat)> {
     let wide = big(x.into());
     let in_range = |x: f32| (f32::MIN_POSITIVE..=2f32.powi(126)).contains(&x.abs());
@@ -63,7 +64,7 @@ fn bound(name: &str, x: f32, y: f32, wgsl: bool, c: &mut Consts) -> Option<(BigF
         let error = big(ulp(&value)).mul(&big(n), P, RM);
         Some((value, error))
     };
-    // e^2000 has no 32-bit float near to it.
+    // No 32-bit float is near e^2000.
     let exponent = big(f64::from(x).clamp(-2000.0, 2000.0));
     match name {
         "FDiv" if in_range(y) => ulps(wide.div(&big(y.into()), P, RM), 2.5),
@@ -78,7 +79,7 @@ fn bound(name: &str, x: f32, y: f32, wgsl: bool, c: &mut Consts) -> Option<(BigF
         "Cos" if wide.abs().cmp(&c.pi(P, RM))? <= 0 => Some((wide.cos(P, RM, c), big(2f64.powi(-11)))),
         "Atan" => ulps(wide.atan(P, RM, c), 4096.0),
         "Atan2" if wgsl && !(in_range(y) && x.abs() >= f32::MIN_POSITIVE) => None,
-        // x is the ordinate here, y the abscissa.
+        // Here x is the ordinate and y the abscissa.
         "Atan2" if x != 0.0 && y != 0.0 => {
             let angle = wide.div(&big(y.into()), P, RM).atan(P, RM, c);
             let half_turn = if x > 0.0 { c.pi(P, RM) } else { c.pi(P, RM).neg() };
@@ -88,8 +89,8 @@ fn bound(name: &str, x: f32, y: f32, wgsl: bool, c: &mut Consts) -> Option<(BigF
     }
 }
 
-/// The first input at which the set ends more than a float away from where it must; and how many
-/// ended exactly there.
+/// The first input at which an end of the set is more than one float off, in words. Also how many
+/// inputs have exact ends, and how many have ends that are one float off.
 pub fn end_astray(name: &str, rule: Rule<'_>, count: u64, seed: u64) -> (Option<String>, [u64; 2]) {
     let (subject, corners) = (subject(name), corners());
     let mut random = Random(seed);
@@ -98,7 +99,7 @@ pub fn end_astray(name: &str, rule: Rule<'_>, count: u64, seed: u64) -> (Option<
     for n in 0..count {
         let args: Vec<Arg> = subject.draw(&mut random, &corners);
         let (x, y) = (args[0].0[0], args.get(1).map_or(1.0, |y| y.0[0]));
-        // Flushed operands have bounds of their own, and of zeros atan2 depends on the sign.
+        // Flushed operands have bounds of their own, and atan2 of zeros depends on their signs.
         if !x.is_normal() && x != 0.0 || !y.is_normal() || name == "Atan2" && x == 0.0 {
             continue;
         }
@@ -144,7 +145,7 @@ fn stated_bounds_are_neither_tighter_nor_wider() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// The only float, or two neighbours, of operations that are correctly rounded.
+/// A correctly rounded operation leaves one float, or two neighbours if the rounding is open.
 #[test]
 fn correct_rounding_leaves_one_float_or_two() {
     let mut random = Random(5);
@@ -168,7 +169,7 @@ fn correct_rounding_leaves_one_float_or_two() {
             let wide = f64::from(x) + f64::from(y);
             let exact = match name {
                 "FMul" => f64::from(x) * f64::from(y),
-                // Where neither operand is lost in it, the sum of 64 bits is exact.
+                // If neither operand is lost in the 64-bit sum, the sum is exact.
                 "FAdd" if wide - f64::from(x) == f64::from(y) && wide - f64::from(y) == f64::from(x) => wide,
                 _ => continue,
             };

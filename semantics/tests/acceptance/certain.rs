@@ -1,5 +1,5 @@
-//! What is certain of results without a set is never more than the set says, and most of what
-//! devices show is certain.
+//! [`Certain`] makes claims about results without their set. The claims never exceed the set, and
+//! most results that devices show are certain.
 
 use super::inputs::{Random, corners};
 use super::subjects::{SUBJECTS, Shape, Subject};
@@ -8,7 +8,7 @@ use smallstep_semantics::number::Profile;
 use smallstep_semantics::number::reference::{Direction, Exact, Rounded, enclose_tightly, rounded};
 use smallstep_semantics::number::sets::{Certain, Certainty, Set};
 
-/// Floats in order, by integers; -0 is below +0.
+/// Numbers floats in their order, by integers. -0 is below +0.
 fn key(x: f32) -> i64 {
     let bits = x.to_bits() as i32;
     i64::from(bits ^ ((bits >> 31) as u32 >> 1) as i32)
@@ -19,7 +19,7 @@ fn of_key(key: i64) -> f32 {
     f32::from_bits((bits ^ ((bits >> 31) as u32 >> 1) as i32) as u32)
 }
 
-/// What answers in the place of [`Certain`].
+/// A function in the place of [`Certain::of`].
 type Answer<'a> = &'a (dyn Fn(&Certain, f32, f32) -> Certainty + Sync);
 
 fn functions() -> Vec<&'static Subject> {
@@ -27,8 +27,7 @@ fn functions() -> Vec<&'static Subject> {
     SUBJECTS.iter().filter(is_one).collect()
 }
 
-/// An operand: drawn as for the sets, or of any bits, or at a place where
-/// a function's rule changes.
+/// An operand: drawn as for the sets, of any bits, or at a place where a function's rule changes.
 fn operand(subject: &Subject, random: &mut Random, corners: &[f32]) -> f32 {
     const PLACES: [f32; 20] = [
         0.5,
@@ -65,17 +64,18 @@ fn operand(subject: &Subject, random: &mut Random, corners: &[f32]) -> f32 {
     }
 }
 
-/// How much of what was asked was certain.
+/// How much is certain.
 #[derive(Default)]
 struct Share {
-    /// Of operands that are normal numbers, with the correctly rounded result.
+    /// For operands that are normal numbers: how often the correctly rounded result is open, and
+    /// how often it is certain.
     rounded: [u64; 2],
-    /// Of those of which not everything is allowed, how far in floats is certain, of how far is
-    /// allowed; on the upper side.
+    /// For normal operands whose set is bounded, on its upper side: the sum of the certain shares
+    /// of the distance to the end, in floats, and the number of summands.
     reached: [f64; 2],
 }
 
-/// The first claim that the set refutes.
+/// The first claim that the set refutes, in words.
 fn refuted(subject: &Subject, answer: Answer<'_>, count: u64, seed: u64, share: &mut Share) -> Option<String> {
     let (mut random, corners) = (Random(seed), corners());
     for n in 0..count {
@@ -98,7 +98,7 @@ fn refuted(subject: &Subject, answer: Answer<'_>, count: u64, seed: u64, share: 
             }
             claimed => Some(format!("{} under {profile:?} of {x:?}: {result:?} is {claimed:?}, allowed is {set}", subject.name)),
         };
-        // OpFNegate of NaN is NaN alone.
+        // OpFNegate of NaN is only NaN.
         let Some(hull) = set.hull() else { continue };
         let (low, high) = (hull.low as f32, hull.high as f32);
         let other = of_key(key(nearest.clamp(-f32::MAX, f32::MAX)) + random.below(64) as i64 - 32);
@@ -111,7 +111,7 @@ fn refuted(subject: &Subject, answer: Answer<'_>, count: u64, seed: u64, share: 
             continue;
         }
         share.rounded[usize::from(answer(&certain, x, nearest) != Certainty::Open)] += 1;
-        // As far as is certain, on each side, and not further than is allowed.
+        // Finds the last float that is certain on each side. It must be allowed.
         for (end, sign) in [(low, -1), (high, 1)] {
             let is_certain = |off: i64| answer(&certain, x, of_key(key(nearest) + sign * off)) != Certainty::Open;
             let allowed = (key(end) - key(nearest)) * sign;
@@ -151,7 +151,7 @@ fn what_is_certain_is_what_the_sets_say() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// Claims that go a little too far.
+/// Planted claims go a little too far.
 #[test]
 fn claims_that_go_too_far_are_refuted() {
     let beyond = |certain: &Certain, x: f32, result: f32, inward: i64| match certain.of(x, result) {
@@ -195,7 +195,7 @@ fn claims_that_go_too_far_are_refuted() {
     }
 }
 
-/// A set that holds one float is what `of` is compared with, too.
+/// If the set holds one float, this float is certain and its neighbours are not.
 #[test]
 fn an_exact_result_is_certain_and_its_neighbours_are_not() {
     let floor = Certain::new(Profile::Strict, super::subjects::subject("Floor").instruction).expect("a function");

@@ -1,5 +1,5 @@
-//! Comparisons of members of sets come out as they may, and what is narrowed by the outcome keeps
-//! the members; one value on both sides.
+//! Comparisons of members of sets have results that the rules allow. The sets that a result narrows
+//! keep the members. Also comparisons of one value with itself.
 
 use super::inputs::{Random, corners};
 use super::soundness::{around, member};
@@ -26,7 +26,7 @@ const COMPARISONS: [Op; 14] = [
     Op::IsInf,
 ];
 
-/// A device's answer.
+/// The answer of a device.
 fn answer(op: Op, x: f32, y: f32) -> bool {
     let unordered = x.is_nan() || y.is_nan();
     match op {
@@ -60,7 +60,7 @@ fn cell() -> CellId {
     explored.ways[0].expect("a cell")
 }
 
-/// The first pair of members that contradicts a rule.
+/// The first pair of members that contradicts a rule, in words.
 pub fn contradiction(comparing: &Comparing, count: u64, seed: u64) -> Option<String> {
     let (mut random, corners) = (Random(seed), corners());
     let id = cell();
@@ -85,7 +85,7 @@ pub fn contradiction(comparing: &Comparing, count: u64, seed: u64) -> Option<Str
             let b = if same { a } else { member(&mut random, &y.set) };
             let mut flushed = |x: f32| if x.is_subnormal() && random.below(2) == 0 { 0.0 } else { x };
             let (on_left, on_right) = (flushed(a), flushed(b));
-            // Of an infinity or NaN anything may come.
+            // With an infinity or NaN, any answer is possible.
             let unary = matches!(op, Op::IsNan | Op::IsInf);
             let arbitrary = !on_left.is_finite() || !unary && !on_right.is_finite();
             let holds = if arbitrary { random.below(2) == 0 } else { answer(op, on_left, on_right) };
@@ -124,7 +124,7 @@ fn a_comparison_narrows_both_sides() {
     let below_two = f64::from(2f32.next_down());
     assert_eq!(narrowed(Profile::Strict, less(), &x, &y, true), [Set::of(Span { low: 0.0, high: below_two }), y.set]);
     assert_eq!(narrowed(Profile::Strict, less(), &x, &y, false), [Set::of(Span { low: 1.0, high: 4.0 }), y.set]);
-    // Without NoContraction a comparison may be of other numbers.
+    // Without NoContraction, a comparison may see other numbers.
     assert_eq!(narrowed(Profile::VulkanDefault, less(), &x, &y, true), [x.set, y.set]);
 }
 
@@ -132,14 +132,15 @@ fn a_comparison_narrows_both_sides() {
 fn less_than_zero_may_be_a_flushed_subnormal_on_the_other_side() {
     let (x, zero) = (operand(-1.0, 1.0), Operand { set: Set::point(0.0), id: None });
     let [narrower, _] = narrowed(Profile::Strict, less(), &x, &zero, false);
-    // Not below zero: a negative subnormal that was flushed, -0, or anything above.
+    // The numbers that are not below zero: a negative subnormal that was flushed, -0, and
+    // anything above.
     let subnormal = f64::from(f32::MIN_POSITIVE.next_down());
     assert_eq!(narrower, Set::of(Span { low: -subnormal, high: 1.0 }));
     let [narrower, _] = narrowed(Profile::Strict, less(), &x, &zero, true);
     assert_eq!(narrower, Set::of(Span { low: -1.0, high: -f64::from(f32::from_bits(1)) }));
 }
 
-/// x - x, x·x, x/x and the comparisons of a value with itself.
+/// x - x, x·x, x/x, and the comparisons of a value with itself.
 #[test]
 fn one_value_twice() {
     let id = Some(cell());
@@ -165,7 +166,7 @@ fn one_value_twice() {
     assert_eq!(is(Op::FUnordNotEqual), Truth { may_hold: false, may_fail: true });
 }
 
-/// Without NoContraction nothing is said of an instruction that may be combined with others.
+/// Without NoContraction, an instruction that may be combined with others has no rule.
 #[test]
 fn what_may_be_contracted_has_no_rule() {
     for subject in SUBJECTS {

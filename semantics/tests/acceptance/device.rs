@@ -1,14 +1,15 @@
-//! Simulated devices on concrete floats: every choice that the precision rules leave open is drawn.
-//! `None`: the device may have anything.
+//! Simulated devices on concrete floats. They draw every choice that the precision rules leave
+//! open. A result of `None` means that the device may have anything.
 //!
-//! Nothing here is taken from the rules under test: rounding is by the host's 32-bit arithmetic and
-//! 64-bit remainders, functions by the host's 64-bit ones, and errors are kept a millionth inside
-//! of their bounds for that.
+//! Nothing here is taken from the rules under test. Rounding is by the host's 32-bit arithmetic and
+//! 64-bit remainders, and functions are the host's 64-bit ones. Errors are therefore kept a
+//! millionth inside of their bounds.
 
 use super::inputs::Random;
 use smallstep_semantics::number::{Controls, Denormals, Rounding};
 
-/// A device under some controls, for one instruction: what keeps special values, or not.
+/// A device under some controls, which executes one instruction. Controls and instruction decide
+/// whether it keeps special values.
 pub struct Device<'r> {
     pub random: &'r mut Random,
     pub controls: Controls,
@@ -23,14 +24,14 @@ pub enum Term {
     Product(f32, f32),
 }
 
-/// The exact sum of two, as a rounded one and the rest.
+/// The exact sum of two numbers, as the rounded sum and the remainder.
 fn two_sum(x: f64, y: f64) -> (f64, f64) {
     let sum = x + y;
     let part = sum - x;
     (sum, (x - (sum - part)) + (y - part))
 }
 
-/// The least distance of two finite floats with x between them or at one.
+/// The least b - a of finite floats a ≤ x ≤ b, with a < b.
 pub fn ulp(x: f64) -> f64 {
     let nearest = (x as f32).clamp(-f32::MAX, f32::MAX);
     let gap = |a: f32, b: f32| f64::from(b) - f64::from(a);
@@ -63,7 +64,8 @@ impl Device<'_> {
         !(self.listed && self.controls.denormals == Denormals::Preserve)
     }
 
-    /// An operand: finite, perhaps flushed, a zero of any sign if that is not kept.
+    /// An operand as the device takes it: perhaps flushed, and a zero of any sign if signs are not
+    /// kept. `None` for an infinity or NaN that is not kept.
     pub fn operand(&mut self, x: f32) -> Option<f32> {
         if !x.is_finite() && !self.keeps() {
             return None;
@@ -72,7 +74,7 @@ impl Device<'_> {
         Some(if flushes || x == 0.0 && !self.keeps() { self.zero() } else { x })
     }
 
-    /// A result that needs no rounding.
+    /// A result that needs no rounding. `None` for an infinity or NaN that is not kept.
     pub fn result(&mut self, x: f32) -> Option<f32> {
         if !x.is_finite() && !self.keeps() {
             return None;
@@ -82,7 +84,7 @@ impl Device<'_> {
         Some(if flushes || x == 0.0 && !self.keeps() { self.zero() } else { x })
     }
 
-    /// The exact number high + low, of which `nearest` is the rounding to nearest even.
+    /// Rounds the exact number high + low. `nearest` is its rounding to nearest even.
     fn round(&mut self, (high, low): (f64, f64), nearest: f32) -> Option<f32> {
         let wide = f64::from(nearest);
         let is_exact = high == wide && low == 0.0;
@@ -107,7 +109,8 @@ impl Device<'_> {
         self.result(rounded)
     }
 
-    /// Of the two floats around a number the one to which it is rounded.
+    /// Chooses between the floats `down` and `up` around a number, by the rounding mode. `nearest`
+    /// is the float that is nearest to the number.
     pub fn choose(&mut self, down: f32, nearest: f32, up: f32, is_positive: bool) -> f32 {
         let goes_up = match self.controls.rounding {
             Rounding::NearestEven => return nearest,
@@ -133,12 +136,12 @@ impl Device<'_> {
         self.add(x, -y)
     }
 
-    /// x - y of finite operands that are not flushed any more.
+    /// x - y for finite operands. They are not flushed again.
     pub fn exact_difference(&mut self, x: f32, y: f32) -> Option<f32> {
         self.round(two_sum(x.into(), -f64::from(y)), x - y)
     }
 
-    /// A number that is exact, and its rounding to nearest even.
+    /// Rounds an exact number. `nearest` is its rounding to nearest even.
     pub fn exact(&mut self, exact: f64, nearest: f32) -> Option<f32> {
         self.round((exact, 0.0), nearest)
     }
@@ -157,7 +160,8 @@ impl Device<'_> {
         self.round(exact, x.mul_add(y, z))
     }
 
-    /// A float in [x - error, x + error], often at an end.
+    /// A float in [x - error, x + error], often at an end. `None` if the interval exceeds the
+    /// finite floats.
     pub fn near(&mut self, x: f64, error: f64) -> Option<f32> {
         let error = error * (1.0 - 1e-6);
         let (low, high) = (x - error, x + error);
@@ -197,7 +201,8 @@ impl Device<'_> {
         self.within_ulps(f64::from(x) / f64::from(y), 2.5)
     }
 
-    /// A function whose error is stated in ULP, or absolutely.
+    /// A function with an error that is stated in ULP or absolutely, or Sqrt, which inherits
+    /// its error.
     pub fn function(&mut self, name: &str, x: f32) -> Option<f32> {
         let x = self.operand(x)?;
         let wide = f64::from(x);
@@ -231,8 +236,8 @@ impl Device<'_> {
         self.within_ulps(f64::from(y).atan2(x.into()), 4096.0)
     }
 
-    /// What an instruction may give whose formula gave `value`: that, or something about as near to
-    /// the exact result on its other side.
+    /// The result of an instruction whose formula gives `value`: that value, or a float that is
+    /// about as near to the exact result on its other side.
     pub fn inherited(&mut self, exact: f64, value: f32) -> Option<f32> {
         let error = (exact - f64::from(value)).abs();
         let mirrored = (exact + (exact - f64::from(value))) as f32;
@@ -240,7 +245,7 @@ impl Device<'_> {
         if mirrored.is_finite() && is_within && self.coin() { self.result(mirrored) } else { Some(value) }
     }
 
-    /// The terms summed in any order, as any tree, fused or not.
+    /// Sums the terms in any order, as any tree, fused or not.
     pub fn sum(&mut self, mut terms: Vec<Term>) -> Option<f32> {
         while terms.len() > 1 {
             let left = self.random.below(terms.len());

@@ -1,5 +1,5 @@
-//! The sets of 16-bit instructions, by other means than theirs: a table of all halves, the host's
-//! 64-bit functions, and simulated devices. Functions of one number are tried on every half.
+//! The sets of 16-bit instructions against other means: a table of all halves, the host's 64-bit
+//! functions, and simulated devices. Functions of one operand are tried on every half.
 
 use super::inputs::Random;
 use super::{PROFILES, inputs, over};
@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 const MIN: f64 = 1.0 / 16384.0;
 const MAX: f64 = 65504.0;
 
-/// Every finite half, ascending; zero once.
+/// Every finite half in ascending order. Zero is there once.
 static HALVES: LazyLock<Vec<f64>> = LazyLock::new(|| {
     let positive = || (1..0x7c00).map(|bits| Half::of_bits(bits).wide());
     let mut all: Vec<f64> = positive().map(|x| -x).collect();
@@ -21,7 +21,8 @@ static HALVES: LazyLock<Vec<f64>> = LazyLock::new(|| {
     all
 });
 
-/// The greatest finite half not above, and the least not below; none beyond them.
+/// The greatest finite half that is not above `x`, and with `ceiling` the least one that is not
+/// below. `None` beyond the finite halves.
 fn floor(x: f64) -> Option<f64> {
     HALVES.partition_point(|&half| half <= x).checked_sub(1).map(|i| HALVES[i])
 }
@@ -34,7 +35,7 @@ fn position(half: f64) -> usize {
     HALVES.partition_point(|&other| other < half)
 }
 
-/// The least distance of two halves with x between them or at one.
+/// The least b - a of halves a ≤ x ≤ b, with a < b.
 fn ulp(x: f64) -> f64 {
     let at = position(x.abs()).min(HALVES.len() - 1);
     match HALVES[at] == x.abs() {
@@ -43,7 +44,7 @@ fn ulp(x: f64) -> f64 {
     }
 }
 
-/// A function: its instruction, how many operands it takes, and what the host makes of them.
+/// A function: its instruction, the number of its operands, and its result on the host.
 #[derive(Clone, Copy)]
 struct Function {
     name: &'static str,
@@ -103,7 +104,7 @@ functions! {
     Glsl FMix 3 |x| x[0] * (1.0 - x[2]) + x[1] * x[2];
 }
 
-/// What stands for the rules.
+/// A function in the place of the rules under test. It gives the set of a result.
 type Rule<'a> = &'a (dyn Fn(Profile, &Function, &[f64]) -> Set + Sync);
 
 fn rule(format: Format, profile: Profile, function: &Function, x: &[f64]) -> Set {
@@ -116,7 +117,8 @@ fn halves(profile: Profile, function: &Function, x: &[f64]) -> Set {
     rule(Format::Half, profile, function, x)
 }
 
-/// Operands: every half of a function of one, otherwise drawn, many of one magnitude.
+/// The operands to try: every half for a function of one operand, otherwise random halves, many of
+/// one magnitude.
 fn operands(function: &Function, seed: u64) -> Vec<Vec<f64>> {
     if function.operands == 1 {
         return HALVES.iter().map(|&x| vec![x]).chain([vec![f64::NAN], vec![f64::INFINITY], vec![-0.0]]).collect();
@@ -134,7 +136,7 @@ fn operands(function: &Function, seed: u64) -> Vec<Vec<f64>> {
     all
 }
 
-/// The first operands at which the rounded result is not allowed.
+/// The first operands at which the set lacks the correctly rounded result, in words.
 fn definite_outside(function: &Function, rule: Rule<'_>, seed: u64) -> Option<String> {
     for (n, x) in operands(function, seed).into_iter().enumerate() {
         let profile = PROFILES[n % PROFILES.len()];
@@ -143,8 +145,8 @@ fn definite_outside(function: &Function, rule: Rule<'_>, seed: u64) -> Option<St
             Rounding::TowardZero if exact.abs() <= MAX => if exact < 0.0 { ceiling(exact)? } else { floor(exact)? }.copysign(exact),
             _ => Half::of(exact).wide(),
         };
-        // What is rounded toward zero all along a formula need not be what the exact result is
-        // rounded to; what must be flushed is not the result.
+        // If every step of a formula rounds toward zero, its result may differ from the exact
+        // result rounded toward zero. A result that must be flushed is not the rounded one.
         let simple = matches!(function.name, "FAdd" | "FSub" | "FMul");
         if profile.controls().rounding == Rounding::TowardZero && !simple
             || rounded.abs() < MIN && profile.controls().denormals == Denormals::Flush
@@ -159,7 +161,7 @@ fn definite_outside(function: &Function, rule: Rule<'_>, seed: u64) -> Option<St
     None
 }
 
-/// The exact result and its greatest error, where that is stated.
+/// The exact result and its greatest error. `None` if no error is stated.
 fn bound(function: &Function, x: &[f64]) -> Option<(f64, f64)> {
     let exact = (function.exact)(x);
     let ulps = |n: f64| Some((exact, n * ulp(exact)));
@@ -179,8 +181,8 @@ fn bound(function: &Function, x: &[f64]) -> Option<(f64, f64)> {
 
 const STATED: [&str; 10] = ["FDiv", "Exp", "Exp2", "Log", "Log2", "InverseSqrt", "Sin", "Cos", "Atan", "Atan2"];
 
-/// The first operands at which the set does not end where it must; to the very float, but where the
-/// host's last digits may matter.
+/// The first operands at which an end of the set is wrong, in words. Ends must be the exact half,
+/// unless the host's last digits may matter.
 fn end_astray(function: &Function, rule: Rule<'_>, seed: u64) -> Option<String> {
     for x in operands(function, seed) {
         // Flushed operands have bounds of their own.
@@ -225,7 +227,8 @@ impl Device<'_> {
         rounded.is_finite().then_some(rounded)
     }
 
-    /// A half within an error, often one of the outermost.
+    /// A half within an error of `x`, often one of the outermost. `None` if the interval exceeds
+    /// the finite halves.
     fn near(&mut self, x: f64, error: f64) -> Option<f64> {
         let error = error * (1.0 - 1e-9);
         if !((x - error).abs() <= MAX && (x + error).abs() <= MAX) {
@@ -257,8 +260,8 @@ impl Device<'_> {
         self.rounded(exact)
     }
 
-    /// x·y + z, fused or not. Products of halves are exact in 64 bits, and so are their sums,
-    /// nearly always.
+    /// x·y + z, fused or not. Products of halves are exact in 64 bits, and so are nearly all of
+    /// their sums.
     fn fma(&mut self, x: f64, y: f64, z: f64) -> Option<f64> {
         if self.0.below(2) == 0 {
             let product = self.product(x, y)?;
@@ -267,7 +270,8 @@ impl Device<'_> {
         self.rounded(x * y + z)
     }
 
-    /// What a formula gives, or about its mirror image.
+    /// The value that a formula gives, or about its mirror image on the other side of the
+    /// exact result.
     fn inherited(&mut self, exact: f64, value: f64) -> Option<f64> {
         let mirrored = Half::of(2.0 * exact - value).wide();
         let is_within = (mirrored - exact).abs() <= (value - exact).abs() * (1.0 - 1e-9);
@@ -287,7 +291,7 @@ impl Device<'_> {
         self.inherited(if sign > 0.0 { x.cosh() } else { x.sinh() }, half)
     }
 
-    /// What the device shows; none if it may be anything.
+    /// The result that the device shows. `None` if it may be anything.
     fn shows(&mut self, function: &Function, x: &[f64]) -> Option<f64> {
         let value = match function.name {
             "FAdd" => return self.sum(x[0], x[1]),
@@ -346,7 +350,7 @@ impl Device<'_> {
     }
 }
 
-/// The first operands of which a device shows what is not allowed.
+/// The first operands at which a device shows a result outside of the set, in words.
 fn device_outside(function: &Function, rule: Rule<'_>, seed: u64, decided: &mut u64) -> Option<String> {
     let mut random = Random(seed);
     for x in operands(function, seed + 1) {

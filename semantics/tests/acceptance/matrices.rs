@@ -1,5 +1,5 @@
-//! Determinant and MatrixInverse: the exact result and every evaluation of it, in any order and
-//! with any rounding, are within the sets; and bounds that claim too much are caught by that.
+//! Determinant and MatrixInverse. The exact result and every evaluation of it, in any order and
+//! with any rounding, are within the sets. The check catches bounds that claim too much.
 
 use super::inputs::Random;
 use rspirv::spirv::GlslStd450Op as Glsl;
@@ -7,7 +7,8 @@ use smallstep_semantics::number::reference::{self, Exact};
 use smallstep_semantics::number::sets::{Operand, Set, Span, allowed_alone};
 use smallstep_semantics::number::{Instruction, Profile};
 
-/// A component of a random matrix: small, of many digits, or of any magnitude.
+/// A component of a random matrix: a small integer, a number of many digits, or one of
+/// any magnitude.
 fn component(random: &mut Random, style: usize) -> f32 {
     match style {
         0 => random.below(17) as f32 - 8.0,
@@ -29,7 +30,7 @@ fn matrix(random: &mut Random, n: usize) -> Vec<f32> {
     m
 }
 
-/// A number rounded to either neighbour, or lost if it is subnormal.
+/// Rounds a number to either neighbour, or to zero if it is subnormal.
 fn round(random: &mut Random, x: f64) -> f32 {
     let nearest = x as f32;
     if x != 0.0 && x.abs() < f64::from(f32::MIN_POSITIVE) && random.below(2) == 0 {
@@ -64,8 +65,8 @@ fn shuffled(random: &mut Random, n: usize) -> Vec<usize> {
 }
 
 /// The determinant as some device computes it: along any row or column, in any order, each minor
-/// in its own way, or by Leibniz' monomials; of each `term` of the outermost sum something else may
-/// be made, as its part of a quotient.
+/// in its own way. `term` may change the factor of each term of the outermost sum, for example to
+/// a quotient.
 fn determinant(random: &mut Random, m: &[f32], n: usize, term: &mut dyn FnMut(&mut Random, f32) -> f32) -> f32 {
     if n == 1 {
         return term(random, m[0]);
@@ -115,7 +116,7 @@ fn inverse(random: &mut Random, m: &[f32], n: usize, i: usize) -> f32 {
     }
 }
 
-/// What stands in the place of a set: of the function, the matrix and the component.
+/// A replacement of a set, by the function, the matrix, the component and the right set.
 type Replace = fn(Glsl, &[f32], usize, Set) -> Set;
 
 fn sets(function: Glsl, operands: &[Operand], n: usize) -> Vec<Set> {
@@ -123,7 +124,8 @@ fn sets(function: Glsl, operands: &[Operand], n: usize) -> Vec<Set> {
     allowed_alone(Profile::VulkanDefault, instruction, &[(operands, n)]).expect("a rule").to_vec()
 }
 
-/// The first matrix of which something is outside of the set; and how many sets were bounded.
+/// The first matrix with a fault, in words. Also the number of sets that were bounded, and of
+/// all sets.
 fn outside(count: u64, seed: u64, replace: Replace) -> (Option<String>, u64, u64) {
     let mut random = Random(seed);
     let (mut bounded, mut all) = (0, 0);
@@ -132,7 +134,7 @@ fn outside(count: u64, seed: u64, replace: Replace) -> (Option<String>, u64, u64
         let m = matrix(&mut random, n);
         let function = if random.below(2) == 0 { Glsl::Determinant } else { Glsl::MatrixInverse };
         let points: Vec<Operand> = m.iter().map(|&x| Operand { set: Set::point(x.into()), id: None }).collect();
-        // Also as members of sets.
+        // The components as members of wider sets.
         let boxes: Vec<Operand> = m
             .iter()
             .map(|&x| {
@@ -182,7 +184,7 @@ fn determinants_and_inverses_in_any_order_are_within_the_sets() {
     assert!(bounded * 100 > all * 80, "too little is bounded to mean much: {bounded} of {all}");
 }
 
-/// So many parts of a set around its middle.
+/// A bounded set, scaled around its middle.
 fn scaled(set: Set, by: f64) -> Set {
     let Some(Span { low, high }) = set.hull().filter(|_| set.is_bounded()) else { return set };
     let (middle, half) = ((low + high) / 2.0, (high - low) / 2.0);
@@ -217,7 +219,7 @@ fn bounds_of_matrices_that_claim_too_much_are_caught() {
     assert!(survivors.is_empty(), "not caught: {survivors:?}");
 }
 
-/// What is bounded by hand: of the identity and of a singular matrix.
+/// The sets of the identity and of a singular matrix, worked out by hand.
 #[test]
 fn the_identity_and_a_singular_matrix() {
     let points = |m: &[f32]| m.iter().map(|&x| Operand { set: Set::point(x.into()), id: None }).collect::<Vec<Operand>>();

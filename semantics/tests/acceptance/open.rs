@@ -1,4 +1,5 @@
-//! What the specification leaves open is anything under every profile; what is next to it is not.
+//! Results that the specification leaves open may be anything under every profile. Their neighbours
+//! may not.
 
 use super::subjects::subject;
 use super::{PROFILES, points, rules};

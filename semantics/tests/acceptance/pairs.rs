@@ -19,7 +19,7 @@ fn point(x: f32) -> Set {
     Set::point(x.into())
 }
 
-/// Both results, for an operand that may be any of a set.
+/// The sets of both results, for an operand with that set.
 fn sets(profile: Profile, instruction: Instruction, x: Set) -> [Set; 2] {
     let operand = [Operand { set: x, id: None }];
     let sets = allowed_alone(profile, instruction, &[(&operand, 1)]).expect("a rule");
@@ -31,13 +31,13 @@ fn of_two(profile: Profile, op: Op, x: Set, y: Set) -> Set {
     allowed_alone(profile, Instruction::Core(op as u16), &[(&x, 1), (&y, 1)]).expect("a rule")[0]
 }
 
-/// Fraction and whole part, by the bits below the point; shares nothing with the rules.
+/// The fraction and the whole part, by the bits below the point. Shares nothing with the rules.
 fn modf(x: f32) -> [f32; 2] {
     let whole = if x.abs() >= 8_388_608.0 { x } else { (x as i32 as f32).copysign(x) };
     [(x - whole).copysign(x), whole]
 }
 
-/// Significand and exponent, by halving and doubling.
+/// The significand and the exponent, by halving and doubling.
 fn frexp(x: f32) -> (f32, i32) {
     let (mut significand, mut exponent) = (x, 0);
     while significand != 0.0 && significand.abs() < 0.5 {
@@ -68,7 +68,7 @@ fn both_results_by_hand() {
             assert_eq!(sets(profile, instruction, point(0.0)), [Set::ZERO, point(0.0)]);
             let [significand, exponent] = sets(profile, instruction, span(3.0, 5.0));
             assert_eq!((significand, exponent), (span(0.5, 1f32.next_down()), point(2.0).union(point(3.0))));
-            // A subnormal number may be taken for a zero.
+            // A device may take a subnormal number for a zero.
             let [significand, exponent] = sets(profile, instruction, point(2f32.powi(-140)));
             assert!([0.0, -0.0, 0.5].iter().all(|&x| significand.contains(x)) && !significand.contains(0.25), "{significand}");
             assert!([0.0, -139.0].iter().all(|&e| exponent.contains(e)) && !exponent.contains(-140.0), "{exponent}");
@@ -80,7 +80,7 @@ fn both_results_by_hand() {
             assert!(of_two(profile, op, point(f32::INFINITY), point(1.0)).is_any(), "nor an infinity");
         }
     }
-    // One value of a quad: no difference.
+    // If all of a quad has one value, there is no difference.
     let id = smallstep_semantics::number::sets::explore(Profile::Strict, Default::default(), |sets| {
         Ok(sets.any_of(1.0, span(1.0, 2.0), smallstep_semantics::number::Why::Approximate)?.trust.cell)
     });
@@ -89,7 +89,7 @@ fn both_results_by_hand() {
     assert_eq!(same[0], Set::ZERO);
 }
 
-/// A number of any size, subnormal ones among them.
+/// A finite number of any size. It may be subnormal.
 fn number(random: &mut Random) -> f32 {
     loop {
         let x = f32::from_bits(random.next() as u32);
@@ -112,7 +112,7 @@ fn simulated_devices_are_within() {
     let mut random = Random(11);
     for n in 0..super::inputs() {
         let profile = [Profile::Strict, Profile::VulkanDefault][n as usize % 2];
-        // A value somewhere between two, often between near ones.
+        // The operand is one end of an interval, which is often short.
         let x = number(&mut random);
         let other = if n % 3 == 0 { number(&mut random) } else { x + x.abs() * 0.01 };
         let other = if other.is_finite() { other } else { x };
@@ -138,7 +138,7 @@ fn simulated_devices_are_within() {
     }
 }
 
-/// A device that is wrong: what it makes of Modf, of Frexp, and of a derivative.
+/// A wrong device: its results of Modf, of Frexp, or of a derivative.
 enum Wrong {
     Modf(fn(f32) -> [f32; 2]),
     Frexp(fn(f32) -> (f32, i32)),

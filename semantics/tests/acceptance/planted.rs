@@ -1,4 +1,4 @@
-//! Rules that are wrong, and the check that says so.
+//! Wrong rules, and the checks that find them.
 
 use super::bounds::{self, end_astray};
 use super::comparisons::{Comparing, contradiction};
@@ -8,15 +8,15 @@ use super::{over, rules};
 use smallstep_semantics::number::sets::{Operand, Set, Span, Truth, compared, narrowed};
 use smallstep_semantics::number::{Profile, Rounding};
 
-/// What stands in the place of the sets of a rule; the operands come as floats
-/// where they are points.
+/// A replacement of the sets of a rule. It applies if all operands are points, and gets them
+/// as floats.
 type Replace = fn(Profile, &[f32], Set) -> Set;
 
 fn is_point(set: &Set) -> bool {
     set.only().is_some()
 }
 
-/// So many floats taken from each end, or added.
+/// Takes that many floats from each end of a set, or adds them if the number is negative.
 fn trimmed(set: Set, floats: i32) -> Set {
     let Some(Span { low, high }) = set.hull().filter(|_| !set.is_any() && !set.has_nan()) else { return set };
     let (mut low, mut high) = (low as f32, high as f32);
@@ -106,7 +106,7 @@ const PLANTED: &[(&str, &str, Replace)] = &[
     }),
 ];
 
-/// The floats that stand for the operands: themselves, where they are points.
+/// The operands as floats. `None` if one of them is neither a point nor NaN.
 fn floats(args: &[(Vec<Operand>, usize)]) -> Option<Vec<f32>> {
     let float = |operand: &Operand| {
         if operand.set == Set::NAN { Some(f32::NAN) } else { operand.set.only().map(|x| x as f32) }
@@ -123,7 +123,8 @@ fn caught(name: &str, replace: Replace) -> Option<String> {
     by_checks(name, &planted)
 }
 
-/// What the first check to find something wrong with a rule says.
+/// The fault of a rule that the first successful check finds, in words. `None` if no check
+/// finds one.
 fn by_checks(name: &str, planted: super::Rule<'_>) -> Option<String> {
     let subject = subject(name);
     let ends = || if bounds::FUNCTIONS.contains(&name) { end_astray(name, planted, 3_000, 13).0 } else { None };
@@ -144,7 +145,7 @@ fn wrong_rules_are_caught() {
     assert!(survivors.is_empty(), "not caught: {survivors:#?}");
 }
 
-/// Rules that take an interval for its ends.
+/// Planted rules that take an interval for its two ends.
 #[test]
 fn an_interval_is_more_than_its_ends() {
     for name in ["Sin", "Cos", "Cosh", "Fract", "FAbs", "FSign", "FMul", "FMod", "Exp"] {
@@ -165,7 +166,7 @@ fn an_interval_is_more_than_its_ends() {
     }
 }
 
-/// Comparisons and narrowing that are wrong.
+/// Wrong comparisons and wrong narrowing.
 const PLANTED_COMPARISONS: &[(&str, Comparing)] = &[
     (
         "a subnormal is not flushed before a comparison",

@@ -1,4 +1,5 @@
-//! The definite semantics, simulated devices and members of intervals are within the sets.
+//! The results of the definite semantics, of simulated devices and of members of intervals are
+//! within the sets.
 
 use super::device::Device;
 use super::inputs::{Random, corners};
@@ -11,7 +12,7 @@ fn shown(subject: &Subject, profile: Profile, args: &[Arg]) -> String {
     format!("{} under {profile:?} of {:?}", subject.name, args.iter().map(|arg| &arg.0).collect::<Vec<_>>())
 }
 
-/// The first input at which the definite semantics is outside of the set.
+/// The first input at which the definite result is outside of the set, in words.
 pub fn definite_outside(subject: &Subject, rule: Rule<'_>, count: u64, seed: u64) -> Option<String> {
     let mut random = Random(seed);
     let corners = corners();
@@ -35,7 +36,7 @@ pub fn definite_outside(subject: &Subject, rule: Rule<'_>, count: u64, seed: u64
     None
 }
 
-/// How wide sets are, in simulated devices' spreads.
+/// The widths of sets, relative to the spread of the simulated devices' results.
 #[derive(Default, Debug)]
 pub struct Widths {
     ratios: Vec<f64>,
@@ -43,7 +44,7 @@ pub struct Widths {
     all: u64,
 }
 
-/// The first input at which a simulated device shows something outside of the set.
+/// The first input at which a simulated device shows a result outside of the set, in words.
 pub fn device_outside(subject: &Subject, rule: Rule<'_>, count: u64, devices: u64, seed: u64, widths: &mut Widths) -> Option<String> {
     let mut random = Random(seed);
     let corners = corners();
@@ -78,7 +79,7 @@ pub fn device_outside(subject: &Subject, rule: Rule<'_>, count: u64, devices: u6
     None
 }
 
-/// A set that the float is in, of some kind.
+/// A random set that contains the float.
 pub fn around(random: &mut Random, x: f32) -> Set {
     let steps = |random: &mut Random| (random.next() >> (34 + random.below(30))) as u32;
     let mut ends = [x, x];
@@ -105,7 +106,7 @@ pub fn around(random: &mut Random, x: f32) -> Set {
     }
 }
 
-/// A member of the set: an end, or between.
+/// A random member of the set: an end, or a number between the ends.
 pub fn member(random: &mut Random, set: &Set) -> f32 {
     let spans = set.spans();
     if spans.is_empty() {
@@ -120,13 +121,14 @@ pub fn member(random: &mut Random, set: &Set) -> f32 {
         _ if !low.is_finite() || !high.is_finite() => [low.max(-f32::MAX), high.min(f32::MAX)][random.below(2)].clamp(low, high),
         _ => ((f64::from(low) + (f64::from(high) - f64::from(low)) * (random.below(1001) as f64 / 1000.0)) as f32).clamp(low, high),
     };
-    // A zero of the other sign may not be one.
+    // A zero of the other sign may not be a member.
     if set.contains(member.into()) { member } else { low }
 }
 
-/// Whether the ends of a set's spans are in another set: what is between them may be there only
-/// because a set has few spans. `slack`: or the floats next to them, since the exact result is
-/// known to 50 bits, which may put a float more at the end of what a point gives.
+/// Whether the ends of the spans of `part` are in `whole`. Numbers between the ends are not
+/// checked, because they may be in `part` only because a set has few spans. With `slack`, the float
+/// next to an end is enough. The exact result is known to 50 bits, which may put one float more at
+/// an end of a point's set.
 fn holds(whole: &Set, part: &Set, slack: bool) -> bool {
     let is_in = |end: f64, inward: f64| whole.contains(end) || slack && whole.contains(inward);
     let ends_are_in = |span: &Span| {
@@ -136,7 +138,7 @@ fn holds(whole: &Set, part: &Set, slack: bool) -> bool {
     (whole.has_nan() || !part.has_nan()) && part.spans().iter().all(ends_are_in)
 }
 
-/// The first box of operands a member of which gives something outside of what the box gives.
+/// The first box of operands with a member whose result is outside of the box's result, in words.
 pub fn member_outside(subject: &Subject, rule: Rule<'_>, count: u64, seed: u64) -> Option<String> {
     let mut random = Random(seed);
     let corners = corners();

@@ -1,12 +1,12 @@
-//! The instructions under test: their operands, drawn, and what simulated devices and the definite
-//! semantics make of them.
+//! The instructions under test: their random operands, and their results on simulated devices and
+//! by the definite semantics.
 
 use super::device::{Device, Term};
 use super::inputs::Random;
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 use smallstep_semantics::number::{Computed, Instruction, Lane, Op, Tuple, apply, float};
 
-/// An operand: its components, and how many columns they form.
+/// An operand: its components, and the number of columns that they form.
 pub type Arg = (Vec<f32>, usize);
 
 /// The shapes of an instruction's operands.
@@ -117,7 +117,7 @@ impl Subject {
         matches!(self.name, "FNegate" | "FAdd" | "FSub" | "FMul" | "Transpose")
     }
 
-    /// Whether the result is exact, or rounded once from something that 64 bits hold.
+    /// Whether the result is exact, or is rounded once from a number that 64 bits hold.
     pub fn is_exact(&self) -> bool {
         let names = [
             "FNegate",
@@ -151,7 +151,7 @@ impl Subject {
         names.contains(&self.name) || rounded.contains(&self.name)
     }
 
-    /// Operands from the corners and from random floats; most within the domain.
+    /// Draws operands from the corners and from random floats. Most are within the domain.
     pub fn draw(&self, random: &mut Random, corners: &[f32]) -> Vec<Arg> {
         let float = |random: &mut Random| match random.below(8) {
             0 => corners[random.below(corners.len())],
@@ -159,7 +159,7 @@ impl Subject {
             _ => random.operands("", 1)[0],
         };
         let floats = |random: &mut Random, n: usize| {
-            // Components of one magnitude are more telling than any.
+            // Components of one magnitude test more than components of any magnitude.
             let scale = (random.below(4) == 0).then(|| random.below(200) as i32 - 120);
             let near = |random: &mut Random| {
                 let x = (random.below(1 << 24) as f32 + 1.0) / 16_777_216.0;
@@ -179,7 +179,7 @@ impl Subject {
                     args = floats(random, arity);
                 }
                 if random.below(12) == 0 {
-                    // Zeros, and what is next to them.
+                    // Zeros and their neighbours.
                     let small = [0.0, -0.0, 1e-45, -1e-45, 1e-39, f32::MIN_POSITIVE, 1.0, -1.0];
                     args.iter_mut().for_each(|x| *x = small[random.below(8)]);
                 }
@@ -218,7 +218,7 @@ impl Subject {
         }
     }
 
-    /// What the definite semantics gives; none where there is nothing.
+    /// The result of the definite semantics. `None` if it has none.
     pub fn definite(&self, args: &[Arg]) -> Option<Vec<f32>> {
         if let Some(op) = Op::of(self.instruction) {
             let lanes: Vec<Vec<Lane>> = args.iter().map(|(x, _)| x.iter().map(|&x| Lane::exact(x)).collect()).collect();
@@ -241,7 +241,7 @@ impl Subject {
         }
     }
 
-    /// What one device shows in component i: `None` if it may be anything.
+    /// The result of one device in component `i`. `None` if it may be anything.
     pub fn simulated(&self, d: &mut Device<'_>, args: &[Arg], i: usize) -> Option<f32> {
         let at = |k: usize| args[k].0[if args[k].0.len() == 1 { 0 } else { i }];
         let wide = |k: usize| f64::from(at(k));
@@ -264,7 +264,7 @@ impl Subject {
             "FDiv" => return d.div(at(0), at(1)),
             _ => {}
         }
-        // What remains keeps nothing.
+        // The remaining instructions keep no special values.
         for x in args.iter().flat_map(|arg| &arg.0) {
             d.operand(*x)?;
         }
@@ -372,8 +372,8 @@ impl Subject {
                 let exact = f64::from(x) * 2f64.powi(exponent);
                 d.exact(exact, exact as f32)
             }
-            // To a neighbour among the multiples of a 2^-11th of the number's power of
-            // two, or of 2^-24.
+            // Rounds to a neighbour among the multiples of 2^-10 times the number's power of two,
+            // or of 2^-24.
             "QuantizeToF16" => {
                 let x = f64::from(d.operand(at(0))?);
                 if x.abs() > 65504.0 {
@@ -460,7 +460,7 @@ impl Subject {
                 let exact: f64 = of(0).iter().map(|&x| f64::from(x).powi(2)).sum();
                 d.inherited(wide(0) / exact.sqrt(), value)
             }
-            // k and the sum as they are written, fused or not.
+            // k and the sum are computed as the formulas are written, fused or not.
             "Refract" => {
                 let eta = args[2].0[0];
                 let dot = d.dot(&pairs(of(1), of(0)))?;

@@ -2,7 +2,9 @@
 
 use astro_float::{BigFloat, Sign};
 
-/// The nearest float of so many digits and least exponent, ties to even, as a 64-bit float.
+/// The nearest float, as a 64-bit float, with ties to even. Its format has `precision` binary
+/// digits and exponents from `least_normal` to `beyond - 1`; smaller numbers are subnormal, greater
+/// ones infinite.
 pub fn nearest(x: &BigFloat, precision: i64, least_normal: i64, beyond: i64) -> f64 {
     if x.is_nan() {
         return f64::NAN;
@@ -14,7 +16,7 @@ pub fn nearest(x: &BigFloat, precision: i64, least_normal: i64, beyond: i64) -> 
         return 0.0;
     }
     let (words, _, sign, exponent, inexact) = x.as_raw_parts().expect("finite");
-    // x = 0.words · 2^exponent, its leading bit worth 2^(exponent - 1).
+    // x = 0.words · 2^exponent. Its leading bit is worth 2^(exponent - 1).
     let leading = i64::from(exponent) - 1;
     let keep = if leading >= least_normal { precision } else { precision + leading - least_normal };
     let magnitude = if leading >= beyond {
@@ -27,7 +29,7 @@ pub fn nearest(x: &BigFloat, precision: i64, least_normal: i64, beyond: i64) -> 
         let rest = (keep + 1..64 * words.len() as i64).any(|i| bit(i) == 1) || inexact;
         let up = bit(keep) == 1 && (rest || kept & 1 == 1);
         let scale = (leading - keep + 1) as i32;
-        // In two steps, each exact.
+        // The two steps are exact.
         let number = (kept + u64::from(up)) as f64 * 2f64.powi(scale / 2) * 2f64.powi(scale - scale / 2);
         if number >= 2f64.powi((beyond - 1) as i32) * 2.0 { f64::INFINITY } else { number }
     };

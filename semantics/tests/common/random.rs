@@ -1,10 +1,10 @@
-//! Numbers to test with, the same in every run.
+//! Random numbers for tests, the same in every run.
 
 /// SplitMix64 (Steele, Lea and Flood).
 pub struct Random(pub u64);
 
 impl Random {
-    /// Any bits.
+    /// The next 64 random bits.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -13,7 +13,7 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// Less than `n`.
+    /// A random number below `n`.
     pub fn below(&mut self, n: usize) -> usize {
         (self.next() >> 33) as usize % n
     }

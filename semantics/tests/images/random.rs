@@ -1,4 +1,4 @@
-//! Numbers to test with: from a range, from a list.
+//! Random numbers from a range, and random items of a list.
 
 #[path = "../common/random.rs"]
 mod common;
@@ -6,7 +6,7 @@ mod common;
 pub use common::Random;
 
 impl Random {
-    /// From `low` to `high`.
+    /// A number from `low` to `high`, both included.
     pub fn between(&mut self, low: i64, high: i64) -> i64 {
         low + ((self.next() >> 20) % (high - low + 1) as u64) as i64
     }

@@ -1,5 +1,5 @@
-//! Sampling against exact fractions; devices made up within the precision stay within the sets;
-//! planted bugs do not.
+//! Sampling against exact fractions. Results of simulated devices within the precision are in the
+//! sets. Results under planted bugs are not.
 
 use smallstep_semantics::image::{
     AddressMode, Allowed, Border, Compare, Filter, Format, Image, Lod, Numeric, Precision, Rules, Sampler, SamplerError, Sampling, lambda,
@@ -46,8 +46,8 @@ impl Case {
             lod_max: random.one_of(&[1000.0, 1000.0, 1.25]),
             ..Sampler::default()
         };
-        // Coordinates are floats of at most 24 bits, here with up to 20 after the point; some lie
-        // on the boundaries of texels.
+        // Coordinates are floats of at most 24 bits, here with up to 20 bits after the point. Some
+        // lie on the boundaries of texels.
         let mut at = [0; 2];
         for (axis, coordinate) in at.iter_mut().enumerate() {
             let size = i64::from([width, height][axis]);
@@ -83,8 +83,8 @@ impl Case {
 
 const PRECISION: Precision = Precision { sub_texel_bits: 8, mipmap_bits: 8, filter_bits: 12 };
 
-/// The first case in which a sample's value is not the second implementation's, or not in its own
-/// set; with bugs planted or not.
+/// Describes the first case whose value differs from the second implementation's or is not in its
+/// own set. `rules` may have a planted bug.
 fn disagreement(rules: &Rules, cases: u64, seed: u64) -> Option<String> {
     let mut random = Random(seed);
     (0..cases).find_map(|_| {
@@ -139,7 +139,7 @@ fn devices_within_the_precision_stay_within_the_sets() {
         alternatives += u32::from(sampled.allowed.0.len() > 1);
         assert!(!sampled.allowed.admits([-0.01, 0.0, 0.0, 1.0]) && !sampled.allowed.admits([1.01, 0.0, 0.0, 1.0]), "{}", case.text());
     }
-    // The sets say something: most are narrow, and few have alternatives.
+    // The sets are not trivial: most are narrow, and some have alternatives.
     assert!(narrow > 6_000 && alternatives > 500, "{narrow} narrow, {alternatives} with alternatives");
 }
 
@@ -159,7 +159,7 @@ fn devices_may_measure_derivatives_in_any_permitted_way() {
             [|[u, v]| u.max(v), |[u, v]| u + v, |[u, v]| u.hypot(v), |[u, v]| std::f64::consts::SQRT_2 * (u + v)];
         for measure in measures {
             let lambda = measure(m[0]).max(measure(m[1])).log2().max(-1000.0) + f64::from(bias);
-            // To 8 bits, down.
+            // Rounded down to 8 bits.
             let parts = ((lambda * 256.0).floor() as i128) * (PARTS >> 8);
             let shown = case.second.sample(&case.sampler, case.at, parts, case.offset, |u| u) as f32;
             let admitted = sampled.allowed.admits([shown.into(), 0.0, 0.0, 1.0]);
@@ -170,8 +170,8 @@ fn devices_may_measure_derivatives_in_any_permitted_way() {
     }
 }
 
-/// Coarse tests that the random ones' harness cannot see: derivatives, bias,
-/// comparison, borders of integers.
+/// Checks by hand what the random tests do not compare: derivatives, bias, comparison, and borders
+/// of integer images.
 fn derived(rules: &Rules) -> Result<(), String> {
     let size = [64, 16, 1];
     let of = |dx: [f32; 2], dy: [f32; 2], bias: f32, sampler: &Sampler| {
@@ -278,8 +278,8 @@ fn every_planted_bug_is_caught() {
     }
 }
 
-/// A texel that is not the nearest, by far, is outside of the set: planted into the set's own
-/// coordinates it is caught too.
+/// A texel far from the nearest one is not in the set. So a bug that is planted in the coordinates
+/// of the set itself is caught too.
 #[test]
 fn sets_are_no_wider_than_the_precision() {
     let mut image = Image::new(Format::R8Unorm, 4, 1, 1).expect("an image");
@@ -291,14 +291,15 @@ fn sets_are_no_wider_than_the_precision() {
         sampling.sample([Inexact::from(s), Inexact::from(0.5)], Lod::Explicit(Inexact::exact(0.0)), None).expect("a valid sampler").allowed
     };
     let shows = |allowed: &Allowed, x: f64| allowed.admits([f64::from((x / 255.0) as f32), 0.0, 0.0, 1.0]);
-    // In the middle of texel 1: only that.
+    // In the middle of texel 1: this texel only.
     let middle = at(Filter::Nearest, 0.375);
     assert!(middle.0.len() == 1 && shows(&middle, 50.0) && !shows(&middle, 150.0) && !shows(&middle, 0.0));
-    // On the boundary of texels 1 and 2: these two, and nothing in between.
+    // On the boundary of texels 1 and 2: these two texels, and nothing between them.
     let boundary = at(Filter::Nearest, 0.5);
     assert_eq!(boundary.0.len(), 2);
     assert!(shows(&boundary, 50.0) && shows(&boundary, 150.0) && !shows(&boundary, 100.0) && !shows(&boundary, 0.0));
-    // A quarter of the way from texel 1 to texel 2: 75, to 100·2^-8 and what sums are rounded by.
+    // A quarter of the way from texel 1 to texel 2: 75, with an error of 100·2^-8 and the rounding
+    // of sums.
     let between = at(Filter::Linear, 0.4375).hull(0);
     assert!(between.contains(75.0 / 255.0) && (between.high - between.low) * 255.0 < 2.0 * (100.0 / 256.0 + 0.2));
 }
@@ -315,7 +316,7 @@ fn undefined_texels_matter_where_they_have_weight() {
     assert!(at(0.1).allowed.hull(0).low > 0.999_999);
     assert_eq!(at(0.3).undefined, [Some(Unspecified::Uninitialised), None, None, None]);
     assert!(at(0.3).allowed.hull(0).is_any());
-    // At the texel's centre a device may give the other one a weight.
+    // At the centre of a texel, a device may give weight to the other texel.
     assert!(at(0.25).undefined[0].is_none() && at(0.25).allowed.hull(0).is_any());
 }
 

@@ -1,5 +1,5 @@
-//! Sampling once more, as simply as can be, in exact fractions: coordinates are walked into the
-//! level step by step, weights are integers.
+//! A second implementation of sampling, as simple as possible and in exact fractions. Coordinates
+//! are moved into the level step by step, and weights are integers.
 
 use smallstep_semantics::image::{AddressMode, Border, Filter, Sampler};
 
@@ -22,10 +22,10 @@ pub struct Levels {
     pub texels: Vec<Vec<u8>>,
 }
 
-/// Coordinates and levels are counted in these parts.
+/// The number of parts of 1. Coordinates and levels of detail are counted in parts.
 pub const PARTS: i128 = 1 << 24;
 
-/// The coordinate within the level, or `None` for the border: one step at a time.
+/// The coordinate within the level, found step by step. `None` for the border.
 pub fn walk(mode: AddressMode, mut i: i128, size: i128) -> Option<i128> {
     loop {
         if (0..size).contains(&i) {
@@ -34,7 +34,7 @@ pub fn walk(mode: AddressMode, mut i: i128, size: i128) -> Option<i128> {
         i = match mode {
             AddressMode::Repeat if i < 0 => i + size,
             AddressMode::Repeat => i - size,
-            // Mirrored at the edge that it is beyond.
+            // Mirrored at the edge beyond which the coordinate lies.
             AddressMode::MirroredRepeat if i < 0 => -1 - i,
             AddressMode::MirroredRepeat => 2 * size - 1 - i,
             AddressMode::ClampToEdge if i < 0 => 0,
@@ -59,8 +59,8 @@ impl Levels {
         }
     }
 
-    /// A level at unnormalized coordinates in parts, with the weights that `weight`
-    /// makes of the fractions.
+    /// A sample of one level, at unnormalized coordinates in parts. The weights are products of the
+    /// fractions of the coordinates.
     fn level(&self, sampler: &Sampler, level: usize, [u, v]: [i128; 2], offset: [i32; 2], filter: Filter) -> Fraction {
         let [di, dj] = offset.map(i128::from);
         if filter == Filter::Nearest {
@@ -75,8 +75,8 @@ impl Levels {
         Fraction { n, d: 255 * PARTS * PARTS }
     }
 
-    /// A sample at coordinates s, t in parts and a level of detail in parts; `snap` is what a
-    /// device makes of unnormalized coordinates.
+    /// A sample at coordinates s, t and a level of detail, all in parts. `snap` is a device's
+    /// rounding of unnormalized coordinates.
     pub fn sample(&self, sampler: &Sampler, at: [i128; 2], lambda: i128, offset: [i32; 2], snap: impl Fn(i128) -> i128) -> f64 {
         let clamp = |x: f32, y: i128| ((f64::from(x) * PARTS as f64) as i128).max(y);
         let lambda = clamp(sampler.lod_min, lambda).min((f64::from(sampler.lod_max) * PARTS as f64) as i128);
@@ -99,7 +99,7 @@ impl Levels {
         }
     }
 
-    /// The four texels of a gather at level 0, in order, as numbers.
+    /// The four texels of a gather at level 0 as numbers, in the order of the result.
     pub fn gather(&self, sampler: &Sampler, at: [i128; 2]) -> [f64; 4] {
         let [u, v] = [at[0] * self.sizes[0][0], at[1] * self.sizes[0][1]];
         let (i, j) = (floor(u - PARTS / 2, PARTS), floor(v - PARTS / 2, PARTS));

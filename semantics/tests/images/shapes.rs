@@ -1,6 +1,6 @@
-//! One and three dimensions, layers and cubes against a second implementation: texels by exact
-//! fractions, faces and edges by the specification's table written out; devices made up within the
-//! precision; planted bugs.
+//! One and three dimensions, layers and cubes, compared with a second implementation. Texels are
+//! computed in exact fractions. Faces and edges follow the specification's table. Simulated devices
+//! stay within the precision, and planted bugs are caught.
 
 use smallstep_semantics::image::{
     AddressMode, Filter, Format, Image, ImageError, Location, Lod, Precision, Rules, Sampler, Sampling, Shape,
@@ -13,14 +13,14 @@ use crate::second::{PARTS, walk};
 const PRECISION: Precision = Precision { sub_texel_bits: 8, mipmap_bits: 8, filter_bits: 12 };
 const FILTERS: [Filter; 2] = [Filter::Nearest, Filter::Linear];
 
-/// One level, of bytes.
+/// A sample of an image with one level of bytes.
 struct Case {
     image: Image,
     texels: Vec<u8>,
     sampler: Sampler,
-    /// s, t and r in parts; of a cube those of the direction.
+    /// s, t and r in parts. For a cube, the direction in parts.
     at: [i128; 3],
-    /// The layer in halves.
+    /// The layer, in halves.
     layer: i64,
     offset: [i32; 3],
 }
@@ -43,7 +43,7 @@ impl Case {
         let sampler = Sampler { mag: filter, min: filter, address: [0; 3].map(|_| random.one_of(&AddressMode::ALL)), ..Sampler::default() };
         let at = match shape {
             Shape::Cube | Shape::CubeArray => {
-                // The greatest component is 1, and others may be; so quotients are exact.
+                // The greatest component is 1 or -1, and others may be too. So quotients are exact.
                 let major = random.below(3);
                 let mut at = [0; 3].map(|_| i128::from(random.between(-64, 64)) * (PARTS / 64));
                 at[major] = random.one_of(&[PARTS, -PARTS]);
@@ -80,7 +80,7 @@ impl Case {
         i128::from(self.texels[((k * height + j) * width + i) as usize])
     }
 
-    /// The layer by which rounding of halves.
+    /// The layer. `up` says how a device rounds halves: up or to even.
     fn layer(&self, up: bool) -> i128 {
         let layers = if self.image.shape() == Shape::CubeArray { self.size()[2] / 6 } else { self.size()[2] };
         let last = layers - 1;
@@ -90,8 +90,9 @@ impl Case {
         (if up { floor + i128::from(is_half) } else { to_even }).clamp(0, last)
     }
 
-    /// The sample in exact fractions of a device that snaps unnormalized coordinates so, rounds
-    /// halves of layers so, and makes a cube's corners of the three texels so.
+    /// The sample in exact fractions, on a device with three choices: how it snaps unnormalized
+    /// coordinates, how it rounds halves of layers, and what it makes of the three texels at a
+    /// cube's corner.
     fn second(&self, snap: impl Fn(i128) -> i128, up: bool, corner: fn([i128; 3]) -> i128) -> f64 {
         let size = self.size();
         let shape = self.image.shape();
@@ -131,7 +132,7 @@ impl Case {
         sum / 255.0
     }
 
-    /// The specification's table of faces, row by row, on the cube that comes after so many.
+    /// A sample of the cube with number `cubes`, by the specification's table of faces, row by row.
     fn on_cube(&self, snap: impl Fn(i128) -> i128, cubes: i128, corner: fn([i128; 3]) -> i128) -> f64 {
         let [x, y, z] = self.at;
         let (face, sc, tc, rc) = if z.abs() >= x.abs() && z.abs() >= y.abs() {
@@ -167,7 +168,7 @@ impl Case {
         }
         let [u, v] = [u, v].map(|u| u - PARTS / 2);
         let ([i, j], [a, b]) = ([u, v].map(|u| u.div_euclid(PARTS)), [u, v].map(|u| u.rem_euclid(PARTS)));
-        // Corners are thirds.
+        // Texels at corners are counted in thirds.
         let three = |i: i128, j: i128| {
             let out = |i: i128| i < 0 || i >= n;
             if out(i) && out(j) {
@@ -186,7 +187,7 @@ impl Case {
     }
 }
 
-/// The neighbour over each edge of each face, by hand: left, right, top, bottom.
+/// The neighbour across each edge of each face, by hand. The edges are left, right, top and bottom.
 fn beside(face: i128, i: i128, j: i128, n: i128) -> (i128, i128, i128) {
     let (l, ri, rj) = (n - 1, n - 1 - i, n - 1 - j);
     match (face, i < 0, i >= n, j < 0) {
@@ -222,7 +223,8 @@ fn average(of: [i128; 3]) -> i128 {
     of.iter().sum()
 }
 
-/// The first case in which a sample is not the second implementation's, or not in its own set.
+/// Describes the first case whose value differs from the second implementation's or is not in its
+/// own set.
 fn disagreement(rules: &Rules, cases: u64, seed: u64) -> Option<String> {
     let mut random = Random(seed);
     (0..cases).find_map(|n| {
@@ -266,8 +268,8 @@ fn devices_within_the_precision_stay_within_the_sets_of_every_shape() {
     assert!(narrow > 8_000, "{narrow} narrow");
 }
 
-/// Which level the derivatives of a direction or of coordinates lead to, of an image whose level l
-/// is l everywhere.
+/// The level that the derivatives of a direction or of coordinates select. In the image, all texels
+/// of level l are l.
 fn level(rules: &Rules, shape: Shape, sides: [u32; 3], at: [f32; 3], dx: [f32; 3], dy: [f32; 3]) -> (u32, Interval) {
     let mut image = Image::of_shape(Format::R32Sfloat, shape, sides, 4).expect("an image");
     for l in 0..4 {
@@ -280,17 +282,19 @@ fn level(rules: &Rules, shape: Shape, sides: [u32; 3], at: [f32; 3], dx: [f32; 3
     (f32::from_bits(sampled.bits[0]) as u32, sampled.allowed.hull(0))
 }
 
-/// Levels by hand.
+/// Compares selected levels with results by hand.
 fn levels(rules: &Rules) -> Result<(), String> {
     for (shape, sides, at, dx, dy, expected) in [
-        // ∂s = ½·∂sc/|rc|, of 8 texels.
+        // ∂s = ½·∂sc/|rc|, in a face of 8 texels.
         (Shape::Cube, [8, 8, 6], [1.0, 0.0, 0.0], [0.0, 0.0, 0.25], [0.0; 3], 0),
         (Shape::Cube, [8, 8, 6], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0; 3], 2),
         (Shape::Cube, [8, 8, 6], [0.0, -2.0, 0.0], [0.0; 3], [1.0, 0.0, 0.0], 1),
-        // Along the major axis through the middle nothing moves; ½·tc·∂|rc|/rc² beside it.
+        // On the major axis, movement along it changes nothing. Beside it, the change
+        // is ½·tc·∂|rc|/rc².
         (Shape::Cube, [8, 8, 6], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0; 3], 0),
         (Shape::Cube, [8, 8, 6], [0.0, 0.5, -1.0], [0.0, 0.0, 2.0], [0.0; 3], 2),
-        // Of three dimensions the third counts too, of layers it does not.
+        // In an image of three dimensions the third derivative counts. In a layered image it
+        // does not.
         (Shape::D3, [8, 8, 8], [0.5; 3], [0.0, 0.0, 0.5], [0.0; 3], 2),
         (Shape::D3, [8, 4, 2], [0.5; 3], [0.0, 0.0, 1.0], [0.0; 3], 1),
         (Shape::D2Array, [8, 8, 8], [0.5; 3], [0.0, 0.0, 0.5], [0.0; 3], 0),
@@ -309,15 +313,16 @@ fn derivatives_of_every_shape_lead_to_the_levels_by_hand() {
     assert_eq!(levels(&Rules::default()), Ok(()));
 }
 
-/// Gathers over the edge of a face, by hand: a cube of one texel a face, its number.
+/// Compares gathers over the edge of a face with results by hand. Each face of the cube is one
+/// texel, its number.
 fn gathers(rules: &Rules) -> Result<(), String> {
     let mut image = Image::of_shape(Format::R32Sfloat, Shape::Cube, [1, 1, 6], 1).expect("an image");
     let texels: Vec<u8> = (0..6).flat_map(|face| (face as f32).to_le_bytes()).collect();
     image.fill(0, &texels).expect("its bytes");
     let sampler = Sampler::default();
     let sampling = Sampling { image: &image, sampler: &sampler, precision: PRECISION, rules, offset: [0; 3] };
-    // Right of the middle of +X and below it: i0j1, i1j1, i1j0, i0j0 are -Y, the corner of +X, -Y
-    // and -Z, -Z, and +X.
+    // To the right of the middle of +X and below it. The texels i0j1, i1j1, i1j0 and i0j0 are -Y,
+    // the corner of +X, -Y and -Z, then -Z, and +X.
     let at = [1.0, -0.25, -0.25].map(Inexact::from);
     let gathered = sampling.gather(at, 0, None).expect("a valid sampler").bits.map(f32::from_bits);
     let expected = [3.0, 8.0 / 3.0, 5.0, 0.0];

@@ -1,4 +1,4 @@
-//! Levels, undefined texels, accesses out of bounds.
+//! Levels, undefined texels, and accesses out of bounds.
 
 use smallstep_semantics::image::{Format, Image, ImageError, Robustness};
 use smallstep_semantics::undefined::Unspecified;
@@ -93,7 +93,7 @@ fn a_level_is_cleared_to_one_colour() {
     assert_eq!(image.fetch(2, 1, 0, Robustness::None).undefined, [None; 4]);
     assert_eq!(image.fetch(0, 0, 1, Robustness::None).undefined[0], Some(Unspecified::Uninitialised));
     assert_eq!(image.clear(2, [0; 4]), Err(ImageError::NoLevel(2)));
-    // What the format does not hold is no definite colour.
+    // A number that the format cannot hold is no definite colour.
     assert_eq!(image.clear(1, [7, 0x12345, 0, 0]), Ok(()));
     assert_eq!(image.fetch(0, 0, 1, Robustness::None).undefined[..2], [None, Some(Unspecified::Uninitialised)]);
 }

@@ -1,4 +1,4 @@
-//! Every code of 8 and 16 bits as a number and back, against integers.
+//! Every code of 8 and 16 bits as a number and back, compared with integers.
 
 use smallstep_semantics::image::{Codes, Format, Numeric, only_code, only_codes, pack, pack_within, stored, unpack, unpack_allowed};
 use smallstep_semantics::number::Interval;
@@ -6,7 +6,7 @@ use smallstep_semantics::number::sets::{Set, Span};
 use smallstep_semantics::random::Random;
 use smallstep_semantics::undefined::Unspecified;
 
-/// The code as numerator and denominator, by the specification's formulas.
+/// The number of a code as numerator and denominator, by the specification's formulas.
 fn fraction(numeric: Numeric, width: u8, code: u64) -> (i64, i64) {
     let top = 1i64 << width;
     let integer = if matches!(numeric, Numeric::Snorm | Numeric::Sint) && code as i64 >= top / 2 { code as i64 - top } else { code as i64 };
@@ -17,8 +17,8 @@ fn fraction(numeric: Numeric, width: u8, code: u64) -> (i64, i64) {
     }
 }
 
-/// Whether a float is the nearest one to a fraction: its neighbours are not nearer. In integers, as
-/// 2^-40 times whole numbers.
+/// Whether a float is nearest to a fraction, that is, neither of its neighbours is nearer. Computed
+/// in integers, as multiples of 2^-60.
 fn is_nearest(x: f32, (n, d): (i64, i64)) -> bool {
     let scaled = |x: f32| (f64::from(x) * 2f64.powi(60)) as i128;
     let distance = |x: f32| (scaled(x) * i128::from(d) - (i128::from(n) << 60)).abs();
@@ -77,8 +77,8 @@ fn what_is_unpacked_packs_to_the_same_code() {
     }
 }
 
-/// Between each two codes a float is stored as the nearer one, or as either near the middle; a code
-/// farther away is not allowed.
+/// A float between two codes is stored as the nearer one, or as either one near the middle. A more
+/// distant code is not allowed.
 #[test]
 fn what_is_between_two_codes_is_stored_as_either() {
     for width in [8, 16] {
@@ -126,7 +126,7 @@ fn integers_that_do_not_fit_are_undefined() {
     }
 }
 
-/// A 16-bit float by its definition, scaled by 2^24; infinities as the next power of two.
+/// A 16-bit float by its definition, times 2^24. An infinity counts as the next power of two.
 fn half(code: u64) -> i64 {
     let (sign, exponent, fraction) = (code >> 15, code >> 10 & 31, (code & 0x3ff) as i64);
     let magnitude = if exponent == 0 { fraction } else { (fraction + 1024) << (exponent - 1) };
@@ -146,7 +146,7 @@ fn every_half_is_its_number_and_between_two_halves_either_is_stored() {
         }
         assert_eq!(x * 16_777_216.0, half(code) as f64, "{code:#x}");
         assert_eq!(pack(Numeric::Float, 16, (x as f32).to_bits()).best, code, "{code:#x}");
-        // Three eighths of the way to the next one away from zero.
+        // Three eighths of the way to the next float away from zero.
         let next = half(code + 1);
         let between = ((half(code) * 5 + next * 3) as f64 / 8.0 / 16_777_216.0) as f32;
         let codes = pack(Numeric::Float, 16, between.to_bits());
@@ -194,7 +194,7 @@ fn a_range_of_numbers_is_stored_as_a_range_of_codes() {
     // 63.75 to 127.5 of 255.
     assert_eq!(unorm(0.25, 0.5), [64.0, 128.0]);
     assert_eq!(unorm(1.0, 1.0), [255.0, 255.0]);
-    // The nearest float to 1/5 is above it, and no device stores the next code for that.
+    // The nearest float to 1/5 is above 1/5, but no device stores the next code for it.
     assert_eq!(unorm(0.2, 0.2), [51.0, 51.0]);
     assert_eq!(unorm(-3.0, 7.0), [0.0, 255.0]);
     assert_eq!(stored(Numeric::Unorm, 8, Interval::ANY), Interval::between(0.0, 1.0));
@@ -219,12 +219,12 @@ fn a_set_may_be_stored_as_the_codes_between_its_ends() {
     assert_eq!(within(Numeric::Snorm, 8, &[(-0.01, 0.01)]), Some(vec![0, 1, 0xff]));
     assert_eq!(within(Numeric::Unorm, 8, &[(-3.0, 0.0), (1.0, 7.0)]), Some(vec![0, 255]));
     assert_eq!(within(Numeric::Float, 16, &[(1.0, 1.0 + 1.0 / 1024.0)]), Some(vec![0x3c00, 0x3c01]));
-    // What is subnormal in 16 bits may be a zero of either sign.
+    // A subnormal number of 16 bits may be stored as a zero of either sign.
     assert_eq!(within(Numeric::Float, 16, &[(-1e-8, 1e-8)]), Some(vec![0, 1, 0x8000, 0x8001]));
     assert_eq!(within(Numeric::Float, 16, &[(-1.0, 1.0)]), None, "too many to tell");
     assert_eq!(within(Numeric::Float, 32, &[(1.0, 1.0)]), None);
     assert_eq!(pack_within(Numeric::Unorm, 8, &Set::ANY), None);
-    // Every float of a set is stored as one of them.
+    // Every float of the set is stored as one of these codes.
     let codes = within(Numeric::Unorm, 10, &[(0.3, 0.31)]).expect("they are few");
     for step in 0..=100u32 {
         let stored = pack(Numeric::Unorm, 10, (0.3 + 0.01 * step as f32 / 100.0).min(0.31).to_bits());
@@ -232,7 +232,7 @@ fn a_set_may_be_stored_as_the_codes_between_its_ends() {
     }
 }
 
-/// Floats that came one by one have become other spans in another order, of a set that is full.
+/// Two full sets of the same floats, added in different orders, may have different spans.
 #[test]
 fn codes_of_sets_that_are_alike_are_alike() {
     let codes = |floats: &[f32]| {
@@ -252,15 +252,15 @@ fn codes_of_sets_that_are_alike_are_alike() {
     assert!(!codes(&of([47.0, 101.0, 47.0, 47.0, 47.0])).is_alike(&codes(&of([47.0, 101.0, 47.0, 100.0, 47.0]))), "not full");
 }
 
-/// Of normalized formats the codes of a set are found without those of its ends; here they are the
-/// ones between the codes of its ends.
+/// For normalized formats, the codes of a set are not computed from the codes of its ends. Here
+/// they must be all codes between these.
 #[test]
 fn codes_of_a_set_are_those_between_the_codes_of_its_ends() {
     let mut random = Random::new(3);
     for numeric in [Numeric::Unorm, Numeric::Snorm] {
         for width in [2, 5, 6, 8, 10, 16] {
             for _ in 0..2_000 {
-                // Where a code begins or ends, or anywhere.
+                // The end of the range of a code, or any number.
                 let scale = if numeric == Numeric::Unorm { (1u32 << width) - 1 } else { (1 << (width - 1)) - 1 };
                 let mut end = || {
                     let word = random.bits();
@@ -270,7 +270,7 @@ fn codes_of_a_set_are_those_between_the_codes_of_its_ends() {
                     if word >> 63 == 1 { -x } else { x }
                 };
                 let [a, b] = [end(), end()];
-                // Near each other, so that they are few.
+                // The ends are near each other, so that there are few codes.
                 let b = if (a - b).abs() < 0.02 { b } else { a + (b - a) * 0.01 };
                 let span = Span { low: a.min(b).into(), high: a.max(b).into() };
                 let place = |code: u64| {
@@ -287,7 +287,7 @@ fn codes_of_a_set_are_those_between_the_codes_of_its_ends() {
                 let only = |codes: &[u64]| if let [code] = codes { Some(*code) } else { None };
                 let bits = (span.low as f32).to_bits();
                 assert_eq!(only_code(numeric, width, bits, &span), only(&between), "{numeric:?} of {width} bits, {span:?}");
-                // The definite float is not one of them.
+                // The definite float is outside the span.
                 let outside = [if between.contains(&0) { 1.0 } else { 0.0 }, span.low as f32 + 0.5, span.low as f32 - 0.5];
                 for float in outside.map(f32::to_bits) {
                     let is_other = !between.contains(&pack(numeric, width, float).best);
@@ -298,13 +298,13 @@ fn codes_of_a_set_are_those_between_the_codes_of_its_ends() {
                 let [point, _] = &ends;
                 let exact = point.is_exact().then_some(point.best);
                 assert_eq!(only_code(numeric, width, bits, &Span::point(span.low)), exact, "{numeric:?} of {width} bits, {}", span.low);
-                // The same of several at once, of which some have several codes or are no numbers.
+                // The same for several floats at once. Some have several codes or are no numbers.
                 let lanes = [bits, f32::NAN.to_bits(), (span.high as f32).to_bits(), f32::INFINITY.to_bits()];
                 let (codes, told) = only_codes(numeric, width, &lanes).expect("a normalized component");
                 let expected = [exact, None, ends[1].is_exact().then_some(ends[1].best), None];
                 let found: Vec<Option<u64>> = (0..4).map(|lane| (told >> lane & 1 == 1).then_some(codes[lane])).collect();
                 assert_eq!(found, expected, "{numeric:?} of {width} bits, {span:?}");
-                // And of a constant.
+                // The same for a constant.
                 let (codes, told) = only_codes(numeric, width, &[bits; 3]).expect("a normalized component");
                 let all = exact.map_or((0, codes), |code| (0b111, [code; 3]));
                 assert_eq!((told & 0b111, codes), all, "{numeric:?} of {width} bits, {}", span.low);

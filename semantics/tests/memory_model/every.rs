@@ -1,5 +1,5 @@
-//! All races of an execution, as WSL asks for them, against a list of all that was accessed: who is
-//! ordered is counted in barriers.
+//! All races of an execution, as WSL asks for them, against a list of all accesses. Whether two
+//! accesses are ordered is found by counting barriers.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use smallstep_semantics::concurrency::{Access, AtomicOp, Class, Classes, Detecto
 use smallstep_semantics::random::Random;
 use smallstep_semantics::wsl::race::{ATOMIC, RULES};
 
-/// An access that was made: by whom, how many barriers its group had passed for that memory, how,
-/// to which word, and where it stands.
+/// An access that was made: the agent, its group, the number of barriers that the group had passed
+/// for that memory, the kind of access, the word, and its place in the program.
 #[derive(Clone, Copy, Debug)]
 struct Made {
     agent: u32,
@@ -29,13 +29,13 @@ impl Made {
     }
 }
 
-/// 3 groups of 12, so that a word has more readers than a list keeps.
+/// 3 groups of 12 agents, so that a word has more readers than a list keeps.
 fn topology() -> Topology {
     Topology::new(3, 12, 12).unwrap()
 }
 
-/// Makes accesses and barriers at random; how many accesses race, or what is wrong with what the
-/// detector says.
+/// Makes random accesses and barriers. Returns how many accesses race, or the error of
+/// the detector.
 fn compare(rules: Rules, seed: u64) -> Result<usize, String> {
     let mut random = Random::new(seed);
     let mut below = |n: u64| ((u128::from(random.bits()) * u128::from(n)) >> 64) as u32;
@@ -121,7 +121,7 @@ fn every_planted_bug_is_caught() {
     println!("{} planted bugs, all caught", bugs.len());
 }
 
-/// Where all are looked for, an atomic is no other atomic's race, whatever its operation.
+/// If all races are asked for, atomics do not race with each other, whatever their operations.
 #[test]
 fn operations_of_atomics_do_not_race() {
     let mut detector = Detector::<u32>::with_rules(topology(), RULES);

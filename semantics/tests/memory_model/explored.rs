@@ -1,5 +1,5 @@
-//! Exploration and races together: the schedules that are tried find a race exactly where some
-//! schedule has one.
+//! Exploration and races together: the explored schedules find a race exactly if some schedule
+//! has one.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -13,7 +13,8 @@ use super::oracle::Action;
 use super::random::{step, topology};
 use super::{Step, access, atomic};
 
-/// Agents that each do their actions, in whatever order of the agents, under the detector.
+/// Agents under the detector. Each does its actions in order, and the agents take turns in
+/// any order.
 #[derive(Clone)]
 struct Run<'p> {
     programs: &'p [(u32, Vec<Action>)],
@@ -55,7 +56,7 @@ impl Explored for Run<'_> {
     }
 }
 
-/// Whether some schedule races, and how many schedules there are.
+/// Whether some schedule races, and the number of schedules.
 fn by_brute_force(run: &Run<'_>) -> (bool, u64) {
     if run.raced {
         return (true, 1);
@@ -70,7 +71,7 @@ fn by_brute_force(run: &Run<'_>) -> (bool, u64) {
     (all.0, all.1.max(1))
 }
 
-/// Whether an explored schedule races, and how many were explored.
+/// Whether an explored schedule races, and the number of explored schedules.
 fn by_exploration(programs: &[(u32, Vec<Action>)]) -> (bool, u64) {
     let mut raced = false;
     let done = explore(
@@ -99,8 +100,8 @@ fn programs(steps: Vec<Step>) -> Vec<(u32, Vec<Action>)> {
 
 #[test]
 fn a_race_of_one_schedule_is_found() {
-    // The reader may come first, and then has acquired nothing; only where it reads the flag's
-    // store is the data ordered.
+    // The reader may come first, and then it has acquired nothing. The data is ordered only if the
+    // reader reads the flag's store.
     let t = topology();
     let flag = |agent, op, ordering| {
         access(&t, agent, 1, 0, 4, Class::Uniform, atomic(op, Scope::Device, Semantics::of(ordering, &[Class::Uniform])))

@@ -1,4 +1,4 @@
-//! Litmus tests by hand: what they do, whether they race, and why. The oracle must say the same.
+//! Litmus tests by hand: the steps, whether they race, and why. The oracle must say the same.
 
 use smallstep_semantics::concurrency::{AtomicOp, Class, Kind, Ordering, Rules, Scope, Semantics, Topology};
 
@@ -43,7 +43,8 @@ fn holds(name: &str, steps: &[Step], race_at: Option<usize>) {
     assert_eq!(found, race_at, "{name}");
 }
 
-/// Message passing: data, flag by one agent; flag, data by another.
+/// Message passing: one agent stores the data and then the flag. Another one loads the flag and
+/// then the data.
 fn message_passing(to: u32, write: (Scope, Semantics), read: (Scope, Semantics)) -> Vec<Step> {
     vec![
         plain(0, DATA, Kind::Store),
@@ -133,7 +134,7 @@ fn release_sequences() {
     holds("a store by the releasing agent ends it too", &with(vec![flag(0, Store, device, RELAXED)]), Some(4));
     let resumed = with(vec![flag(2, Store, device, RELAXED), flag(2, ReadModifyWrite, device, RELAXED)]);
     holds("nothing goes on behind its end", &resumed, Some(5));
-    // A read-modify-write that releases heads its own sequence, and leaves the older one be.
+    // A read-modify-write that releases heads its own sequence, and does not end the older one.
     let second = with(vec![plain(2, SHARED, Kind::Load), flag(2, ReadModifyWrite, device, sem(Ordering::Release, &[Class::Workgroup]))]);
     holds("two sequences at once", &second, None);
 }
@@ -155,8 +156,8 @@ fn a_plain_store_hides_a_release() {
         steps
     };
     holds("the load reads the plain store, which released nothing", &with(None), Some(5));
-    // By the letter: the plain store is in no modification order, so the read-modify-write comes
-    // next in the release sequence.
+    // By the letter of the model, the plain store is in no modification order. So the
+    // read-modify-write comes next in the release sequence.
     let again = flag(0, atomic(AtomicOp::ReadModifyWrite, Scope::Workgroup, RELAXED));
     holds("a read-modify-write behind it is in the sequence again", &with(Some(again)), None);
 }

@@ -1,6 +1,6 @@
-//! The race detector against the memory model: litmus tests with their reasons, thousands of random
-//! executions against the brute-force oracle, and bugs planted in the rules, each of which these
-//! tests must catch. `every` does so for a language that goes on after races.
+//! The race detector against the memory model: litmus tests with their reasons, and thousands of
+//! random executions against the brute-force oracle. These tests must catch each bug that is
+//! planted in the rules. `every` does the same for a language that goes on after races.
 
 mod every;
 mod explored;
@@ -13,17 +13,17 @@ mod weak;
 use oracle::{Action, Event};
 use smallstep_semantics::concurrency::{Access, Agent, AtomicOp, Class, Detector, Kind, Race, Rules, Scope, Semantics, Topology};
 
-/// One step of an execution that is fed to the detector: an action by one agent, or a control
-/// barrier that several leave.
+/// A step of an execution for the detector: an action of one agent, or a control barrier that
+/// several agents leave.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// An access or a fence.
     Act(u32, Action),
-    /// A control barrier of the agents.
+    /// A control barrier that these agents leave.
     Barrier(Vec<u32>, Scope, Semantics),
 }
 
-/// The execution as events: each participant of a barrier has one.
+/// The execution as events. Each participant of a barrier has one event.
 pub fn events(steps: &[Step]) -> Vec<Event> {
     let mut events = Vec::new();
     for (number, step) in steps.iter().enumerate() {
@@ -38,7 +38,8 @@ pub fn events(steps: &[Step]) -> Vec<Event> {
     events
 }
 
-/// The first race that the detector reports, with the number of its step; instructions are steps.
+/// The first race that the detector reports, with the number of its step. The detector gets this
+/// number as the number of the instruction.
 pub fn detect(topology: Topology, rules: Rules, steps: &[Step]) -> Option<(usize, Race)> {
     let mut detector = Detector::with_rules(topology, rules);
     for (number, step) in steps.iter().enumerate() {
@@ -59,7 +60,7 @@ pub fn detect(topology: Topology, rules: Rules, steps: &[Step]) -> Option<(usize
     None
 }
 
-/// The execution as text, a step a line: for messages.
+/// The execution as text for messages, one line a step.
 pub fn print(steps: &[Step]) -> String {
     let semantics = |s: &Semantics| format!("{:?} {:?}", s.ordering, s.classes.iter().collect::<Vec<_>>());
     let line = |(number, step): (usize, &Step)| match step {
@@ -77,8 +78,8 @@ pub fn print(steps: &[Step]) -> String {
     steps.iter().enumerate().map(line).collect()
 }
 
-/// What is wrong with the detector's answer, by the oracle: a race missed, or one too many, or the
-/// wrong pair.
+/// Judges the detector's answer by the oracle. Returns whether there is a race. The error is a
+/// missed race, a race too many, or the wrong pair.
 pub fn judge(topology: Topology, rules: Rules, steps: &[Step]) -> Result<bool, String> {
     let races = oracle::races(&topology, &events(steps));
     let mut of_step = Vec::new();

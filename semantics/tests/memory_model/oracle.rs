@@ -1,22 +1,22 @@
-//! The memory model by its letter: all events of an execution, the relations as matrices, closed by
-//! brute force. It shares nothing with the detector but the types of what happened.
+//! The memory model taken literally: all events of an execution, and relations as matrices that are
+//! closed by brute force. It shares only the types of events with the detector.
 
 #![expect(clippy::needless_range_loop, reason = "relations are matrices over events by index")]
 
 use smallstep_semantics::concurrency::{Access, AtomicOp, Class, Kind, Ordering, Scope, Semantics, Topology};
 
-/// What an agent did.
+/// The action of an event.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// An access to memory.
     Access(Access),
     /// OpMemoryBarrier.
     Fence(Scope, Semantics),
-    /// Its part in the control barrier of that number.
+    /// The agent's part in the control barrier of that number.
     Barrier(u32, Scope, Semantics),
 }
 
-/// One event; the order of events is that of the execution.
+/// An event. Events are listed in the order of the execution.
 #[derive(Clone, Debug)]
 pub struct Event {
     pub agent: u32,
@@ -93,14 +93,14 @@ pub fn conflict(topology: &Topology, events: &[Event], x: usize, y: usize) -> bo
     }
 }
 
-/// The execution's races: by event, the earlier events that it races with.
+/// The races of an execution: for each event, the earlier events that race with it.
 pub fn races(topology: &Topology, events: &[Event]) -> Vec<Vec<usize>> {
     let n = events.len();
     let is_write = |e: usize| match &events[e].action {
         Action::Access(access) => access.kind.writes(),
         _ => false,
     };
-    // Reads-from: the last write to each byte, where one write wrote them all.
+    // Reads-from: the last write to each byte, if one write wrote all of the bytes.
     let reads_from: Vec<Option<usize>> = (0..n)
         .map(|b| {
             let (access, op, ..) = atomic(&events[b])?;
@@ -121,8 +121,8 @@ pub fn races(topology: &Topology, events: &[Event]) -> Vec<Vec<usize>> {
     (0..n).map(|y| (0..y).filter(|&x| conflict(topology, events, x, y) && !happens[x][y] && !happens[y][x]).collect()).collect()
 }
 
-/// Inter-thread-happens-before, where it is given which write each atomic reads, and which events
-/// come behind an atomic write in modification order, those of other locations passed over.
+/// Inter-thread-happens-before. `reads_from` gives the write that each atomic reads. `behind` gives
+/// the events that follow an atomic write in modification order, without events of other locations.
 pub fn happens(
     topology: &Topology,
     events: &[Event],
@@ -133,7 +133,7 @@ pub fn happens(
     let program_ordered = |a: usize, b: usize| program_ordered(events, a, b);
     let mutual = |a: usize, b: usize| mutual(topology, events, a, b);
     let same_instance = |a: u32, b: u32, scope: Scope| same_instance(topology, a, b, scope);
-    // The release sequence headed by an atomic write: in its scoped modification order, up to the
+    // The release sequence headed by an atomic write: its scoped modification order, up to the
     // first store.
     let sequence = |head: usize| -> Vec<usize> {
         let mut sequence = vec![head];
@@ -203,7 +203,7 @@ pub fn happens(
                                 && class_in(y, b)
                         })
                 });
-                // A control barrier: the parts of its participants are events of one number.
+                // A control barrier. The parts of its participants are events with one number.
                 yes |= (0..n).any(|c| {
                     let Action::Barrier(number, ..) = events[c].action else { return false };
                     (a == c || program_ordered(a, c))
@@ -219,7 +219,7 @@ pub fn happens(
         }
     }
 
-    // Inter-thread-happens-before for each non-empty set of classes, closed.
+    // Inter-thread-happens-before for each non-empty set of classes, closed under transitivity.
     let class_of = |e: usize| match &events[e].action {
         Action::Access(access) => 1u32 << access.class as u32,
         _ => 0,

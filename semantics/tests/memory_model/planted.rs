@@ -1,4 +1,4 @@
-//! Bugs planted in the rules: each must be caught by the comparison with the oracle.
+//! Bugs planted in the rules. The comparison with the oracle must catch each of them.
 
 use smallstep_semantics::concurrency::{AtomicOp, Classes, Rules};
 

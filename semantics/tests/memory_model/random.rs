@@ -1,5 +1,5 @@
-//! Random executions against the oracle. They are made so that many synchronize: few agents, few
-//! locations, runs of the idioms.
+//! Random executions against the oracle. Many of them synchronize, because they have few agents and
+//! few locations and contain common idioms.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
@@ -38,7 +38,7 @@ fn op() -> impl Strategy<Value = AtomicOp> {
     prop_oneof![Just(AtomicOp::Load), Just(AtomicOp::Store), Just(AtomicOp::ReadModifyWrite)]
 }
 
-/// Objects 0 and 1 are Uniform, 2 is Workgroup: what an access may be.
+/// A random step. Objects 0 and 1 are Uniform, and object 2 is Workgroup.
 pub fn step(agents: u32) -> impl Strategy<Value = Step> {
     let t = topology();
     let class = |object: u32| if object == 2 { Class::Workgroup } else { Class::Uniform };
@@ -72,7 +72,7 @@ pub fn step(agents: u32) -> impl Strategy<Value = Step> {
     prop_oneof![5 => plain, 6 => sync, 3 => fence, 2 => barrier]
 }
 
-/// A few agents that write and read, and synchronize in between by some idiom; then anything.
+/// One agent writes, another reads, and some idiom synchronizes them, with random steps in between.
 fn idiom() -> impl Strategy<Value = Vec<Step>> {
     let t = topology();
     let release = || (scope(), semantics(), scope(), semantics(), any::<bool>());
@@ -97,7 +97,7 @@ fn idiom() -> impl Strategy<Value = Vec<Step>> {
     })
 }
 
-/// A flag that is released, then replaced by a plain store that a barrier orders, then acquired.
+/// A flag is released, then replaced by a plain store that a barrier orders, then acquired.
 fn replaced() -> impl Strategy<Value = Vec<Step>> {
     let t = topology();
     (0u32..4, 0u32..4, semantics(), semantics(), semantics(), any::<bool>()).prop_map(move |(a, b, release, between, acquire, go_on)| {
@@ -117,7 +117,7 @@ fn replaced() -> impl Strategy<Value = Vec<Step>> {
     })
 }
 
-/// Executions of every sort.
+/// Executions of all these kinds.
 pub fn execution() -> impl Strategy<Value = Vec<Step>> {
     prop_oneof![
         prop::collection::vec(step(2), 2..12),
@@ -134,8 +134,8 @@ fn wide_topology() -> Topology {
     Topology::new(40, 20, 6).unwrap()
 }
 
-/// The execution with its agents spread over the wide topology, as near to each other as they were:
-/// whole workgroups stay whole.
+/// The execution with its agents spread over the wide topology. Agents of one workgroup stay in one
+/// workgroup, and a whole workgroup stays whole.
 fn widen(steps: Vec<Step>) -> Vec<Step> {
     let t = wide_topology();
     let place = |agent: u32| Agent { workgroup: 25 + 14 * (agent / 4), local: [2, 5, 13, 17][agent as usize % 4] };
@@ -151,7 +151,7 @@ fn widen(steps: Vec<Step>) -> Vec<Step> {
     widened.collect()
 }
 
-/// Runs that many executions; how many raced.
+/// Runs that many executions. Returns how many of them race.
 pub fn compare(rules: Rules, cases: u32, seed: u8) -> Result<u32, String> {
     run(topology(), rules, cases, seed, |steps| steps)
 }

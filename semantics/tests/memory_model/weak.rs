@@ -1,8 +1,8 @@
-//! The enumerator of executions: litmus tests with what they allow, thousands of random programs
-//! against a second enumerator, and bugs planted in the axioms.
+//! The enumerator of executions: litmus tests with what the model allows, thousands of random
+//! programs against a second enumerator, and bugs planted in the axioms.
 //!
-//! The second enumerator takes the axioms by their letter: every choice of what each atomic reads
-//! and of every modification order, relations as matrices, cycles by closing them.
+//! The second enumerator takes the axioms literally. It tries every choice of what each atomic
+//! reads and every modification order. Relations are matrices, and their closures show the cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,11 +20,11 @@ fn topology() -> Topology {
     Topology::new(2, 4, 2).unwrap()
 }
 
-/// What an atomic does with memory.
+/// The operation of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Op {
     Load,
-    /// Stores a number, and if so what was last read.
+    /// Stores a number. If the flag is set, it adds the number that was last read.
     Store(u64, bool),
     Add(u64),
     PlainLoad,
@@ -35,7 +35,7 @@ enum Op {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Instruction {
     op: Op,
-    /// Which variable: `w` is in Workgroup memory.
+    /// The variable. Only `w` is in Workgroup memory.
     at: char,
     scope: Scope,
     semantics: Semantics,
@@ -62,13 +62,14 @@ impl Instruction {
     }
 }
 
-/// What agents do, by their numbers.
+/// The number of each agent, and its instructions.
 type Program = Vec<(u32, Vec<Instruction>)>;
 
-/// What a run shows: by agent what it read, and memory at the end; nothing where there is a race.
+/// The result of a run: the numbers that each agent has read, and memory at the end. `None` if
+/// there is a race.
 type Shown = Option<(Vec<Vec<u64>>, BTreeMap<char, u64>)>;
 
-/// A program under way.
+/// The state of a run of a program.
 #[derive(Clone)]
 struct Run<'p> {
     program: &'p Program,
@@ -145,7 +146,7 @@ impl Agents for Run<'_> {
     }
 }
 
-/// What a program may show, by the enumerator.
+/// All results of a program, by the enumerator.
 fn shown(program: &Program, rules: Rules) -> BTreeSet<Shown> {
     let budget = Budget { executions: 1 << 20, steps: 1 << 20 };
     let (found, done) = enumerate(&Run::new(program), topology(), rules, budget, &mut |found, run: &Run<'_>, _| found.push(run.shown()));
@@ -153,7 +154,7 @@ fn shown(program: &Program, rules: Rules) -> BTreeSet<Shown> {
     found.into_iter().collect()
 }
 
-/// All lists with one of each of these lists.
+/// All lists with one element of each of these lists.
 fn product<T: Clone>(choices: &[Vec<T>]) -> Vec<Vec<T>> {
     choices.iter().fold(vec![Vec::new()], |all, next| {
         all.iter().flat_map(|list| next.iter().map(move |one| [list.as_slice(), std::slice::from_ref(one)].concat())).collect()
@@ -168,8 +169,8 @@ fn permutations(of: &[usize]) -> Vec<Vec<usize>> {
     of.iter().flat_map(|x| permutations(&without(x)).into_iter().map(|rest| [vec![*x], rest].concat())).collect()
 }
 
-/// What a program may show, by the letter of the axioms. Plain accesses are to other variables than
-/// atomics.
+/// All results of a program, by the axioms taken literally. Plain accesses and atomics are to
+/// different variables.
 fn by_the_letter(program: &Program) -> BTreeSet<Shown> {
     let t = topology();
     let all: Vec<(usize, u32, Instruction)> =
@@ -209,14 +210,14 @@ fn by_the_letter(program: &Program) -> BTreeSet<Shown> {
             let happens = oracle::happens(&t, &events, &reads_from, &behind);
             let before = |a: usize, b: usize| happens[a][b] || a < b && all[a].1 == all[b].1;
             let located = |a: usize, b: usize| a != b && same(a, b) && all[a].2.op != Op::Fence && all[b].2.op != Op::Fence && before(a, b);
-            // The values; none where one depends on itself.
+            // The values. `None` if a value depends on itself.
             let mut value: Vec<Option<(u64, u64)>> = vec![None; n];
             for _ in 0..=n {
                 for e in 0..n {
                     let read = match (is_atomic(e) && all[e].2.reads(), reads_from[e]) {
                         (true, Some(w)) => value[w].map(|(_, wrote)| wrote),
                         (true, None) => Some(0),
-                        // The plain write that is visible, of those that happen before.
+                        // The visible plain write, of those that happen before the load.
                         (false, _) if all[e].2.op == Op::PlainLoad => {
                             let visible =
                                 |w: &usize| located(*w, e) && !(0..n).any(|z| plainly_writes(z) && located(*w, z) && located(z, e));
@@ -238,7 +239,7 @@ fn by_the_letter(program: &Program) -> BTreeSet<Shown> {
             if value.iter().any(Option::is_none) {
                 continue;
             }
-            // Location-ordered, modification order, reads-from, from-reads.
+            // Location-ordered, modification order, reads-from, and from-reads.
             let mut edge = vec![vec![false; n]; n];
             for a in 0..n {
                 for b in 0..n {
@@ -278,10 +279,10 @@ fn by_the_letter(program: &Program) -> BTreeSet<Shown> {
     found
 }
 
-/// A program from a text: a word is an instruction, `|` parts agents of one workgroup, `||` also
-/// workgroups. `x=1` stores, `x=1.` stores 1 more than what was last read, `x` loads, `x+1` adds;
-/// `d:=1` and `d:` are plain. `.acq`, `.rel` and `.both` order all classes; alone they are fences.
-/// `@W` is another scope than the device's.
+/// Parses a program. A word is an instruction. `|` separates agents of one workgroup, and `||`
+/// separates workgroups. `x=1` stores, `x=1.` stores 1 more than the last number that was read, `x`
+/// loads, and `x+1` adds. `d:=1` and `d:` are plain. `.acq`, `.rel` and `.both` order all classes;
+/// a word with nothing else is a fence. `@W` is another scope than the device's.
 fn parse(text: &str) -> Program {
     let mut program = Program::new();
     for (group, part) in text.split("||").enumerate() {
@@ -322,8 +323,8 @@ fn instruction(word: &str) -> Instruction {
     Instruction { op, at, scope, semantics: Semantics::of(ordering, classes) }
 }
 
-/// Programs; what they read if this is so, agent after agent; and whether the model allows it.
-/// Where nothing is read, memory at the end.
+/// Name, program, the numbers that are read, agent after agent, and whether the model allows that.
+/// If nothing is read, the numbers are memory at the end.
 const LITMUS: &[(&str, &str, &[u64], bool)] = &[
     ("message passing, relaxed", "x=1 y=1 | y x", &[1, 0], true),
     ("message passing, only released", "x=1 y=1.rel | y x", &[1, 0], true),
@@ -394,7 +395,7 @@ fn reads(shown: &Shown) -> Option<Vec<u64>> {
     Some(if read.is_empty() { memory.values().copied().collect() } else { read })
 }
 
-/// What is wrong with the litmus tests by these rules.
+/// The litmus tests with a wrong answer by these rules, one a line.
 fn wrong_litmus(rules: Rules) -> String {
     let mut wrong = String::new();
     for (name, text, expected, allowed) in LITMUS {
@@ -406,7 +407,7 @@ fn wrong_litmus(rules: Rules) -> String {
     wrong
 }
 
-/// Every litmus test, by the enumerator and by the second one.
+/// Every litmus test, by both enumerators.
 #[test]
 fn litmus_tests_are_allowed_and_forbidden() {
     let mut wrong = wrong_litmus(Rules::MODEL);
@@ -422,7 +423,7 @@ fn litmus_tests_are_allowed_and_forbidden() {
     println!("{} litmus tests, {allowed} allowed and {} forbidden", LITMUS.len(), LITMUS.len() - allowed);
 }
 
-/// What is plain and not ordered is a race in some execution, and the enumerator finds it.
+/// If plain accesses are not ordered, some execution has a race, and the enumerator finds it.
 #[test]
 fn races_are_found_in_any_execution() {
     for (text, races) in [
@@ -458,7 +459,7 @@ fn any_instruction() -> impl Strategy<Value = Instruction> {
     })
 }
 
-/// A few agents that do a few things, or a litmus test with other scopes and semantics.
+/// A few agents with a few instructions, or a litmus test with other scopes and semantics.
 fn any_program() -> impl Strategy<Value = Program> {
     let some = prop::collection::vec((0usize..3, any_instruction()), 2..7).prop_map(|all| {
         let mut program: Program = [0, 1, 4].map(|agent| (agent, Vec::new())).to_vec();
@@ -484,15 +485,15 @@ fn any_program() -> impl Strategy<Value = Program> {
     prop_oneof![3 => some, 2 => like]
 }
 
-/// Compares the enumerators on so many programs; how many have something beyond interleavings, and
-/// how many race.
+/// Compares the enumerators on that many random programs. Returns how many show something beyond
+/// interleavings, and how many race.
 fn compare(rules: Rules, cases: u32, seed: u8) -> Result<(u32, u32), String> {
     let config = Config { cases, failure_persistence: None, max_shrink_iters: 500, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]));
     let counts = std::cell::Cell::new((0, 0));
     let result = runner.run(&any_program(), |program| {
         let (found, letter) = (shown(&program, rules), by_the_letter(&program));
-        // Where there is a race nothing else counts.
+        // If there is a race, nothing else counts.
         let (raced, expected) = (found.contains(&None), letter.contains(&None));
         if raced != expected || !raced && found != letter {
             return Err(TestCaseError::fail(format!("{program:?}:\n  {found:?}\n  {letter:?}")));
@@ -508,7 +509,7 @@ fn compare(rules: Rules, cases: u32, seed: u8) -> Result<(u32, u32), String> {
     })
 }
 
-/// What the interleavings of a program show.
+/// All results of the interleavings of a program.
 fn interleaved(program: &Program) -> BTreeSet<Shown> {
     let mut found = BTreeSet::new();
     let mut stack = vec![Run::new(program)];
@@ -534,7 +535,8 @@ fn the_enumerators_agree() {
     assert!(weak > cases / 10 && races > cases / 20 && races < cases / 2, "{weak} weak and {races} racing of {cases}");
 }
 
-/// An axiom that is left out, or one that is too much, must be caught.
+/// The litmus tests or the comparison must catch an axiom that is left out, and one that is
+/// too much.
 #[test]
 fn every_planted_axiom_is_caught() {
     let model = Rules::MODEL;

@@ -1,19 +1,19 @@
-//! Simulated devices: each run of a program takes other choices of those that the precision rules
-//! leave open.
+//! Simulated devices. Each run of a program makes its own choices among those that the precision
+//! rules leave open.
 //!
-//! Nothing here knows what the number library decides. Only for operations whose result is not
-//! required to be correctly rounded does a device start from the library's value, and then moves it
-//! by up to two units in the last place.
+//! This module does not know what the number library decides. A device starts from the library's
+//! value only for operations that need not be correctly rounded. It then moves the value by up to
+//! two units in the last place.
 
 mod rewriting;
 
 use super::program::{Kind, Program, Random, Shape};
 use smallstep_semantics::number::{Lane, Lanes, Op, Profile, Tuple, apply};
 
-/// A polynomial on its way to being evaluated, in whatever form.
+/// A polynomial or quotient in some form, before its evaluation.
 #[derive(Clone, Debug)]
 enum Expr {
-    /// A value, known by the node and lane that it comes from.
+    /// A value, with the node and lane that it comes from as its identity.
     Leaf((usize, usize), f32),
     Negated(Box<Expr>),
     Sum(Vec<Expr>),
@@ -26,11 +26,13 @@ struct Arbitrary;
 
 type Evaluated = Result<f32, Arbitrary>;
 
-/// The node number of constants in formulas; the floor in Fract's formula counts down from here.
+/// The node number of constants in formulas. Node n's own values, such as the floor in the formula
+/// of Fract, have the node number CONSTANT - 1 - n.
 const CONSTANT: usize = usize::MAX;
 
 pub struct Device<'p> {
-    /// Whether NoContraction is missing: then there are rewritings, and either rounding.
+    /// Whether instructions lack NoContraction. If so, the device rewrites formulas and rounds in
+    /// either direction.
     rewrites: bool,
     /// Whether NoContraction decorates extended instructions too.
     extended_alone: bool,
@@ -40,13 +42,13 @@ pub struct Device<'p> {
 }
 
 impl<'p> Device<'p> {
-    /// Runs the program, with choices drawn from the seed. NoContraction, where the profile has it,
+    /// Runs the program, with choices drawn from the seed. If the profile has NoContraction, it
     /// decorates core instructions only.
     pub fn run(program: &'p Program, profile: Profile, seed: u64) -> Device<'p> {
         Device { extended_alone: false, ..Device::new(program, profile, seed) }.ran()
     }
 
-    /// The same, where NoContraction decorates every instruction.
+    /// The same, but NoContraction decorates every instruction.
     pub fn run_decorated(program: &'p Program, profile: Profile, seed: u64) -> Device<'p> {
         Device::new(program, profile, seed).ran()
     }
@@ -128,8 +130,7 @@ impl<'p> Device<'p> {
         }
     }
 
-    /// The bits of a result in which zeros may have either sign; arbitrary ones
-    /// for an arbitrary result.
+    /// The bits of a result. A zero may have either sign. An arbitrary result may have any bits.
     fn finish(&mut self, result: Evaluated) -> u32 {
         match result {
             Ok(value) if value.is_finite() => {
@@ -196,7 +197,7 @@ impl<'p> Device<'p> {
         result.to_bits()
     }
 
-    /// Whether an operand's formula may be drawn into that of `root`.
+    /// Whether the formula of an operand may become a part of the formula of `root`.
     fn transparent(&self, root: Op, op: Op) -> bool {
         let undecorated = |op| matches!(op, Op::Mix | Op::Cross | Op::Reflect | Op::Fract);
         match self.rewrites {
@@ -205,7 +206,8 @@ impl<'p> Device<'p> {
         }
     }
 
-    /// The polynomial of an operand of `root`: a leaf, or, perhaps, what made it.
+    /// The polynomial of an operand of `root`: a leaf, or perhaps the formula of the operation that
+    /// made it.
     fn operand(&mut self, root: Op, node: usize, lane: usize, depth: usize) -> Expr {
         let leaf = Expr::Leaf((node, lane), self.float(node, lane));
         if depth == 0 || self.random.percent(20) {
@@ -223,7 +225,7 @@ impl<'p> Device<'p> {
                 let condition = self.values[args[0]][if self.values[args[0]].len() == 1 { 0 } else { lane }];
                 self.operand(root, args[if condition == 1 { 1 } else { 2 }], lane, depth - 1)
             }
-            // A compiler may know that one of these does nothing here.
+            // A compiler may know that such an instruction returns its operand here.
             Kind::Apply(Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::RoundEven | Op::Sign)
                 if rewrites && self.float(args[0], lane) == value =>
             {
@@ -314,7 +316,7 @@ impl<'p> Device<'p> {
         }
     }
 
-    /// Two values to compare, with the same outcome over the reals as the operands: under `Wgsl`
+    /// Two values to compare. Over the reals, they compare as the operands do. With rewritings,
     /// terms may have moved from one side to the other.
     fn sides(&mut self, x: (usize, usize), y: (usize, usize)) -> Result<(f32, f32), Arbitrary> {
         let (x_value, y_value) = (self.float(x.0, x.1), self.float(y.0, y.1));
@@ -355,7 +357,7 @@ impl<'p> Device<'p> {
         Ok((self.rewritten_and_evaluated(left)?, self.rewritten_and_evaluated(right)?))
     }
 
-    /// Functions of GLSL.std.450 whose results need no rounding, or one.
+    /// Functions of GLSL.std.450 whose results need at most one rounding.
     fn exact(&mut self, op: Op, index: usize, lane: usize) -> Evaluated {
         let args = self.program.nodes[index].args.clone();
         let mut operands = Vec::new();
@@ -368,7 +370,7 @@ impl<'p> Device<'p> {
             operands.push(self.signed(value));
         }
         let x = operands[0];
-        // By itself an instruction takes each operand once: flushed, or not.
+        // An instruction that is not rewritten takes each operand once, either flushed or not.
         let once = (!self.rewrites && self.extended_alone).then(|| operands.clone());
         let less = |device: &mut Self, i: usize, j: usize| -> Result<bool, Arbitrary> {
             if let Some(once) = &once {
@@ -436,7 +438,8 @@ impl<'p> Device<'p> {
                     0 => x.max(low).min(high),
                     1 => x.min(high).max(low),
                     _ => {
-                        // Not the same as the middle one of three, which the two above are.
+                        // The two forms above always give the middle one of the three values. This
+                        // form may not.
                         if less(self, 0, 1)? {
                             low
                         } else if less(self, 2, 0)? {
@@ -451,7 +454,7 @@ impl<'p> Device<'p> {
         })
     }
 
-    /// Operations that are not required to be correctly rounded; `None` for the others.
+    /// The results of an operation that need not be correctly rounded. `None` for other operations.
     fn approximate(&mut self, op: Op, index: usize) -> Option<Vec<u32>> {
         let exact = matches!(
             op,
@@ -499,8 +502,9 @@ impl<'p> Device<'p> {
         let tuples: Vec<Tuple<'_>> =
             operands.iter().zip(&args).map(|(lanes, &arg)| Tuple { lanes, columns: self.program.nodes[arg].shape.columns() }).collect();
         let results = apply(op, &tuples);
-        // Where sets bound it, by what the rule leaves to whatever the correctly rounded result is:
-        // 2.5 ULP and more, or nothing.
+        // In runs that are compared with sets, a result moves only as far as its rule allows
+        // whatever the correctly rounded result is. This is one float for rules of 2.5 ULP and
+        // more, and nothing for the others.
         let reach = match op {
             _ if !self.extended_alone => 2,
             Op::Div | Op::Exp | Op::Exp2 | Op::Log | Op::Log2 | Op::Sin | Op::Cos | Op::Atan | Op::Atan2 => 1,

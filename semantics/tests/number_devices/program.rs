@@ -1,5 +1,5 @@
-//! Random straight-line programs over the operations, and what the number library says of each of
-//! their lanes.
+//! Random straight-line programs over the operations, with what the number library claims about
+//! each lane.
 
 use smallstep_semantics::number::{Arithmetic, Lane, Lanes, Op, Tuple};
 
@@ -9,7 +9,7 @@ mod random;
 pub use random::Random;
 
 impl Random {
-    /// True in so many of a hundred cases.
+    /// True in `n` of a hundred cases.
     pub fn percent(&mut self, n: usize) -> bool {
         self.below(100) < n
     }
@@ -36,13 +36,13 @@ impl Shape {
 pub enum Kind {
     Leaf,
     Apply(Op),
-    /// A vector of scalars.
+    /// A vector from scalars.
     Construct,
-    /// One lane.
+    /// The lane with that number of a vector.
     Extract(usize),
 }
 
-/// A result, with its operands by their places in the program.
+/// A result. `args` are the places of its operands in the program.
 #[derive(Clone, Debug)]
 pub struct Node {
     pub kind: Kind,
@@ -56,7 +56,7 @@ pub struct Program {
     pub nodes: Vec<Node>,
 }
 
-/// Operations that leave much decided, and that rewriting acts on.
+/// Operations that leave many lanes decided and that rewriting changes.
 const FAVOURED: [Op; 38] = [
     Op::Add,
     Op::Add,
@@ -122,8 +122,8 @@ const POLYNOMIAL: [Op; 20] = [
     Op::Select,
 ];
 
-/// Operations that are no polynomials but have bounds, choices by them, and some polynomials that
-/// go into them.
+/// Operations that are no polynomials but have bounds, choices between values, and some polynomials
+/// that may be their operands.
 const COMPARED: [Op; 26] = [
     Op::Div,
     Op::Div,
@@ -156,7 +156,7 @@ const COMPARED: [Op; 26] = [
 /// The comparisons.
 const COMPARISONS: [Op; 6] = [Op::LessThan, Op::LessThanEqual, Op::GreaterThan, Op::GreaterThanEqual, Op::Equal, Op::NotEqual];
 
-/// A float for a program of this style.
+/// A float, mostly in the given style.
 fn float(random: &mut Random, style: usize) -> f32 {
     let style = if random.percent(75) { style } else { random.below(7) };
     match style {
@@ -198,7 +198,7 @@ fn float(random: &mut Random, style: usize) -> f32 {
             0 => f32::INFINITY,
             1 => f32::NAN,
             _ => {
-                // A power of two, or a few times one.
+                // A power of two, or a small multiple of one.
                 let reach = if style == 6 { 120 } else { 30 };
                 let exponent = random.below(2 * reach) as i32 - reach as i32;
                 (1 + random.below(5)) as f32 * 2f32.powi(exponent) * if random.percent(50) { 1.0 } else { -1.0 }
@@ -208,7 +208,7 @@ fn float(random: &mut Random, style: usize) -> f32 {
 }
 
 impl Program {
-    /// A program of `length` operations. What is known of each lane is what `arithmetic` says.
+    /// A program of `length` operations. `arithmetic` says what is known of each lane.
     pub fn generate(random: &mut Random, length: usize, arithmetic: &Arithmetic) -> Program {
         let mut program = Program::default();
         let style = random.below(7);
@@ -219,8 +219,8 @@ impl Program {
         program
     }
 
-    /// A program of `length` operations, mostly + - · and what chooses by them, on floats that are
-    /// not all exact under them.
+    /// A program of `length` operations, mostly + - · and choices between their results. These
+    /// operations are not exact on all of its floats.
     pub fn generate_polynomial(random: &mut Random, length: usize) -> Program {
         let mut program = Program::default();
         let style = [2, 3, 3, 4, 5, 6][random.below(6)];
@@ -231,8 +231,8 @@ impl Program {
         program
     }
 
-    /// A program of `length` operations with bounds, and a comparison of the last one with a float
-    /// near what it may be.
+    /// A program of `length` operations with bounds, and a comparison of the last result with a
+    /// float near its value.
     pub fn generate_compared(random: &mut Random, length: usize) -> Program {
         let mut program = Program::default();
         let style = [1, 2, 2, 2, 3, 5][random.below(6)];
@@ -293,8 +293,8 @@ impl Program {
             _ => (vec![Float(n); op.arity()], Float(n)),
         };
         let mut args: Vec<usize> = wanted.into_iter().map(|shape| self.operand(random, style, shape)).collect();
-        // Against its own value: devices that round otherwise see another outcome, and either may
-        // be chosen.
+        // One operand becomes the definite value of the other. Devices that round in another way
+        // see another outcome, and either value may be chosen.
         let chooses = matches!(shape, Bool(_)) || matches!(op, Op::Step | Op::Min | Op::Max | Op::Clamp | Op::Select);
         if chooses && args.len() >= 2 && random.percent(30) {
             let (mut from, mut to) = if args.len() == 2 { (0, 1) } else { (1, 2) };
@@ -313,7 +313,7 @@ impl Program {
         self.push(Kind::Apply(op), args, shape, lanes);
     }
 
-    /// A result of this shape: one that is there, mostly a late one, or a new one.
+    /// The place of a value of this shape: an existing result, mostly a late one, or a new value.
     fn operand(&mut self, random: &mut Random, style: usize, shape: Shape) -> usize {
         if random.percent(65) {
             let fitting: Vec<usize> = (0..self.nodes.len()).filter(|&i| self.nodes[i].shape == shape).collect();

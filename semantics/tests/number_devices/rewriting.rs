@@ -1,16 +1,16 @@
-//! Polynomials in whatever form associativity, commutativity and distributivity allow, and
-//! evaluated with any of their sums fused and any rounding that is open.
+//! Rewrites polynomials by associativity, commutativity and distributivity, and evaluates them with
+//! any of their sums fused and with any rounding that is allowed.
 
 use super::super::program::Kind;
 use super::{Arbitrary, CONSTANT, Device, Evaluated, Expr};
 use smallstep_semantics::number::Op;
 
-/// The least node number of values that a device has evaluated once.
+/// The least node number of intermediate values that a device evaluates only once.
 const FROZEN: usize = usize::MAX >> 2;
 
 impl Device<'_> {
     pub(super) fn rewritten_and_evaluated(&mut self, mut expr: Expr) -> Evaluated {
-        // By itself a formula is evaluated as it is written, in any order of its sums.
+        // A formula that is not rewritten is evaluated as written, with its sums in any order.
         let rewritings = if self.rewrites || !self.extended_alone { self.random.below(4) } else { 0 };
         for _ in 0..rewritings {
             expr = self.rewrite(expr);
@@ -21,7 +21,7 @@ impl Device<'_> {
         self.evaluate(&expr)
     }
 
-    /// A side of a comparison: what its terms are.
+    /// A side of a comparison, as a polynomial of its terms.
     pub(super) fn side(&mut self, node: usize, lane: usize) -> Expr {
         let it = &self.program.nodes[node];
         match it.kind {
@@ -42,7 +42,7 @@ impl Device<'_> {
         matches!(self.program.nodes[node].kind, Kind::Apply(Op::Div | Op::Sqrt | Op::Length | Op::Distance))
     }
 
-    /// The sides of a comparison of a quotient, a root or a length with y, where both are
+    /// The sides of a comparison of a quotient, a root or a length with y, after both sides are
     /// multiplied by the divisor, or squared.
     pub(super) fn inverted(&mut self, x: (usize, usize), y: (usize, usize)) -> Option<Result<(f32, f32), Arbitrary>> {
         if self.is_inverted(x.0) {
@@ -90,7 +90,7 @@ impl Device<'_> {
         for _ in 0..self.random.below(3) {
             (left, right) = (self.rewrite(left), self.rewrite(right));
         }
-        // Terms move here too.
+        // Terms may move from side to side here too.
         let mut sides = [Vec::new(), Vec::new()];
         for (k, side) in [left, right].into_iter().enumerate() {
             let terms = match side {
@@ -110,8 +110,8 @@ impl Device<'_> {
         Some(evaluated.map(|(left, right)| if negative { (-left, -right) } else { (left, right) }))
     }
 
-    /// A quotient, each term of the dividend perhaps divided for itself, or
-    /// multiplied by a reciprocal.
+    /// A quotient. Perhaps each term of the dividend is divided alone, or multiplied by
+    /// a reciprocal.
     pub(super) fn divided(&mut self, x: (usize, usize), y: (usize, usize)) -> Evaluated {
         let mut dividend = self.operand(Op::Div, x.0, x.1, 5);
         for _ in 0..self.random.below(3) {
@@ -124,7 +124,7 @@ impl Device<'_> {
         let mut sum = None;
         for term in terms {
             let divisor = self.operand(Op::Div, y.0, y.1, 5);
-            // By itself a quotient is accurate however it is computed.
+            // A quotient of two leaves is accurate, however it is computed.
             let alone = is_leaf(&term) && is_leaf(&divisor);
             let (a, b) = (self.rewritten_and_evaluated(term)?, self.rewritten_and_evaluated(divisor)?);
             let quotient = self.quotient(a, b, alone)?;
@@ -136,7 +136,7 @@ impl Device<'_> {
         Ok(sum.unwrap_or(0.0))
     }
 
-    /// A quotient, or (if not alone) a product with the reciprocal.
+    /// A quotient. If it is not `alone`, perhaps a product with the reciprocal.
     fn quotient(&mut self, a: f32, b: f32, alone: bool) -> Evaluated {
         if !(f32::MIN_POSITIVE..=1.0 / f32::MIN_POSITIVE).contains(&b.abs()) {
             return Err(Arbitrary);
@@ -150,7 +150,8 @@ impl Device<'_> {
         }
     }
 
-    /// A float next to the exact quotient or next but one, or zero for a subnormal one.
+    /// The float nearest to the exact quotient or one of its neighbours. For a subnormal quotient,
+    /// perhaps a zero.
     fn near(&mut self, exact: f64) -> Evaluated {
         let nearest = exact as f32;
         if !nearest.is_finite() {
@@ -165,7 +166,7 @@ impl Device<'_> {
         Ok(f32::from_bits(moved.min(0x7f7f_ffff) | bits & 0x8000_0000))
     }
 
-    /// Associativity, commutativity and distributivity, at random places.
+    /// Applies associativity, commutativity and distributivity at random places.
     pub(super) fn rewrite(&mut self, expr: Expr) -> Expr {
         match expr {
             Expr::Leaf(..) => expr,
@@ -218,8 +219,9 @@ impl Device<'_> {
         }
     }
 
-    /// A quotient, perhaps of each term of a sum, of one of several factors, by one factor of the
-    /// divisor after the other, or by a product of divisors.
+    /// A quotient, perhaps in another form. It may divide each term of a sum, or one of
+    /// several factors. It may divide by one factor of the divisor after the other, or by a
+    /// product of divisors.
     fn taken_apart(&mut self, x: Expr, y: Expr) -> Expr {
         let over = |x: Expr, y: Expr| Expr::Quotient(Box::new(x), Box::new(y));
         match (x, y) {
@@ -239,7 +241,8 @@ impl Device<'_> {
         }
     }
 
-    /// The sum, perhaps with x·a + x·b, x·a + x or x - x turned into x·(a + b), x·(a + 1) or 0.
+    /// The sum, perhaps with x·a + x·b, x·a + x or x - x turned into x·(a + b), x·(a + 1)
+    /// or 0.
     fn factored(&mut self, mut terms: Vec<Expr>) -> Expr {
         if terms.len() < 2 || self.random.percent(50) {
             return Expr::Sum(terms);
@@ -312,7 +315,7 @@ impl Device<'_> {
             return Expr::Product(factors);
         }
         let at = sums[self.random.below(sums.len())];
-        // Sums among the other factors are one value.
+        // A sum among the other factors becomes a single value.
         for i in (0..factors.len()).filter(|&i| i != at) {
             if has_sum(&factors[i]) {
                 let Ok(value) = self.evaluate(&factors[i]) else { return Expr::Product(factors) };
@@ -341,7 +344,7 @@ impl Device<'_> {
             Expr::Negated(inner) => Ok(-self.evaluate(inner)?),
             Expr::Product(factors) => self.product(factors),
             Expr::Quotient(x, y) => {
-                // By itself a quotient is accurate however it is computed.
+                // A quotient of two leaves is accurate, however it is computed.
                 let alone = is_leaf(x) && is_leaf(y);
                 let (x, y) = (self.evaluate(x)?, self.evaluate(y)?);
                 self.quotient(x, y, alone)
@@ -390,7 +393,7 @@ impl Device<'_> {
         Ok(values[0])
     }
 
-    /// a + b as a float: to nearest under `Strict`, to either neighbour otherwise.
+    /// a + b as a float: the nearest under `Strict`, otherwise either neighbour.
     fn round(&mut self, a: f64, b: f64) -> Evaluated {
         let sum = a + b;
         let b_part = sum - a;

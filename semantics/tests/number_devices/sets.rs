@@ -1,5 +1,5 @@
-//! Programs over sets: what simulated devices show is in the set, and bounds that claim too much
-//! are caught by that.
+//! Programs over sets. The results of simulated devices are in the sets, and bounds that claim too
+//! much are caught.
 
 use super::device::Device;
 use super::program::{Kind, Program, Random, Shape};
@@ -10,8 +10,8 @@ use smallstep_semantics::number::sets::{
 };
 use smallstep_semantics::number::{Arithmetic, Expected, Instruction, Lane, Lanes, Op, Profile, Tuple, Why};
 
-/// How many lanes of operations there were, and how many have a bound: by themselves,
-/// and by sets beyond.
+/// The number of lanes of operations, of lanes that are decided by themselves, and of other lanes
+/// that have a set. Also the widths of these sets, in floats.
 #[derive(Default, Debug)]
 struct Count {
     lanes: u64,
@@ -20,12 +20,12 @@ struct Count {
     widths: Vec<u32>,
 }
 
-/// A Boolean as the float 0 or 1, of which sets are observed.
+/// A Boolean as the float 0 or 1, since sets of floats are observed.
 fn number(holds: bool) -> f32 {
     f32::from(u8::from(holds))
 }
 
-/// The lanes of all operations, in order; Booleans as numbers.
+/// The lanes of all operations, in order, with Booleans as numbers.
 fn definite(program: &Program, profile: Profile) -> Lanes {
     let of_node = |node: &super::program::Node| -> Lanes {
         let boolean = |lane: &Lane| {
@@ -44,7 +44,7 @@ fn definite(program: &Program, profile: Profile) -> Lanes {
     program.nodes.iter().flat_map(of_node).collect()
 }
 
-/// The same as a run over sets shows them.
+/// The same lanes, from a run over sets.
 fn over(program: &Program, sets: &mut Sets) -> Result<Lanes, Unsettled> {
     let mut values: Vec<Lanes> = Vec::new();
     let mut shown = Lanes::new();
@@ -68,7 +68,7 @@ fn over(program: &Program, sets: &mut Sets) -> Result<Lanes, Unsettled> {
     Ok(shown)
 }
 
-/// A Boolean as a number that may be whatever it may be.
+/// A Boolean as a number whose set has 0 if it may be false and 1 if it may be true.
 fn observed(sets: &mut Sets, lane: Lane) -> Result<Lane, Unsettled> {
     if lane.trust.is_decided(sets.profile()) {
         return Ok(Lane::exact(number(lane.is_true())));
@@ -79,8 +79,7 @@ fn observed(sets: &mut Sets, lane: Lane) -> Result<Lane, Unsettled> {
     sets.any_of(number(lane.is_true()), set, Why::Control)
 }
 
-/// In words, the first lane for which a set has no place for the definite value, or for what a
-/// device shows.
+/// Describes the first lane whose set excludes the definite value or the value of a device.
 fn outside(program: &Program, exploration: Exploration, devices: u64, seed: u64, count: &mut Count) -> Option<String> {
     let profile = exploration.profile;
     let definite = definite(program, profile);
@@ -125,7 +124,7 @@ fn outside(program: &Program, exploration: Exploration, devices: u64, seed: u64,
     None
 }
 
-/// Draws programs until one is contradicted; `polynomial` ones are mostly of + - ·.
+/// Draws programs until a device contradicts one. Programs are mostly of + - · if `polynomial`.
 fn search(exploration: Exploration, polynomial: bool, programs: u64, devices: u64, seed: u64) -> (Option<(u64, String)>, Count) {
     let generate = |random: &mut Random, length| match polynomial {
         true => Program::generate_polynomial(random, length),
@@ -134,7 +133,7 @@ fn search(exploration: Exploration, polynomial: bool, programs: u64, devices: u6
     search_of(exploration, (9, generate), programs, devices, seed)
 }
 
-/// The same for programs of up to so many operations that are generated in another way.
+/// The same for programs of up to `longest` operations, from another generator.
 fn search_of(
     exploration: Exploration,
     (longest, generate): (usize, impl Fn(&mut Random, usize) -> Program),
@@ -155,8 +154,8 @@ fn search_of(
     (None, count)
 }
 
-/// What the count says in a line; and the part of the lanes that are not decided by themselves and
-/// have a bound.
+/// Prints the counts in a line. Returns the fraction of lanes with a set among the lanes that are
+/// not decided by themselves.
 fn report(what: &str, count: &mut Count) -> f64 {
     count.widths.sort_unstable();
     let median = count.widths.get(count.widths.len() / 2).copied().unwrap_or(0);
@@ -191,8 +190,8 @@ fn no_legal_device_is_outside_the_sets() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// The polynomials of an instruction, with something forgotten of those of its first
-/// operand and of theirs.
+/// The polynomials of an instruction. For + - and ·, `forget` then drops something from each
+/// result, in view of the polynomial of the first operand.
 fn forgetful(
     instruction: Instruction,
     args: &[(&[Polynomial], usize)],
@@ -205,7 +204,7 @@ fn forgetful(
     Some(results)
 }
 
-/// The same set around the value, so many times as wide.
+/// The set of a polynomial around its value, with `by` times the error.
 fn scaled(polynomial: &Polynomial, by: f64) -> Set {
     let Some(error) = polynomial.error().filter(|&error| error > 0.0) else { return polynomial.set() };
     let (low, high) = (polynomial.value - by * error, polynomial.value + by * error);
@@ -288,8 +287,8 @@ fn planted() -> Vec<(&'static str, Rules)> {
     ]
 }
 
-/// What a rule of one instruction gives for the sets of its operands, as if nothing of them could
-/// be drawn into it.
+/// The bound from an instruction's own rule and the sets of its operands, as if no operand could
+/// become a part of its formula.
 fn alone(profile: Profile, instruction: Instruction, operands: &[ComponentBound]) -> Option<ComponentBound> {
     let operands: Vec<[Operand; 1]> = operands.iter().map(|operand| [Operand { set: operand.set, id: None }]).collect();
     let args: Vec<(&[Operand], usize)> = operands.iter().map(|operand| (&operand[..], 1)).collect();
@@ -450,7 +449,8 @@ fn comparisons_that_claim_too_much_are_caught() {
     assert!(survivors.is_empty(), "not caught: {survivors:#?}");
 }
 
-/// What OpFOrdLessThan and the others say of an operation of constants and another constant.
+/// The truths of the six comparisons, as they stand below, between the result of an operation on
+/// constants and another constant.
 fn truths(profile: Profile, op: Op, args: &[&[f32]], constant: f32) -> [Truth; 6] {
     let exact = |x: &f32| Lane::exact(*x);
     let operands: Vec<Lanes> = args.iter().map(|arg| arg.iter().map(exact).collect()).collect();
@@ -469,7 +469,8 @@ fn truths(profile: Profile, op: Op, args: &[&[f32]], constant: f32) -> [Truth; 6
     explored.ways[0]
 }
 
-/// A constant outside of what an operation may give decides every comparison; one inside none.
+/// A constant outside the set of an operation's results decides every comparison. A constant inside
+/// decides none.
 #[test]
 fn a_constant_outside_decides_and_one_inside_does_not() {
     let close = |x: f32, factor: f64| (f64::from(x) * factor) as f32;
@@ -507,7 +508,8 @@ fn a_constant_outside_decides_and_one_inside_does_not() {
     }
 }
 
-/// The same of matrices: of 2·4 - 1·3, and of its first cofactor over that.
+/// The same for a matrix: for its determinant 2·4 - 1·3, and for a component of its inverse, the
+/// first cofactor over the determinant.
 #[test]
 fn comparisons_of_determinants_and_inverses() {
     let m: Lanes = [2.0, 1.0, 3.0, 4.0].iter().map(|&x| Lane::exact(x)).collect();
@@ -529,7 +531,8 @@ fn comparisons_of_determinants_and_inverses() {
     }
 }
 
-/// A quotient of constants is decided by the next float outside of its set, and open at its ends.
+/// The ends of the set of a result belong to the set. `result < x` is open from just above the low
+/// end, and certain from just above the high end.
 #[test]
 fn the_ends_of_a_set_are_inside() {
     for (op, args) in [(Op::Div, [[2.5].as_slice(), &[1.5]].as_slice()), (Op::Sqrt, &[&[2.0]]), (Op::Exp2, &[&[0.3]])] {
@@ -545,8 +548,8 @@ fn the_ends_of_a_set_are_inside() {
     }
 }
 
-/// FMin, FMax, FClamp, Step, FNegate and Floor of what is no polynomial, by comparisons that are
-/// decided: 1.41… is no less than 1, and no whole number.
+/// FMin, FMax, FClamp, Step, FNegate and Floor of a root, which is no polynomial. Comparisons
+/// decide them: 1.41… is neither less than 1 nor a whole number.
 #[test]
 fn choices_between_roots_and_constants_are_decided() {
     let two = Lanes::from_slice(&[Lane::exact(2.0)]);

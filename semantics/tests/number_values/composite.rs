@@ -1,8 +1,9 @@
-//! Operations on vectors and matrices against their formulas, step by step, and against integers.
+//! Operations on vectors and matrices, compared with their formulas step by step, and
+//! with integers.
 
 use super::*;
 
-/// One 32-bit operation, as a 64-bit one rounded again.
+/// The result of one 32-bit operation, from a 64-bit result.
 fn r(x: f64) -> f64 {
     f64::from(x as f32)
 }

@@ -1,5 +1,5 @@
-//! Transcendental functions against 160-bit floats, modulo against the exact remainder, and what
-//! all of them are outside of their domains.
+//! Transcendental functions compared with 160-bit floats, modulo compared with the exact remainder,
+//! and the results of all these outside of their domains.
 
 use astro_float::{BigFloat, Consts, RoundingMode, Sign};
 use smallstep_semantics::number::Op;
@@ -30,7 +30,7 @@ fn wide(x: &BigFloat) -> f64 {
     }
 }
 
-/// The function as 160-bit floats have it, where it is defined.
+/// The function in 160-bit floats, where it is defined.
 fn precise(op: Op, x: f32, y: f32, consts: &mut Consts) -> BigFloat {
     let (a, b) = (big(x), big(y));
     let pi = |consts: &mut Consts| consts.pi(P, RM);
@@ -69,8 +69,8 @@ fn precise(op: Op, x: f32, y: f32, consts: &mut Consts) -> BigFloat {
     }
 }
 
-/// A float for which the function is defined, finite and not zero, over the whole domain and mostly
-/// where it is interesting.
+/// Operands for which the function is defined, finite and not zero. They cover the whole domain,
+/// but most are where the function is interesting.
 fn in_domain(op: Op, random: &mut Random) -> (f32, f32) {
     let unit = |random: &mut Random| (random.next() >> 40) as f32 / 16_777_216.0;
     let any = random.finite();
@@ -146,8 +146,8 @@ fn transcendental_functions_are_within_half_a_unit_in_the_last_place() {
             let unit = f64::from(found.abs().next_up()) - f64::from(found.abs());
             let error = wide(&exact.sub(&big(found), P, RM)).abs() / unit;
             worst = worst.max(error);
-            // A 64-bit function wrong by a few units in its last place moves nothing
-            // by more than this.
+            // A 64-bit function with an error of a few units in its last place shifts the error by
+            // no more than this.
             assert!(error < 0.5 + 1e-7, "{op:?} {args:?}: found {found:?}, due {expected:?}, off by {error} units");
         }
         println!("{op:?}: {not_nearest} of {SAMPLES} are not the nearest float; the worst of these is off by {worst:.9} units");

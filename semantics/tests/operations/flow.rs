@@ -1,5 +1,5 @@
-//! Undefined values on their way through computing instructions, what absorbs them, and what is
-//! known about results.
+//! The flow of undefined values through computing instructions, the operations that absorb them,
+//! and what is known about results.
 
 use super::random::Random;
 use super::vectors::{named, vectors};
@@ -12,7 +12,7 @@ const FIRST: Origin = Origin { kind: Unspecified::Undef, instruction: 7, invocat
 const SECOND: Origin = Origin { kind: Unspecified::Uninitialised, instruction: 9, invocation: 3 };
 const SITE: Site = Site { instruction: 40, invocation: 3, no_signed_wrap: false, no_unsigned_wrap: false };
 
-/// A component: bits, or undefined.
+/// A component: bits, or an undefined value.
 #[derive(Clone, Copy)]
 enum C {
     V(u64),
@@ -36,7 +36,7 @@ fn compute(name: &str, args: &[(Shape, &[C])], results: &[Shape], site: Site) ->
     Calculator::default().compute(named(name), &operands, results, site)
 }
 
-/// Each component: its bits, or where it was made.
+/// Each component: its bits, or the origin of its undefined value.
 fn show(made: Result<Scalars, Ub>) -> Result<Vec<Result<u64, Origin>>, Ub> {
     made.map(|scalars| scalars.iter().map(|s| s.undefined.map_or(Ok(s.bits), Err)).collect())
 }
@@ -83,7 +83,7 @@ fn matrices_depend_on_rows_and_columns() {
     let v = |n: usize, undefined: usize| -> Vec<C> { (0..n).map(|i| if i == undefined { U(FIRST) } else { V(ONE) }).collect() };
     let undefined =
         |made: Result<Scalars, Ub>| -> Vec<bool> { made.expect("no undefined behaviour").iter().map(|s| s.undefined.is_some()).collect() };
-    // Lane 3 is column 1, row 1.
+    // Component 3 is column 1, row 1.
     let by_vector = compute("MatrixTimesVector", &[(m, &v(6, 3)), (VEC3, &v(3, 9))], &[VEC2], SITE);
     assert_eq!(undefined(by_vector), [false, true]);
     let of_vector = compute("VectorTimesMatrix", &[(VEC2, &v(2, 9)), (m, &v(6, 3))], &[VEC3], SITE);
@@ -96,7 +96,7 @@ fn matrices_depend_on_rows_and_columns() {
     let outer = compute("OuterProduct", &[(VEC2, &v(2, 1)), (VEC3, &v(3, 9))], &[m], SITE);
     assert_eq!(undefined(outer), [false, true, false, true, false, true]);
     let transposed = compute("Transpose", &[(m, &v(6, 3))], &[Shape::matrix(Type::F32, 3, 2)], SITE);
-    // Column 1, row 1 of three rows.
+    // Column 1, row 1, in columns of three rows.
     assert_eq!(undefined(transposed), [false, false, false, false, true, false]);
     assert_eq!(undefined(compute("Determinant", &[(square, &v(4, 0))], &[FLOAT], SITE)), [true]);
 }
@@ -147,7 +147,7 @@ fn select_takes_what_it_chooses() {
     assert_eq!(select(V(0), V(5), U(FIRST)), Ok(vec![Err(FIRST)]));
     assert_eq!(select(U(SECOND), V(5), U(FIRST)), Ok(vec![Err(SECOND)]));
     assert_eq!(select(U(SECOND), V(5), V(5)), Ok(vec![Err(SECOND)]));
-    // Of composites, which have no shape: as many components as the objects have.
+    // Composites have no shape. The result has as many components as the objects.
     let whole = compute(
         "Select",
         &[(BOOL, &[V(0)]), (Shape::OTHER, &[V(1), V(2), V(3)]), (Shape::OTHER, &[V(4), U(FIRST), V(6)])],
@@ -185,7 +185,7 @@ fn a_value_that_is_made_undefined_here_says_so() {
     assert_eq!(show(shifted), Ok(vec![Ok(8), Err(here(Unspecified::ShiftWidth))]));
     let root = compute("Sqrt", &[(VEC2, &[V(ONE), V(0xbf80_0000)])], &[VEC2], SITE);
     assert_eq!(show(root), Ok(vec![Ok(ONE), Err(here(Unspecified::Domain))]));
-    // An undefined operand comes before the domain.
+    // An undefined operand takes precedence over the domain.
     let root = compute("Sqrt", &[(FLOAT, &[U(FIRST)])], &[FLOAT], SITE);
     assert_eq!(show(root), Ok(vec![Err(FIRST)]));
 }
@@ -212,7 +212,7 @@ fn decorated_instructions_must_not_wrap() {
         assert_eq!(run(name, a, b, signed), wraps_signed, "{name} {a:#x} {b:#x} NoSignedWrap");
         assert_eq!(run(name, a, b, unsigned), wraps_unsigned, "{name} {a:#x} {b:#x} NoUnsignedWrap");
     }
-    // An undefined operand may be what overflows.
+    // Some value of an undefined operand may overflow.
     let with_undefined = |b: u64, site: Site| show(compute("IAdd", &[(INT, &[U(FIRST)]), (INT, &[V(b)])], &[INT], site));
     assert_eq!(with_undefined(1, signed), Err(Ub::UndefinedOperand));
     assert_eq!(with_undefined(0, signed), Ok(vec![Err(FIRST)]));
@@ -252,7 +252,7 @@ fn doubt_is_carried_and_certainty_kept() {
     assert!(select(Trust::CERTAIN, Scalar { trust: unsure, ..other }).is_decided(Profile::Wgsl), "only the chosen one matters");
     assert_eq!(select(unsure, other).doubt, Some(Why::Control));
     assert_eq!(select(unsure, Scalar::exact(Type::I32, 5)).doubt, None, "either is the same");
-    // Rounded: the other neighbour is allowed where no mode is declared.
+    // A rounded result: the other neighbour is allowed if no rounding mode is declared.
     let rounded = trust("ConvertSToF", &[int(16_777_217)], FLOAT);
     assert!(rounded.is_decided(Profile::Strict) && !rounded.is_decided(Profile::Wgsl));
     assert_eq!(trust("QuantizeToF16", &[float(0.1)], FLOAT).doubt, Some(Why::Approximate));
@@ -267,18 +267,19 @@ fn doubt_is_carried_and_certainty_kept() {
     assert_eq!(trust("FAdd", &[half(0x0001), half(0x3c00)], one).doubt, Some(Why::Subnormal));
     assert_eq!(trust("FDiv", &[half(0x3c00), half(0x4200)], one).doubt, Some(Why::Approximate));
     assert_eq!(trust("Sqrt", &[half(0x4400)], one).doubt, Some(Why::Approximate));
-    // A zero whose sign is not required is not one pattern of bits.
+    // A zero whose sign is not required has no definite bits.
     let zero = (FLOAT, Scalar::from(Lane::fragment_input(0.0)));
     assert!(trust("Bitcast", &[zero], INT).doubt.is_some());
 }
 
-/// The components of a result of scalars that are as they are.
+/// The components of a result, from scalars that are used as given.
 fn computed(name: &str, args: &[(Shape, &[Scalar])], results: &[Shape]) -> Scalars {
     let operands: Vec<Operand<'_>> = args.iter().map(|&(shape, scalars)| Operand { shape, scalars }).collect();
     Calculator::default().compute(named(name), &operands, results, SITE).expect("no undefined behaviour")
 }
 
-/// Which components every device has, for the two kinds of profiles.
+/// Whether all devices have the same component, under a strict profile and under the
+/// Vulkan default.
 fn decided(scalars: &Scalars) -> Vec<[bool; 2]> {
     scalars.iter().map(|s| [Profile::Strict, Profile::VulkanDefault].map(|profile| s.trust.is_decided(profile))).collect()
 }
@@ -302,7 +303,8 @@ fn bits_are_in_doubt_where_a_float_zero_may_lose_its_sign() {
     }
     assert_eq!(cast(short(2), &[Scalar::exact(Type::int(16, false), 0); 2], UINT), [BOTH]);
     assert_eq!(cast(INT, &int(0), FLOAT), [BOTH]);
-    // Either zero of a float, in all of its parts; a half of 0 of another float is no zero.
+    // The sign of a float zero may be lost, so its parts are not decided without float controls. A
+    // half of 1.5 is 0 too, but it is no float zero.
     for zero in [0.0, -0.0] {
         assert_eq!(cast(FLOAT, &floats(&[zero]), UINT), [CONTROLLED], "{zero:?}");
         assert_eq!(cast(FLOAT, &floats(&[zero]), short(2)), [CONTROLLED; 2], "{zero:?}");
@@ -344,7 +346,7 @@ fn what_is_exact_is_decided_without_controls() {
     ] {
         assert_eq!(trust(name, args), expected, "{name} {args:?}");
     }
-    // Of zeros of different signs either.
+    // The result for zeros of different signs may be either zero.
     for (name, args) in [("NMin", &[0.0, -0.0][..]), ("NMax", &[-0.0, 0.0]), ("NClamp", &[-0.0, 0.0, 1.0])] {
         for profile in [Profile::Strict, Profile::VulkanDefault] {
             assert_eq!(of_floats(name, args).lane().judge(profile), Expected::Zero, "{name} {args:?}");
@@ -356,14 +358,14 @@ fn what_is_exact_is_decided_without_controls() {
     for (x, exponent, expected) in [
         (1.5, 3, BOTH),
         (1.0, -126, BOTH),
-        // A bit of it is worth less than any normal float.
+        // The last bit is worth less than any normal float.
         (-1.5, -126, CONTROLLED),
         (0.0, 5, BOTH),
         (2f32.powi(-60), 120, BOTH),
         (1.0, -127, NEITHER),
         (tiny, -1, NEITHER),
         (tiny / 2.0, 1, NEITHER),
-        // A normal number, but the exponent is one that may be flushed.
+        // The result is normal, but the power of two is one that may be flushed.
         (2f32.powi(100), -150, NEITHER),
         (0.25, 128, CONTROLLED),
         (f32::INFINITY, 1, NEITHER),
@@ -417,7 +419,8 @@ fn what_is_packed_without_rounding_is_decided_without_controls() {
     for name in ["UnpackSnorm2x16", "UnpackUnorm2x16"] {
         assert_eq!(unpack(name, 2, 0x1000_0000), [BOTH, NEITHER], "{name}");
     }
-    // 1 as a sum of what has 23 bits: 65535 times that may be rounded, a part at a time.
+    // 1 as the sum of 1 - ε and ε. A device may multiply each part by 65535 and round
+    // the product.
     let step = f32::EPSILON;
     let lanes = [Lane::exact(1.0 - step), Lane::exact(step)];
     let sum = Arithmetic::default().apply(Op::Add, &[Tuple::vector(&lanes[..1]), Tuple::vector(&lanes[1..])])[0];
@@ -429,8 +432,8 @@ fn what_is_packed_without_rounding_is_decided_without_controls() {
     assert_eq!([packed("PackUnorm2x16", sum), packed("PackUnorm2x16", Lane::exact(1.0))], [[NEITHER], [BOTH]]);
 }
 
-/// Any bits in any operand of the shapes that vectors have: no panic, bits within the width, and
-/// what `pure` computes is what `compute` does.
+/// Any bits in any operand, for the shapes in the vectors. Nothing panics, results stay within
+/// their width, and `pure` computes what `compute` does.
 #[test]
 fn no_bits_make_it_panic_and_both_ways_agree() {
     let mut random = Random(2025);

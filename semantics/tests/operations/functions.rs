@@ -1,4 +1,5 @@
-//! Functions of GLSL.std.450 in 16 and 64 bits, and fused multiplication, against 200-bit floats.
+//! Functions of GLSL.std.450 in 16 and 64 bits, and fused multiplication, compared with floats of
+//! 256 bits and more.
 
 use super::nearest::nearest;
 use super::random::Random;
@@ -19,8 +20,8 @@ fn half(x: &BigFloat) -> u64 {
     Half::of(nearest(x, 11, -14, 16)).bits()
 }
 
-/// Every 37th of all 16-bit floats where the function is defined, and all near
-/// 1: the nearest float.
+/// The result is the nearest float for every 37th 16-bit float where the function is defined, and
+/// for all of them near 1.
 #[test]
 fn functions_of_halves_are_correctly_rounded() {
     let mut consts = Consts::new().expect("constants");
@@ -67,8 +68,8 @@ fn functions_of_halves_are_correctly_rounded() {
     }
 }
 
-/// A 64-bit float exactly; by way of a normal one, since those are
-/// what `BigFloat::from_f64` reads right.
+/// A 64-bit float as an exact `BigFloat`. A subnormal is scaled to a normal number first, since
+/// `BigFloat::from_f64` only reads normal numbers correctly.
 fn big(x: f64) -> BigFloat {
     let up = BigFloat::from_f64(x * 2f64.powi(600), 64);
     if x.abs() < f64::MIN_POSITIVE { up.mul(&BigFloat::from_f64(2f64.powi(-600), 64), 64, RM) } else { BigFloat::from_f64(x, 64) }
@@ -76,7 +77,7 @@ fn big(x: f64) -> BigFloat {
 
 fn fused(of: Type, args: [f64; 3], bits: [u64; 3], digits: (i64, i64, i64)) -> (Computed, f64) {
     let [a, b, c] = args.map(big);
-    // Wide enough for all digits of any such sum.
+    // Enough bits for any such sum.
     let wide = 4400;
     let exact = a.mul(&b, wide, RM).add(&c, wide, RM);
     (run("Fma", of, &bits), nearest(&exact, digits.0, digits.1, digits.2))

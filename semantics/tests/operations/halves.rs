@@ -1,5 +1,5 @@
-//! 16-bit floats once more: by integers. A finite one is a whole number of 2^-24; the nearest to a
-//! fraction is found by comparing.
+//! A second implementation of 16-bit floats, with integers. A finite 16-bit float is a multiple of
+//! 2^-24. Comparisons find the nearest one to a fraction.
 
 use super::random::Random;
 use super::vectors::named;
@@ -18,16 +18,16 @@ fn signed_units(bits: u64) -> i128 {
     if bits >> 15 == 1 { -units(bits) } else { units(bits) }
 }
 
-/// The float nearest to numerator/denominator units, ties to even; both at least 0, denominator not
-/// 0.
+/// The float nearest to numerator/denominator units, ties to even. The numerator is at least 0, and
+/// the denominator is greater than 0.
 fn nearest(numerator: i128, denominator: i128) -> u64 {
-    // The greatest float that is not above.
+    // `low` becomes the greatest float that is not above the fraction.
     let (mut low, mut high) = (0u64, 0x7c00u64);
     while high - low > 1 {
         let middle = (low + high) / 2;
         if units(middle) * denominator <= numerator { low = middle } else { high = middle }
     }
-    // Beyond the greatest float the next would be 2^16.
+    // The next number above the greatest float would be 2^16.
     let above = if high == 0x7c00 { 1 << 40 } else { units(high) };
     match (2 * numerator).cmp(&((units(low) + above) * denominator)) {
         std::cmp::Ordering::Less => low,
@@ -54,7 +54,7 @@ fn is_finite(bits: u64) -> bool {
     bits & 0x7c00 != 0x7c00
 }
 
-/// All 65,536, through 32 and 64 bits and back.
+/// All 65,536 codes, converted to 32 and 64 bits and back.
 #[test]
 fn every_half_is_its_number() {
     for bits in 0..0x1_0000u64 {
@@ -98,7 +98,7 @@ fn every_half_is_its_number() {
 fn wider_floats_are_rounded_to_the_nearest_half() {
     let mut random = Random(16);
     for n in 0..200_000u64 {
-        // Halfway between neighbours, and one step to either side of that, and any.
+        // Numbers halfway between neighbours or one step to either side, and random numbers.
         let x = match n % 4 {
             0 => f64::from(f32::from_bits(random.next() as u32)),
             3 => (random.next() >> 11) as f64 * 2f64.powi(-(random.below(80) as i32)),
@@ -134,7 +134,7 @@ fn wider_floats_are_rounded_to_the_nearest_half() {
     }
 }
 
-/// Pairs that matter: any, of like magnitude, and subnormals.
+/// Pairs of random floats, of floats with similar magnitudes, and with a subnormal.
 fn pair(random: &mut Random) -> (u64, u64) {
     let a = random.next() & 0xffff;
     let b = match random.below(3) {
@@ -158,7 +158,7 @@ fn arithmetic_on_halves_is_rounded_once() {
             0 => zero,
             sum => with_sign(sum < 0, nearest(sum.abs(), 1)),
         };
-        // A sum of two zeros of like sign keeps it.
+        // The sum of two zeros of the same sign has that sign.
         let zero = |negative_y: bool| if x == 0 && a >> 15 == 1 && negative_y { 0x8000 } else { 0 };
         let mut expected = vec![
             ("FAdd", sum(x, y, zero(b >> 15 == 1))),
@@ -176,7 +176,7 @@ fn arithmetic_on_halves_is_rounded_once() {
         }
         let c = match random.below(2) {
             0 => random.next() & 0xffff,
-            // Near the product, so that digits cancel.
+            // Near the negated product, so that digits cancel.
             _ => with_sign(!negative, nearest(x.abs() * y.abs(), 1 << 24)),
         };
         if is_finite(c) {
@@ -190,12 +190,13 @@ fn arithmetic_on_halves_is_rounded_once() {
     }
 }
 
-/// Every square root: its square and those of the middles around it say whether it is the nearest.
+/// Every square root is the nearest float, by the squares of the middles between it and
+/// its neighbours.
 #[test]
 fn every_square_root_of_a_half_is_the_nearest() {
     for bits in 1..0x7c00u64 {
         let Computed::Value(root) = run("Sqrt", &[(Type::F16, bits)], Type::F16) else { panic!("{bits:#x} has no root") };
-        // In units of 2^-25 a middle is a whole number; its square is in units of 2^-50.
+        // In units of 2^-25, a middle is an integer. Its square is in units of 2^-50.
         let exact = units(bits) << 26;
         let (below, above) = (units(root) + units(root - 1), units(root) + units(root + 1));
         assert!(below * below <= exact && exact <= above * above, "{bits:#x}: {root:#x}");

@@ -1,4 +1,5 @@
-//! Integers once more: on digits and on 128-bit numbers, by the words of the specification.
+//! A second implementation of integer operations, on digits and on 128-bit numbers, after the
+//! wording of the specification.
 
 use super::random::Random;
 use super::vectors::named;
@@ -12,7 +13,7 @@ fn undefined(kind: Unspecified) -> Wanted {
     Err(Computed::Undefined(kind))
 }
 
-/// Digits, the least first.
+/// The binary digits, least significant first.
 fn digits(width: u8, bits: u64) -> Vec<bool> {
     (0..width).map(|i| bits / (1u64 << i) % 2 == 1).collect()
 }
@@ -34,13 +35,13 @@ fn field(width: u8, offset: u64, count: u64) -> Option<(usize, usize)> {
     (offset + count <= width.into()).then_some((offset as usize, count as usize))
 }
 
-/// Quotient rounded toward zero, from magnitudes.
+/// The quotient rounded toward zero, from magnitudes.
 fn quotient(x: i128, y: i128) -> i128 {
     let magnitude = (x.unsigned_abs() / y.unsigned_abs()) as i128;
     if (x < 0) == (y < 0) { magnitude } else { -magnitude }
 }
 
-/// The results as numbers, of which the low bits count.
+/// The results as numbers. Only their low bits count.
 fn wanted(name: &str, width: u8, args: &[u64]) -> Wanted {
     let half = 1i128 << (width - 1);
     let unsigned: Vec<i128> = args.iter().map(|&a| a.into()).collect();
@@ -70,7 +71,7 @@ fn wanted(name: &str, width: u8, args: &[u64]) -> Wanted {
         }
         "IAddCarry" => Ok(vec![u(0) + u(1), i128::from(u(0) + u(1) >= 2 * half)]),
         "ISubBorrow" => Ok(vec![u(0) - u(1), i128::from(u(0) < u(1))]),
-        // By halves, so that no product is beyond 2^127.
+        // By halves, so that no product exceeds 2^127.
         "UMulExtended" => {
             let (low, high) = (u(1) % (1 << (width / 2)), u(1) >> (width / 2));
             let (below, above) = (u(0) * low, u(0) * high);
@@ -152,7 +153,7 @@ fn wanted(name: &str, width: u8, args: &[u64]) -> Wanted {
     }
 }
 
-/// Name, operands of the width, then operands that are offsets and counts.
+/// The names of the operations, by the number of operands and the form of the result.
 const UNARY: &[&str] = &["SNegate", "Not", "BitReverse", "BitCount", "SAbs", "SSign"];
 const UNARY_32: &[&str] = &["FindILsb", "FindSMsb", "FindUMsb"];
 const BINARY: &[&str] = &[
@@ -224,8 +225,7 @@ fn integers_agree_with_wide_ones() {
             if width == 32 {
                 UNARY_32.iter().for_each(|name| check(name, width, &[a], &[same]));
             }
-            // Every pair of bytes with a few of the operations; all of them with every
-            // pair that is random.
+            // For a pair of bytes, only a fourth of the operations. For a random pair, all of them.
             let turn = |i: usize| width != 8 || (n + i).is_multiple_of(4);
             BINARY.iter().enumerate().filter(|(i, _)| turn(*i)).for_each(|(_, name)| check(name, width, &[a, b], &[same]));
             PAIRS.iter().for_each(|name| check(name, width, &[a, b], &[same, same]));

@@ -1,4 +1,4 @@
-//! Integers and floats of all widths to test with.
+//! Random integers and floats of all widths.
 
 #[path = "../common/random.rs"]
 mod common;

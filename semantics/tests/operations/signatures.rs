@@ -1,4 +1,4 @@
-//! What signatures take and, one thing changed, do not take.
+//! Operands that signatures accept, and operands with one change that they do not accept.
 
 use super::vectors::{named, vectors};
 use smallstep_semantics::spirv::operation::{Scalar as Type, Shape, Signature};
@@ -23,7 +23,8 @@ const BOOL: Shape = Shape::vector(Type::Bool, 1);
 const VEC2: Shape = Shape::vector(Type::F32, 2);
 const VEC3: Shape = Shape::vector(Type::F32, 3);
 
-/// Whether it is taken; of structures the second shape of the result is the second member.
+/// Whether the signature accepts these shapes. For a structure, `result` has the shapes of
+/// both members.
 fn fits(name: &str, args: &[Shape], result: &[Shape]) -> bool {
     let signature = named(name).signature;
     match result {

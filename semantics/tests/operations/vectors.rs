@@ -1,4 +1,4 @@
-//! Hand-computed vectors: their text, read and run.
+//! Reads and runs the vectors that were computed by hand.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -9,14 +9,14 @@ use smallstep_semantics::spirv::value::Scalar;
 
 pub const TEXT: &str = include_str!("vectors.txt");
 
-/// What a component must be.
+/// The expected component: its bits, or the kind of its undefined value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expected {
     Bits(u64),
     Undefined(String),
 }
 
-/// One line, for one choice of widths.
+/// A line of the text, for one choice of widths.
 #[derive(Clone, Debug)]
 pub struct Vector {
     pub line: usize,
@@ -34,7 +34,7 @@ pub fn named(name: &str) -> Operation {
     *BY_NAME.get(name).unwrap_or_else(|| panic!("no operation {name}"))
 }
 
-/// The component types that a letter or name stands for, by the round that it is in.
+/// The component type for a letter or name. `round` selects the width.
 fn type_of(name: &str, round: usize) -> Type {
     let width = [8, 16, 32, 64][round % 4];
     match name {
@@ -61,7 +61,7 @@ fn shape_of(text: &str, round: usize) -> Shape {
     Shape::matrix(type_of(name, round), number(rows), number(columns))
 }
 
-/// 16-bit floats by a way of their own: the magnitude whose value is the number.
+/// The bits of a 16-bit float by an independent method: the magnitude that has this value.
 pub fn half_bits(x: f64) -> u64 {
     let sign = u64::from(x.is_sign_negative()) << 15;
     let value = |bits: u64| match bits >> 10 {
@@ -109,7 +109,7 @@ fn component(text: &str, of: Type) -> u64 {
     }
 }
 
-/// The vectors of the text, each letter type in each of its widths.
+/// The vectors of the text. There is one for each width of each letter type.
 pub fn vectors() -> Vec<Vector> {
     let mut all = Vec::new();
     for (number, line) in TEXT.lines().enumerate() {
@@ -166,7 +166,7 @@ pub fn vectors() -> Vec<Vector> {
 }
 
 impl Vector {
-    /// What the calculator makes of it.
+    /// The calculator's result.
     pub fn run(&self, calculator: Calculator) -> Result<Vec<Expected>, String> {
         let scalars: Vec<Vec<Scalar>> =
             self.args.iter().map(|(shape, bits)| bits.iter().map(|&bits| Scalar::exact(shape.scalar, bits)).collect()).collect();
@@ -198,7 +198,7 @@ impl Vector {
     }
 }
 
-/// The widths of the first operand that an operation must have vectors for.
+/// The widths of the first operand for which an operation must have vectors.
 pub fn widths(operation: Operation) -> Vec<u8> {
     use operation::Class;
     let (ints, floats): (&[u8], &[u8]) = (&[8, 16, 32, 64], &[16, 32, 64]);

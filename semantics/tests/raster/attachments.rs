@@ -1,4 +1,4 @@
-//! Blending on devices made up within the precision of a format, and the stencil test by hand.
+//! Blending on simulated devices with the precision of a format, and the stencil test by hand.
 
 use smallstep_semantics::image::{Compare, Numeric};
 use smallstep_semantics::number::Interval;
@@ -6,19 +6,21 @@ use smallstep_semantics::raster::{Blend, Equation, Factor, Operation, Rules, Ste
 
 use crate::random::Random;
 
-/// How a device rounds the result of an operation to so many steps of 1.
+/// Rounds the result of an operation. The second number is the number of steps from 0 to 1 in
+/// the format.
 type Rounding = fn(f64, f64) -> f64;
 
 const ROUNDINGS: [Rounding; 4] = [
-    // With precision to spare.
+    // No rounding.
     |x, _| x,
     |x, _| f64::from(x as f32),
     |x, steps| (x * steps).round() / steps,
-    // What it holds of a number of the format as a float is that number.
+    // Rounds down, except that a number less than 2^-22 below a number of the format becomes
+    // that number.
     |x, steps| (x * steps + steps / f64::from(1 << 22)).floor() / steps,
 ];
 
-/// What a device that rounds so has of component c.
+/// Component c of the result on a device that rounds with `round`.
 fn on_device(blend: &Blend, round: Rounding, steps: f64, [source, destination]: [[f64; 4]; 2], c: usize) -> f64 {
     let Equation { source: of_source, destination: of_destination, operation } = blend.equation(c);
     let round = |x: f64| round(x, steps);
@@ -60,7 +62,7 @@ fn what_devices_blend_is_within_the_bounds_and_so_is_the_definite_value() {
         let blend = Blend { colour: equation(&mut random), alpha: equation(&mut random) };
         let width = [5, 8, 10][random.below(3)];
         let steps = ((1u64 << width) - 1) as f64;
-        // Sources are any floats, attachments hold codes.
+        // A source is any float. An attachment holds codes of the format.
         let source = [0; 4].map(|_| f64::from(f32::from_bits(random.below(0x3f90_0000) as u32)));
         let source = source.map(|x| if random.below(2) == 0 { random.below(5) as f64 / 4.0 } else { x });
         let destination = [0; 4].map(|_| random.below(1 << width) as f64 / steps);
@@ -69,14 +71,14 @@ fn what_devices_blend_is_within_the_bounds_and_so_is_the_definite_value() {
             let format = (Numeric::Unorm, width as u8);
             let allowed = blend.allowed(format, colours.map(|colour| colour.map(Interval::point)), c);
             let definite = blend.definite(&Rules::default(), format, colours, c);
-            // What 32 bits lose of a number of the format no conversion to it sees.
+            // The error of 32-bit floats is too small to matter in a conversion to the format.
             let near = |x: f64| allowed.low - 1e-6 <= x && x <= allowed.high + 1e-6;
             assert!(near(definite), "{blend:?} of {colours:?}, {c}: {definite} is not in {allowed:?}");
             for round in ROUNDINGS {
                 let shown = on_device(&blend, round, steps, colours, c);
                 assert!(near(shown), "{blend:?} of {colours:?}, {c}: {shown} is not in {allowed:?}");
             }
-            // No more than a unit for each operation.
+            // Each operation adds at most one unit of the format.
             assert!(allowed.high - allowed.low <= 8.0 / steps, "{blend:?} of {colours:?}, {c}: {allowed:?}");
             exact += u32::from(allowed.low == allowed.high);
         }
@@ -95,7 +97,7 @@ fn floats_are_blended_within_the_precision_of_their_format() {
         let half = allowed(width, [3.0, 0.0, 0.0, 0.5], [-1.0, 0.0, 0.0, 1.0]);
         assert_eq!((half.low, half.high), (1.0, 1.0));
     }
-    // A third is no float, nor is what is made of it.
+    // A third is no float, and neither is the result.
     let third = f64::from(1.0f32 / 3.0);
     let [half, float] = [16, 32].map(|width| allowed(width, [third, 0.0, 0.0, third], [1.0, 0.0, 0.0, 1.0]));
     let exact = third * third + (1.0 - third);
@@ -118,7 +120,7 @@ const FACE: StencilFace = StencilFace {
 fn stencils_by_hand() {
     let rules = Rules::default();
     let sure = |passed: bool| TestResult { passed, certain: true };
-    // 5 < 7 passes, 5 < 4 does not; the high bits are written.
+    // 5 < 7 passes and 5 < 4 does not. Only the high bits are written.
     for (value, passes, depth, after) in
         [(0x17, true, true, 0x37), (0x17, true, false, 0xe7), (0x14, false, true, 0x04), (0x14, false, false, 0x04)]
     {
@@ -134,17 +136,18 @@ fn what_a_device_may_hold_is_every_value_that_it_may_come_to() {
     let rules = Rules::default();
     let possible = |buffer: &StencilBuffer| buffer.possible(0).collect::<Vec<_>>();
     let mut buffer = StencilBuffer::holding(1, vec![0x17]).expect("a row");
-    // A fragment that another device has, whose depth passes or does not.
+    // A fragment that only some devices have, and whose depth test may pass or fail.
     buffer.update(&rules, [0, 0], &[FACE], TestResult { passed: false, certain: false }, (false, false));
     assert_eq!((buffer.values(), possible(&buffer)), (&[0x17][..], vec![0x17, 0x37, 0xe7]));
-    // All of these pass by their low bits; then only one of two faces does.
+    // All possible values pass the test by their low bits. Then only one of the two faces lets
+    // them pass.
     assert_eq!(buffer.test(&rules, [0, 0], &[FACE]), TestResult { passed: true, certain: true });
     let never = StencilFace { compare: Compare::Never, ..FACE };
     assert_eq!(buffer.test(&rules, [0, 0], &[FACE, never]), TestResult { passed: true, certain: false });
     let sure = TestResult { passed: true, certain: true };
     buffer.update(&rules, [0, 0], &[FACE, never], sure, (true, true));
     assert_eq!((buffer.values(), possible(&buffer)), (&[0x37][..], vec![0x07, 0x37]));
-    // Where they meet again one value is left.
+    // An operation that gives all possible values the same result leaves one value.
     buffer.update(&rules, [0, 0], &[StencilFace { write_mask: 0xff, ..never }], sure, (true, true));
     assert_eq!((buffer.values(), possible(&buffer)), (&[0][..], vec![]));
 }

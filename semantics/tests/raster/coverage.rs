@@ -1,4 +1,4 @@
-//! Which pixels a triangle covers.
+//! The pixels that a triangle covers.
 
 use smallstep_semantics::raster::{
     Area, Cull, Doubt, FrontFace, Interpolation, Lane, Rules, Setup, State, StateError, Topology, Triangle, Viewport,
@@ -18,11 +18,12 @@ fn corner(columns: u32, rows: u32) -> State {
 
 #[test]
 fn centres_on_top_and_left_edges_are_covered() {
-    // Edges through centres: the vertical one at x = 0.5 and the horizontal one at y = 0.5 are left
-    // and top; the diagonal is right.
+    // The edges pass through centres. The vertical edge at x = 0.5 is a left edge and the
+    // horizontal edge at y = 0.5 is a top edge. The diagonal is a right edge.
     let found = picture(&Rules::default(), &corner(5, 5), flat([[0.5, 0.5], [3.5, 0.5], [0.5, 3.5]]));
     assert_eq!(found, ["TTTt.", "T#t..", "Tt...", "t....", "....."]);
-    // The same square's other half: its diagonal is left, its right and bottom edges are not.
+    // The other half of the square. Its diagonal is a left edge. Its right and bottom edges are
+    // neither left nor top.
     let found = picture(&Rules::default(), &corner(5, 5), flat([[3.5, 0.5], [3.5, 3.5], [0.5, 3.5]]));
     assert_eq!(found, ["...t.", "..Tt.", ".T#t.", "tttt.", "....."]);
 }
@@ -32,13 +33,12 @@ fn either_winding_covers_the_same() {
     let [a, b, c] = [[1.25, 0.75], [6.5, 2.75], [3.0, 7.0]];
     let found = picture(&Rules::default(), &corner(8, 8), flat([a, b, c]));
     assert_eq!(found, picture(&Rules::default(), &corner(8, 8), flat([c, b, a])));
-    // By hand: row y's centres are at y + 0.5.
-    // Rows' centres are at y + 0.5; by hand from the edges' equations.
+    // By hand from the equations of the edges. The centres of row y are at y + 0.5.
     assert_eq!(found, by_hand([a, b, c]));
 }
 
-/// Each centre by the edges' equations in fractions of a quarter, all of them
-/// away from the centres.
+/// The covered pixels by the equations of the edges, in quarters of a pixel. No edge passes through
+/// a centre.
 fn by_hand(at: [[f32; 2]; 3]) -> Vec<String> {
     let [a, b, c] = at.map(|p| p.map(|x| (x * 4.0) as i64));
     let side = |p: [i64; 2], q: [i64; 2], x: i64, y: i64| (q[0] - p[0]) * (4 * y + 2 - p[1]) - (q[1] - p[1]) * (4 * x + 2 - p[0]);
@@ -63,12 +63,12 @@ fn a_square_of_two_triangles_covers_each_pixel_once() {
     }
 }
 
-/// Whether random fans around a pixel's centre, and random meshes, some with perspective, cover
-/// each pixel of what they tile once.
+/// Whether random fans around a pixel's centre cover each pixel of their area once. The same for
+/// random meshes, some of them with perspective.
 pub fn tiles(rules: &Rules, cases: u64) -> Result<(), String> {
     let mut random = Random(5);
     for case in 0..cases {
-        // A fan around a centre, its rim through centres and corners around it.
+        // A fan around a centre. Its rim passes through other centres and through corners.
         let centre = [random.between(5, 10) as f32 + 0.5, random.between(5, 10) as f32 + 0.5];
         let turn = [[4.0, 0.0], [3.0, 3.5], [0.0, 4.0], [-3.5, 3.0], [-4.0, 0.0], [-3.0, -3.5], [0.0, -4.0], [3.5, -3.0]];
         let at = |[x, y]: [f32; 2]| vertex(centre[0] + x, centre[1] + y, 0.5, 1.0);
@@ -85,7 +85,7 @@ pub fn tiles(rules: &Rules, cases: u64) -> Result<(), String> {
                 return Err(format!("case {case}: a fan around {centre:?} covers pixel {x}, {y} {count} times"));
             }
         }
-        // A lattice over the framebuffer with inner vertices moved, any w.
+        // A lattice over the framebuffer, with shifted inner vertices and various w.
         let n = random.between(2, 6) as usize;
         let cell = 16.0 / n as f32;
         let mut lattice = Vec::new();
@@ -125,7 +125,7 @@ fn strips_keep_their_direction_and_the_provoking_vertex_is_first() {
     assert!(all(Topology::Strip, 2).is_empty() && all(Topology::Fan, 0).is_empty());
 }
 
-/// Facing and culling, by hand.
+/// Compares facing and culling with results by hand.
 pub fn faces(rules: &Rules) -> Result<(), String> {
     // Clockwise as seen on the screen: the specification's area is negative.
     let clockwise = flat([[2.0, 2.0], [9.0, 2.0], [2.0, 9.0]]);
@@ -145,7 +145,7 @@ pub fn faces(rules: &Rules) -> Result<(), String> {
                 return Err(format!("{front:?}, culling {cull:?}: seen is {}", !seen));
             }
         }
-        // Upside down it faces the other way.
+        // A triangle that is turned upside down faces the other way.
         let viewport = Viewport { y: 16.0, height: -16.0, ..Viewport::of_size(16, 16) };
         if set_up(rules, &State { front, viewport, ..state() }, positions).map(|t| t.front) != Some(!expected) {
             return Err(format!("{front:?}: upside down it faces the same way"));
@@ -169,7 +169,7 @@ fn a_viewport_moves_scales_and_limits() {
     for (n, count) in found.iter().enumerate() {
         assert_eq!(*count == 1, (4..12).contains(&(n % 16)) && (2..6).contains(&(n / 16)), "pixel {n}");
     }
-    // A negative height: what was at the top is at the bottom.
+    // A negative height turns the picture upside down.
     let upper = [[-1.0, -1.0, 0.5, 1.0], [1.0, -1.0, 0.5, 1.0], [-1.0, 0.5, 0.5, 1.0]];
     let upright = picture(&Rules::default(), &state(), upper);
     let viewport = Viewport { y: 16.0, height: -16.0, ..Viewport::of_size(16, 16) };
@@ -181,11 +181,12 @@ fn a_viewport_moves_scales_and_limits() {
 
 #[test]
 fn pixels_within_sub_pixel_precision_of_an_edge_are_in_doubt() {
-    // An edge a thousandth of a pixel to the right of a column of centres, off the grid: to nearest
-    // it is on the centres, and a left edge.
+    // A left edge, a thousandth of a pixel to the right of a column of centres, and off the grid.
+    // Snapped to nearest, it lies on the centres.
     let triangle = flat([[2.501, 0.0], [12.0, 0.0], [2.501, 16.0]]);
     assert_eq!(picture(&Rules::default(), &corner(6, 2), triangle), ["..S###", "..S###"]);
-    // On the grid there is no doubt: one sub-pixel to the right, one to the left.
+    // An edge on the grid leaves no doubt: one sub-pixel to the right of the centres, and one to
+    // the left.
     let step = 1.0 / 256.0;
     assert_eq!(picture(&Rules::default(), &corner(6, 1), flat([[2.5 + step, 0.0], [12.0, 0.0], [2.5 + step, 16.0]])), ["...###"]);
     assert_eq!(picture(&Rules::default(), &corner(6, 1), flat([[2.5 - step, 0.0], [12.0, 0.0], [2.5 - step, 16.0]])), ["..####"]);
@@ -211,9 +212,9 @@ fn centres_on_the_viewports_edge_are_in_doubt() {
     assert_eq!(picture(&Rules::default(), &State { viewport, ..corner(8, 1) }, covering), [".S###s.."]);
 }
 
-/// Triangles that cross the planes of clip space against the projective screen in integers: a pixel
-/// is covered where e_i ≥ 0, w > 0 and the depth is in range, and what is on the
-/// boundary is in doubt.
+/// Compares triangles that cross the planes of clip space with a projective screen in integers. A
+/// pixel is covered where e_i ≥ 0, w > 0 and the depth is in range. Pixels on the boundary are
+/// not compared.
 pub fn clipped(rules: &Rules, cases: u64) -> Result<(), String> {
     let mut random = Random(6);
     let (mut sure, mut behind) = (0u64, 0u64);
@@ -267,8 +268,8 @@ pub fn clipped(rules: &Rules, cases: u64) -> Result<(), String> {
     }
 }
 
-/// Whether a fragment is given what the e_i and the vertices' z and w say: attributes 5, -3 and 2,
-/// the depth and 1/w.
+/// Compares the inputs of a fragment with fractions from the e_i and from the vertices' z and w.
+/// The inputs are the attributes 5, -3 and 2, the depth and 1/w.
 fn given(triangle: &Triangle, [x, y]: [i64; 2], e: [f64; 3], zw: [[f64; 2]; 3], depth_clamp: bool) -> Result<(), String> {
     let fragment = triangle.fragment(x, y);
     let values = [5.0, -3.0, 2.0];
@@ -284,8 +285,8 @@ fn given(triangle: &Triangle, [x, y]: [i64; 2], e: [f64; 3], zw: [[f64; 2]; 3], 
         ("1/w", fragment.coordinate[3], sum / w),
         ("depth", fragment.coordinate[2], depth),
     ] {
-        // Snapping moves what was not clipped, so the set holds the fraction and the
-        // value is near it.
+        // Snapping moves vertices that were not clipped. So the interval contains the fraction, and
+        // the value is only near it.
         let width = found.allowed.high - found.allowed.low;
         let slack = 2e-6 * expected.abs().max(1.0);
         let held = found.allowed.low - slack <= expected && expected <= found.allowed.high + slack;
@@ -296,7 +297,8 @@ fn given(triangle: &Triangle, [x, y]: [i64; 2], e: [f64; 3], zw: [[f64; 2]; 3], 
     Ok(())
 }
 
-/// 0 / 0 is no place, and such a vertex is not clipped away: devices draw pixels of it or not.
+/// A vertex at 0 / 0 has no place on the screen, and clipping does not remove it. So a device may
+/// draw pixels of its triangle or none.
 #[test]
 fn nothing_is_known_of_vertices_within_the_view_volume_with_w_of_0() {
     for depth_clamp in [false, true] {
@@ -318,12 +320,12 @@ fn nothing_is_known_of_vertices_within_the_view_volume_with_w_of_0() {
                 Setup::point(&Rules::default(), &state, vertex, 1.0),
             ];
             for (n, setup) in of.into_iter().enumerate() {
-                // Of a line behind the eye nothing is known either.
+                // A line with an end behind the eye is unknown too.
                 let is_unknown = is_within || n == 3 && vertex[3] <= 0.0;
                 assert_eq!(matches!(setup, Ok(Setup::Unknown)), is_unknown, "{vertex:?}, {n}, depth clamp {depth_clamp}");
             }
         }
-        // Beyond a side of the view volume nothing is left of it.
+        // A triangle beyond a side of the view volume is clipped away.
         let gone = Setup::new(&Rules::default(), &state, [[0.5, 0.0, 0.0, 0.0]; 3]);
         assert!(matches!(gone, Ok(Setup::Nothing)), "{gone:?}");
     }
@@ -336,8 +338,8 @@ fn triangles_behind_the_eye_and_beyond_the_depth_range_are_clipped() {
 
 #[test]
 fn a_plane_to_the_horizon_has_no_holes() {
-    // The ground, from behind the eye to far away, in strips: each pixel as often as the whole,
-    // which is twice the same pair of triangles.
+    // The ground, from behind the eye to far away, as a lattice of triangles. Each pixel is covered
+    // as often as by the two triangles that are the whole ground.
     let ground = |x: f32, z: f32| [x, 1.0, z - 0.25, z];
     let mut random = Random(7);
     for _ in 0..50 {

@@ -1,13 +1,13 @@
-//! Devices made up within the precision: their vertices are snapped in another way, their
-//! arithmetic has 32 bits, or they cut triangles at the view volume. Where the interpreter has no
-//! doubt they cover the same pixels, and what they interpolate is allowed.
+//! Simulated devices within the precision. They snap vertices in another way, compute in 32 bits,
+//! or cut triangles at the view volume. Where the interpreter has no doubt, they cover the same
+//! pixels. The values that they interpolate are allowed.
 
 use smallstep_semantics::raster::{Doubt, Interpolation, Lane, Rules, State};
 
 use crate::random::Random;
 use crate::set_up;
 
-/// How a device snaps.
+/// The rounding of a device's vertices to the sub-pixel grid.
 #[derive(Clone, Copy, Debug)]
 enum Snap {
     Down,
@@ -31,7 +31,8 @@ fn devices_agree_where_there_is_no_doubt() {
     for case in 0..3_000 {
         let state = State::of_size(32, 32);
         let mut float = |low: i64, high: i64| random.between(low << 20, high << 20) as f32 / (1 << 20) as f32;
-        // Inside of the view volume in depth, up to far outside in x and y, w from 1 to 4.
+        // In depth, vertices are inside the view volume. In x and y, they may be far outside. w is
+        // from 1 to 4.
         let reach = if case % 3 == 0 { 6 } else { 1 };
         let positions = [0; 3].map(|_| {
             let w = float(1, 4);
@@ -84,7 +85,7 @@ fn devices_agree_where_there_is_no_doubt() {
     );
 }
 
-/// What is left of a polygon within |x| ≤ w and |y| ≤ w, in 32-bit floats.
+/// Clips a triangle to |x| ≤ w and |y| ≤ w, in 32-bit floats.
 fn within_view_volume(triangle: [[f32; 4]; 3]) -> Vec<[f32; 4]> {
     let mut polygon = triangle.to_vec();
     for (axis, sign) in [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0f32)] {
@@ -105,7 +106,8 @@ fn within_view_volume(triangle: [[f32; 4]; 3]) -> Vec<[f32; 4]> {
     polygon
 }
 
-/// A triangle that covers the screen is cut to corners of the viewport, which are on the grid.
+/// A triangle that covers the screen is cut to the corners of the viewport. These are on the grid,
+/// so no pixel is in doubt.
 #[test]
 fn a_triangle_over_the_screen_is_as_certain_as_a_square() {
     let triangle = set_up(&Rules::default(), &State::of_size(8, 8), [[-1.0, -1.0, 0.5, 1.0], [3.0, -1.0, 0.5, 1.0], [-1.0, 3.0, 0.5, 1.0]]);
@@ -117,15 +119,15 @@ fn a_triangle_over_the_screen_is_as_certain_as_a_square() {
     assert!(allowed.high - allowed.low < 1e-4, "{allowed:?}");
 }
 
-/// A device without a guard band, whose vertices are on the grid from the start: only what it cuts
-/// moves. It was seen to differ from one that cuts nothing, and must be allowed to.
+/// A device without a guard band, whose vertices are on the grid. So only its cuts move edges. Such
+/// a device was seen to differ from a device that cuts nothing, and the difference must be allowed.
 #[test]
 fn devices_may_cut_triangles_at_the_view_volume() {
     let mut random = Random(11);
     let (mut moved, mut certain) = (0, 0);
     for _ in 0..4_000 {
         let state = State::of_size(8, 8);
-        // Within four times the view volume; sixteen sub-pixels apart.
+        // Vertices within four times the view volume, on a grid of sixteen sub-pixels.
         let positions = [0; 3].map(|_| [random.between(-256, 256) as f32 / 64.0, random.between(-256, 256) as f32 / 64.0, 0.5, 1.0]);
         let screen = |[x, y, _, w]: [f32; 4]| [x, y].map(|c| snapped((c / w) * 4.0 + 4.0, Snap::Nearest));
         let polygon: Vec<[i64; 2]> = within_view_volume(positions).into_iter().map(screen).collect();

@@ -1,4 +1,4 @@
-//! What fragments are given, against exact fractions; the depth test.
+//! The inputs of fragments against exact fractions, and the depth test.
 
 use smallstep_semantics::image::{Compare, Format};
 use smallstep_semantics::number::{Inexact, Interval};
@@ -7,8 +7,8 @@ use smallstep_semantics::raster::{DepthBuffer, Interpolation, Rules, State, Test
 use crate::random::Random;
 use crate::{flat, set_up, vertex};
 
-/// Random triangles on the grid, with w of small integers: barycentric coordinates, attributes,
-/// depth and 1/w against fractions.
+/// Compares barycentric coordinates, attributes, depth and 1/w with exact fractions. The triangles
+/// are random, on the grid, with small integers as w.
 pub fn interpolated(rules: &Rules, cases: u64) -> Result<(), String> {
     let mut random = Random(9);
     let mut fragments = 0;
@@ -46,8 +46,8 @@ pub fn interpolated(rules: &Rules, cases: u64) -> Result<(), String> {
             }
             let fragment = triangle.fragment(x, y);
             let values = f.map(|f| f as f32);
-            // An extrapolated value may be large: the error that 32 bits leave is relative to what
-            // is summed.
+            // An extrapolated value may be large. The error of 32 bits is relative to the terms of
+            // the sum.
             let terms = (0..3).map(|i| (over_w[i] * f[i]).abs() as f64).sum::<f64>() / sum.abs();
             let linear_terms = (0..3).map(|i| (lambda[i] * f[i]).abs() as f64).sum::<f64>() / (area as f64).abs();
             for how in [Interpolation::Perspective, Interpolation::Linear, Interpolation::Flat] {
@@ -111,17 +111,17 @@ fn a_constant_stays_one_and_sets_are_narrow() {
     let fragment = triangle.fragment(5, 5);
     let constant = fragment.interpolate([7.0; 3], Interpolation::Perspective);
     assert!(constant.allowed.contains(7.0) && constant.allowed.high - constant.allowed.low < 3e-5, "{constant:?}");
-    // A slope of about 1/15 a pixel, vertices to 1/256 of a pixel in either direction.
+    // The slope is about 1/15 per pixel. Vertices may move by 1/256 of a pixel in either direction.
     let sloped = fragment.interpolate([0.0, 1.0, 0.0], Interpolation::Perspective);
     let width = sloped.allowed.high - sloped.allowed.low;
     assert!(sloped.allowed.contains(sloped.value) && width > 2.0 / 256.0 / 16.0 && width < 4.0 / 256.0 / 10.0, "{sloped:?}");
-    // Helper invocations are given what lies beyond the triangle.
+    // A helper invocation has the value extrapolated beyond the triangle.
     let helper = triangle.fragment(15, 15).interpolate([0.0, 1.0, 0.0], Interpolation::Linear);
     assert!(helper.allowed.contains(helper.value) && helper.value > 0.5);
 }
 
-/// llvmpipe gives 0.75000113 here: in a narrow triangle whose corners have other w, the quotient of
-/// two planes may lead out of what its vertices have.
+/// llvmpipe shows 0.75000113 here. In a narrow triangle whose vertices have different w, the
+/// quotient of two planes may leave the range of the vertices' values.
 #[test]
 fn a_constant_with_perspective_loses_what_two_planes_do() {
     let at = |x: f32, number: f32, y: f32, w: f32| [x * 0.59375 - number * 0.171875, -(y * 0.59375 + 0.0703125), 0.0, 0.5 + w];
@@ -145,7 +145,7 @@ fn depths_are_tested_as_sets() {
     assert_eq!(buffer.test([0, 0], between, Compare::Less, true, true), TestResult { passed: false, certain: false });
     assert_eq!(buffer.depth(0, 0).expect("a pixel").0.value, 0.5);
     assert_eq!(buffer.test([0, 0], Inexact::exact(0.6), Compare::Less, true, true), TestResult { passed: false, certain: true });
-    // A fragment that a device may not have leaves either depth.
+    // After a fragment that some devices may lack, the buffer may hold either depth.
     assert_eq!(buffer.test([1, 0], Inexact::exact(0.25), Compare::Less, true, false), sure);
     let after = buffer.depth(1, 0).expect("a pixel").0;
     assert!(after.value == 0.25 && after.allowed.contains(1.0) && after.allowed.contains(0.25));

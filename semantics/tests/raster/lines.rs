@@ -1,11 +1,12 @@
-//! Lines against devices made up: one of each rule by which Vulkan lets them be drawn, with ends
-//! snapped in several ways.
+//! Lines against simulated devices: one for each rule by which Vulkan allows lines to be drawn,
+//! with ends snapped in several ways.
 
 use smallstep_semantics::raster::{Doubt, Lane, Rules, Setup, State};
 
 use crate::random::Random;
 
-/// What a device covers by the rectangle around a segment; nothing is said of what is on its edge.
+/// Whether a device that draws the rectangle around a segment covers a point. `None` for a point on
+/// the edge.
 fn rectangle([a, b]: [[f64; 2]; 2], p: [f64; 2]) -> Option<bool> {
     let (d, to) = ([b[0] - a[0], b[1] - a[1]], [p[0] - a[0], p[1] - a[1]]);
     let length = d[0].hypot(d[1]);
@@ -14,7 +15,7 @@ fn rectangle([a, b]: [[f64; 2]; 2], p: [f64; 2]) -> Option<bool> {
     inside(&[along, length - along, 0.5 - beside.abs()])
 }
 
-/// The same by the parallelogram.
+/// The same for a device that draws a parallelogram.
 fn parallelogram([a, b]: [[f64; 2]; 2], p: [f64; 2]) -> Option<bool> {
     let major = usize::from((b[1] - a[1]).abs() > (b[0] - a[0]).abs());
     let minor = 1 - major;
@@ -23,14 +24,14 @@ fn parallelogram([a, b]: [[f64; 2]; 2], p: [f64; 2]) -> Option<bool> {
     inside(&[t, 1.0 - t, 0.5 - beside.abs()])
 }
 
-/// The same by diamonds: a fine walk along the segment.
+/// The same for a device that uses diamonds, by a walk in fine steps along the segment.
 fn diamonds([a, b]: [[f64; 2]; 2], p: [f64; 2]) -> Option<bool> {
     if (0..2).any(|c| p[c] < a[c].min(b[c]) - 1.0 || p[c] > a[c].max(b[c]) + 1.0) {
         return Some(false);
     }
     let distance = |t: f64| (0..2).map(|c| (a[c] + t * (b[c] - a[c]) - p[c]).abs()).sum::<f64>();
     let least = (0..=2048).map(|n| distance(f64::from(n) / 2048.0)).fold(f64::INFINITY, f64::min);
-    // The walk misses the least by no more than its step.
+    // The least distance of the walk exceeds the true one by less than a step.
     let unsure = |distance: f64| (distance - 0.5).abs() < 0.02;
     match (least, distance(1.0)) {
         (least, end) if unsure(least) || unsure(end) => None,
@@ -43,7 +44,8 @@ fn inside(distances: &[f64]) -> Option<bool> {
     (!on_edge).then(|| distances.iter().all(|d| *d > 0.0))
 }
 
-/// Whether what is certain is what every device shows, and enough of it is.
+/// Whether all devices show the pixels of which the interpreter is certain, and whether it is
+/// certain of enough of them.
 pub fn lines(rules: &Rules, cases: u64) -> Result<(), String> {
     let mut random = Random(11);
     let (state, mut covered, mut doubtful) = (State::of_size(16, 16), 0u64, 0u64);

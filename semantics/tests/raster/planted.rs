@@ -1,5 +1,5 @@
-//! Bugs in the table of functions, each caught by a test of coverage,
-//! clipping, facing or interpolation.
+//! Bugs in the table of rasterisation functions. A test of coverage, clipping, facing or
+//! interpolation catches each.
 
 use smallstep_semantics::number::Interval;
 use smallstep_semantics::raster::{FrontFace, Rules, Topology};

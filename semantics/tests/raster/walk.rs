@@ -1,16 +1,17 @@
-//! The quads of a triangle and what those inside of it are given, against each pixel by itself.
+//! The quads of a triangle and the inputs of its inner quads, compared with each quad and
+//! pixel alone.
 
 use smallstep_semantics::raster::{Area, Interpolation, Quad, Rules, Setup, State, Triangle, Viewport};
 
 use crate::random::Random;
 
-/// Triangles large and small, whole and cut, by several viewports and rules; each with a state.
+/// Visible triangles, large and small, whole and cut, with several viewports, areas and rules.
 fn triangles(count: usize) -> impl Iterator<Item = Triangle> {
     let mut random = Random(31);
     let rules = [
         Rules::default(),
         Rules { centre: |pixel, one| pixel * one, ..Rules::default() },
-        // Centres in no line.
+        // The centres are not in a line.
         Rules { centre: |pixel, one| pixel * one + if pixel == 5 { one - 1 } else { one / 2 }, ..Rules::default() },
     ];
     let one = move |n: usize| {

@@ -1,6 +1,6 @@
-//! Triangles whose vertices are known within bounds, by brute force: vertices anywhere in their
-//! bounds, the corners among them, make triangles that are rasterised each by itself. Whatever is
-//! said of one of those on any device, the bounds say too.
+//! Triangles whose vertices are known within bounds, by brute force. Vertices anywhere within the
+//! bounds, their corners included, make single triangles, which are rasterised alone. Every result
+//! of a single triangle on any device must also be a result for the bounds.
 
 use smallstep_semantics::number::{Inexact, Interval};
 use smallstep_semantics::raster::{Cull, Doubt, FrontFace, Interpolation, Lane, Rules, Setup, State, Triangle, Viewport};
@@ -10,26 +10,26 @@ use crate::random::Random;
 /// The side of the framebuffer in pixels.
 const SIDE: u32 = 8;
 
-/// A triangle whose vertices have these bounds in clip space, and what it is drawn under.
+/// The bounds of a triangle's vertices in clip space, and the state for drawing it.
 #[derive(Debug)]
 struct Case {
     state: State,
     bounds: [[Interval; 4]; 3],
 }
 
-/// How much was found, so that nothing passes because nothing was asked.
+/// Counts of what was compared, so that the test cannot pass without comparing enough.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// Triangles of which nothing is known, of which nothing is left, and others.
+    /// Triangles whose setup is unknown, nothing, and visible.
     setups: [u64; 3],
-    /// Pixels that are covered, and that are not, for certain; and that are in doubt.
+    /// Pixels that are certainly covered, certainly not covered, and in doubt.
     lanes: [u64; 3],
-    /// Triangles that face one way for certain, and that may face either way.
+    /// Triangles that certainly face one way, and triangles that may face either way.
     faces: [u64; 2],
-    /// Triangles of which some are cut by the near or the far plane, and others are not; those with
-    /// a pixel that is covered for certain.
+    /// Bounds within which the near or far plane cuts some triangles and not others. The second
+    /// counts the bounds with a pixel that is certainly covered.
     cut: [u64; 2],
-    /// What was interpolated, and how much of that has bounds.
+    /// Interpolated values, and the values among them that have finite bounds.
     values: [u64; 2],
 }
 
@@ -47,7 +47,7 @@ fn case(random: &mut Random, number: u64) -> Case {
         let height = random.one_of(&[-8.0, 6.0]);
         state.viewport = Viewport { y: if height < 0.0 { 8.0 } else { 1.0 }, height, min_depth: 0.25, ..state.viewport };
     }
-    // How large triangles are, in halves of the screen, and how far the bounds are apart.
+    // The size of triangles, in halves of the screen, and the width of the bounds.
     let size = random.one_of(&[0.03, 0.3, 1.0, 1.0, 2.5, 40.0]);
     let width = random.one_of(&[1e-7, 1e-7, 1e-5, 1e-3, 1e-2, 0.1]);
     let deep = random.one_of(&[0.0, 0.0, 0.0, 0.7]);
@@ -73,7 +73,8 @@ fn case(random: &mut Random, number: u64) -> Case {
     Case { state, bounds }
 }
 
-/// A triangle with its vertices within the bounds.
+/// A single triangle with vertices within the bounds. Number 0 has the low ends, 1 the high ends, 2
+/// the middles, 3 to 5 random ends, and the others random vertices.
 fn one(random: &mut Random, case: &Case, number: usize) -> [[f32; 4]; 3] {
     case.bounds.map(|vertex| {
         vertex.map(|Interval { low, high, .. }| {
@@ -100,12 +101,12 @@ fn visible(setup: &Setup) -> Option<&Triangle> {
 
 fn holds(all: Inexact, one: Inexact) -> bool {
     let (a, b) = (all.allowed, one.allowed);
-    // One without area has no definite value.
+    // A triangle without area has no definite value, and its interval is empty.
     let ends = b.low > b.high || a.low <= b.low && b.high <= a.high;
     ends && (a.nan || !b.nan) && (a.contains(one.value) || one.value.is_nan())
 }
 
-/// Whether what is said of all triangles within bounds is so of many of them, over so many bounds.
+/// Whether the results for bounds hold for single triangles within the bounds, over many bounds.
 pub fn contained(rules: &Rules, cases: u64) -> Result<Found, String> {
     let (mut random, mut found) = (Random(21), Found::default());
     let exact = Rules::default();
@@ -154,7 +155,8 @@ pub fn contained(rules: &Rules, cases: u64) -> Result<Found, String> {
                 if is_seen && all.front_certain && (!alone.front_certain || alone.front != all.front) {
                     return what(&format!("front is {} ({}), and {} for all", alone.front, alone.front_certain, all.front));
                 }
-                // Helpers beside it too; one in three, for the sake of time.
+                // Compares only some pixels, to save time. Pixels beside the triangle are compared
+                // too, as helpers have values there.
                 let looks = if is_seen { 3 } else { 21 };
                 if (x + 8 * y + sample as i64) % looks != 0 {
                     continue;
@@ -209,7 +211,7 @@ fn bounds_without_width_are_a_triangle() {
         (0..8).flat_map(|y| (0..8).map(move |x| (x, y))).map(|(x, y)| triangle.lane(x, y)).collect::<Vec<_>>()
     });
     assert_eq!(lanes[0], lanes[1]);
-    // Its vertices are on the grid, so that centres on its edges are a tie and nothing else.
+    // The vertices are on the grid, so a centre on an edge is a tie and no other doubt.
     assert!(lanes[0].iter().all(|lane| lane.doubt != Doubt::SubPixel) && lanes[0].iter().any(|lane| lane.doubt == Doubt::Tie));
 }
 

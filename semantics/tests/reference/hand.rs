@@ -7,7 +7,7 @@ use std::f64::consts::{E, FRAC_PI_2, FRAC_PI_4, LN_2, LOG2_10, PI, SQRT_2};
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
 
-/// Both enclosures; the fast one has to hold the tight one.
+/// The tight enclosure. The fast enclosure must contain it.
 fn tight(name: &str, args: &[f64]) -> Exact {
     let (fast, tight) = (enclose(named(name), args).expect("a function"), enclose_tightly(named(name), args).expect("a function"));
     match (fast, tight) {
@@ -20,13 +20,14 @@ fn tight(name: &str, args: &[f64]) -> Exact {
 fn assert_within(name: &str, args: &[f64], low: f64, high: f64) {
     let found = tight(name, args);
     let Exact::Within(found) = found else { panic!("{name} {args:?} is undefined") };
-    // The sign of zero included.
+    // This compares the sign of zero too.
     assert_eq!((found.low.to_bits(), found.high.to_bits()), (low.to_bits(), high.to_bits()), "{name} {args:?}: {found:?}");
 }
 
 #[test]
 fn known_constants_are_on_the_right_side_of_the_nearest_float() {
-    // π = 3.14159265358979323846, its float …9311600; a half and a quarter of it by exact division.
+    // π = 3.14159265358979323846, and its float is …9311600. A half and a quarter of it are
+    // exact divisions.
     assert_within("Acos", &[-1.0], PI, PI.next_up());
     assert_within("Asin", &[1.0], FRAC_PI_2, FRAC_PI_2.next_up());
     assert_within("Atan", &[-1.0], -FRAC_PI_4.next_up(), -FRAC_PI_4);
@@ -44,7 +45,7 @@ fn known_constants_are_on_the_right_side_of_the_nearest_float() {
     assert_within("Pow", &[2.0, 0.5], SQRT_2.next_down(), SQRT_2);
 }
 
-/// Twenty digits, of which the nearest float is one end.
+/// Values known to twenty digits. Their nearest float is one end of the enclosure.
 #[test]
 fn known_digits_are_an_end() {
     #[rustfmt::skip]
@@ -146,15 +147,15 @@ fn outside_of_the_domain_there_is_nothing() {
     }
 }
 
-/// To nearest, toward zero, down and up.
+/// The results to nearest, toward zero, down and up.
 #[test]
 fn roundings_in_each_direction() {
     let least = f32::from_bits(1);
     let one = 1f32.next_up();
     #[rustfmt::skip]
     let cases: &[(&str, &[f32], [f32; 4])] = &[
-        // 4097² = 2^24 + 2^13 + 1 is a tie that goes down to a multiple of 4, as all of odd squares
-        // do; 4097·4099 = 16793603 is one that goes up.
+        // 4097² = 2^24 + 2^13 + 1 is a tie that is rounded down to a multiple of 4, like all odd
+        // squares. 4097·4099 = 16793603 is a tie that is rounded up.
         ("FMul", &[4097.0, 4097.0], [16_785_408.0, 16_785_408.0, 16_785_408.0, 16_785_410.0]),
         ("Pow", &[4097.0, 2.0], [16_785_408.0, 16_785_408.0, 16_785_408.0, 16_785_410.0]),
         ("FMul", &[4097.0, 4099.0], [16_793_604.0, 16_793_602.0, 16_793_602.0, 16_793_604.0]),

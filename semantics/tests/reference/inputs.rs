@@ -1,4 +1,4 @@
-//! Operands: the corners, and random ones of several kinds.
+//! Operands: the corners, and random operands of several kinds.
 
 use smallstep_semantics::number::Instruction;
 use smallstep_semantics::number::reference::FUNCTIONS;
@@ -7,13 +7,13 @@ use smallstep_semantics::number::reference::FUNCTIONS;
 mod random;
 pub use random::Random;
 
-/// The function's instruction.
+/// The instruction of the function with that name.
 pub fn named(name: &str) -> Instruction {
     FUNCTIONS.iter().find(|function| function.1 == name).unwrap_or_else(|| panic!("no function {name}")).0
 }
 
 impl Random {
-    /// Any bits but NaN's and infinity's; a magnitude within 2^±16; a short number; within [-1, 1];
+    /// Any finite bits, a magnitude within 2^±16, a short number, a number in [-1, 1], or a number
     /// close to 1.
     fn operand(&mut self) -> f32 {
         let bits = (self.next() >> 32) as u32;
@@ -27,8 +27,8 @@ impl Random {
         if x.is_finite() { x } else { self.operand() }
     }
 
-    /// Operands of a function; the second one of Ldexp is an integer, and one in four sets is made
-    /// of floats near to each other.
+    /// Operands of a function. The second operand of Ldexp is an integer. In one of four sets, the
+    /// first two floats are near each other.
     pub fn operands(&mut self, name: &str, arity: usize) -> Vec<f32> {
         let mut operands: Vec<f32> = (0..arity).map(|_| self.operand()).collect();
         if arity > 1 && self.below(4) == 0 {
@@ -50,7 +50,7 @@ impl Random {
 }
 
 /// Zeros, subnormals, powers of two and their neighbours, integers and halves, ends of domains and
-/// of ranges, large arguments; of both signs.
+/// of ranges, and large arguments. All are in both signs.
 pub fn corners() -> Vec<f32> {
     let mut corners = vec![0.0, f32::INFINITY, f32::MAX, f32::MAX.next_down()];
     corners.extend([1, 2, 3, 0x40_0000, 0x7f_fffe, 0x7f_ffff].map(f32::from_bits));
@@ -92,7 +92,8 @@ pub fn corners() -> Vec<f32> {
     corners
 }
 
-/// All corners for one operand, all pairs for two; for three, the triples of every so many of them.
+/// All corners for one operand, and all pairs for two. For three operands, the triples of
+/// some corners.
 pub fn corner_operands(name: &str, arity: usize) -> Vec<Vec<f32>> {
     let all = corners();
     let some = |every: usize| all.iter().copied().enumerate().filter(move |(n, _)| n % every == 0).map(|(_, x)| x).collect::<Vec<f32>>();

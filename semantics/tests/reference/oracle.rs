@@ -1,5 +1,5 @@
-//! The tight enclosures against a second library of many digits, which shares no code with the
-//! first; and identities within the first.
+//! The tight enclosures, compared with a second library of many digits that shares no code with the
+//! first. Also identities within the first library.
 
 use super::inputs::{Random, corner_operands};
 use super::soundness::over_functions;
@@ -8,13 +8,14 @@ use dashu_float::round::mode::HalfEven;
 use dashu_float::{Context, FBig};
 use smallstep_semantics::number::reference::{Enclosure, Exact, enclose_tightly};
 
-/// Digits of functions, and of sums and products, which those of 32-bit floats never use up.
+/// The precision in bits: `P` for functions, and `WIDE` for sums and products, which 32-bit floats
+/// never exhaust.
 const P: usize = 320;
 const WIDE: usize = 1600;
 const RM: RoundingMode = RoundingMode::ToEven;
 
-/// The float exactly; by way of a normal one, since those are
-/// what `BigFloat::from_f64` reads right.
+/// The exact number of a float. A subnormal is scaled from a normal one, since `BigFloat::from_f64`
+/// only reads normal numbers correctly.
 pub fn big(x: f64) -> BigFloat {
     if x != 0.0 && x.abs() < f64::MIN_POSITIVE {
         let up = BigFloat::from_f64(x * 2f64.powi(600), 64);
@@ -35,7 +36,7 @@ fn mul(x: &BigFloat, y: &BigFloat) -> BigFloat {
     x.mul(y, WIDE, RM)
 }
 
-/// The function at finite operands; none where this library has nothing like it.
+/// The function at finite operands. `None` if this library has no such function.
 fn value(name: &str, args: &[f64], c: &mut Consts) -> Option<BigFloat> {
     let bigs: Vec<BigFloat> = args.iter().map(|&x| big(x)).collect();
     let x = &bigs[0];
@@ -101,15 +102,16 @@ fn value(name: &str, args: &[f64], c: &mut Consts) -> Option<BigFloat> {
     })
 }
 
-/// What is wrong with an enclosure of a number known up to a relative error of 2^-200.
+/// Describes what is wrong with an enclosure of a number that is known with a relative error
+/// of 2^-200.
 pub fn fault(found: Exact, value: &BigFloat) -> Option<String> {
     if value.is_nan() {
         return (found != Exact::Undefined).then(|| format!("{found:?}, but there is none"));
     }
     let Exact::Within(Enclosure { low, high }) = found else { return Some("undefined".to_owned()) };
     if value.is_inf() {
-        // A pole; or beyond exponents of 32 bits, which are that library's, as e to the power of
-        // 2^127 is.
+        // A pole, or a number beyond this library's exponents of 32 bits, such as e to the power
+        // of 2^127.
         let (end, greatest) = if value.is_inf_pos() { (low, f64::MAX) } else { (-high, f64::MAX) };
         return (end < greatest).then(|| format!("{found:?} does not hold {value}"));
     }
@@ -130,8 +132,8 @@ fn a_second_library_agrees() {
         let fault = corners.chain((0..700).map(|_| random.operands(name, arity))).find_map(|args| {
             let args: Vec<f64> = args.into_iter().map(f64::from).collect();
             let found = enclose_tightly(function, &args)?;
-            // Limits, and what SPIR-V leaves undefined but this library does not,
-            // are compared by hand.
+            // Limits are compared by hand. So are operands for which SPIR-V is undefined and this
+            // library is not.
             let beyond = match name {
                 "Pow" => args[0] <= 0.0,
                 "FDiv" | "FRem" | "FMod" => args[1] == 0.0,
@@ -156,7 +158,7 @@ fn a_second_library_agrees() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// One float off, to either side.
+/// An enclosure that is one float off, to either side, is wrong.
 #[test]
 fn an_enclosure_beside_the_value_is_found_wrong() {
     let mut consts = Consts::new().expect("constants");
@@ -170,8 +172,9 @@ fn an_enclosure_beside_the_value_is_found_wrong() {
     assert!(fault(Exact::Undefined, &e).is_some());
 }
 
-/// With 256 digits, up to a relative error of 2^-240: e^log x = x, sin² + cos² = 1, tan·cos = sin,
-/// cosh² - sinh² = 1, tanh·cosh = sinh, and the inverses of sin, tan, sinh and tanh.
+/// With 256 digits, these identities hold up to a relative error of 2^-240: e^log x = x, sin² +
+/// cos² = 1, tan·cos = sin, cosh² - sinh² = 1, tanh·cosh = sinh, and the inverses of sin, tan,
+/// sinh and tanh.
 #[test]
 fn identities_hold_in_the_first_library() {
     type Big = FBig<HalfEven, 2>;

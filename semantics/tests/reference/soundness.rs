@@ -1,4 +1,4 @@
-//! The fast enclosure holds the tight one, is narrow, and rounds as it does.
+//! The fast enclosure contains the tight one, is narrow, and is rounded to the same result.
 
 use super::inputs::{Random, corner_operands, named};
 use smallstep_semantics::number::Instruction;
@@ -11,7 +11,7 @@ fn wide(args: &[f32]) -> Vec<f64> {
     args.iter().map(|&x| f64::from(x)).collect()
 }
 
-/// What is wrong with an enclosure, measured with the tight one.
+/// Describes what is wrong with a fast enclosure, compared with the tight one.
 fn fault(fast: Exact, tight: Exact) -> Option<String> {
     let (fast, tight) = match (fast, tight) {
         (Exact::Undefined, Exact::Undefined) => return None,
@@ -34,7 +34,8 @@ fn fault(fast: Exact, tight: Exact) -> Option<String> {
     }
 }
 
-/// The first input at which an enclosure is at fault, out of the corners and so many random ones.
+/// Describes the first input with a wrong enclosure, among the corners and `random_inputs`
+/// random inputs.
 fn first_fault(&(function, name, arity): &(Instruction, &'static str, usize), random_inputs: usize, fast: Enclose) -> Option<String> {
     let mut random = Random(0x5eed ^ arity as u64 ^ u64::from(name.len() as u32) << 8);
     let random_inputs = (0..random_inputs).map(|_| random.operands(name, arity));
@@ -45,7 +46,7 @@ fn first_fault(&(function, name, arity): &(Instruction, &'static str, usize), ra
     })
 }
 
-/// So many random inputs of each function.
+/// The number of random inputs for each function.
 fn inputs() -> usize {
     match std::env::var("SMALLSTEP_REFERENCE_INPUTS") {
         Ok(number) => number.parse().expect("SMALLSTEP_REFERENCE_INPUTS is a number"),
@@ -53,7 +54,7 @@ fn inputs() -> usize {
     }
 }
 
-/// Runs a check of every function on all processors; the complaints.
+/// Runs a check of every function on all processors. Returns the faults.
 pub fn over_functions(check: impl Fn(&(Instruction, &'static str, usize)) -> Option<String> + Sync) -> Vec<String> {
     let next = AtomicUsize::new(0);
     let worker = || {
@@ -76,8 +77,7 @@ fn the_fast_enclosure_holds_the_tight_one() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// The middle of the fast enclosure and nothing else: what a bound of zero on
-/// libm's error would claim.
+/// The middle of the fast enclosure alone. A bound of zero on libm's error would claim this.
 fn without_a_bound(function: Instruction, args: &[f64]) -> Option<Exact> {
     Some(match enclose(function, args)? {
         Exact::Within(Enclosure { low, high }) if low.to_bits() + 2 < high.to_bits() && low > 0.0 => {
@@ -100,8 +100,8 @@ fn a_bound_of_zero_is_found_wrong() {
     }
 }
 
-/// A float for two neighbours, neighbours on the wrong side, much more than needed,
-/// and a wrong domain.
+/// A single float where there are two neighbours, neighbours on the wrong side, an enclosure that
+/// is much too wide, and a wrong domain.
 #[test]
 fn other_wrong_enclosures_are_found() {
     let point = |x: f64| Exact::Within(Enclosure { low: x, high: x });
@@ -115,7 +115,7 @@ fn other_wrong_enclosures_are_found() {
     assert!(fault(point(1.0), Exact::Undefined).is_some());
 }
 
-/// The 32-bit float in a direction, found among all floats by their order alone.
+/// The 32-bit float in a direction, found among all floats only by their order.
 fn by_order(tight: Enclosure, direction: Direction) -> f32 {
     let Enclosure { low, high } = tight;
     if low == high && f64::from(low as f32) == low {
@@ -135,7 +135,7 @@ fn by_order(tight: Enclosure, direction: Direction) -> f32 {
         Direction::Up => true,
         Direction::TowardZero => high <= 0.0,
         Direction::NearestEven => {
-            // Beyond the largest float, the next one is taken to be 2^128.
+            // The number after the largest float counts as 2^128.
             let wide = |x: f32| if x.is_infinite() { 2f64.powi(128).copysign(f64::from(x)) } else { f64::from(x) };
             let middle = wide(below) / 2.0 + wide(above) / 2.0;
             low > middle || low == middle && (high > middle || above.to_bits() & 1 == 0)
@@ -149,7 +149,7 @@ fn results_are_rounded_as_the_tight_enclosure_says() {
     let faults = over_functions(|&(function, name, arity)| {
         let mut random = Random(31 + arity as u64);
         let corners = corner_operands(name, arity);
-        // Every ninth of many corners, so that all functions get a like share.
+        // Only some of many corners, so that all functions have a similar share.
         let corners = corners.iter().step_by(1 + corners.len() / 2000).cloned();
         corners.chain((0..1500).map(|_| random.operands(name, arity))).find_map(|args| {
             let tight = enclose_tightly(function, &wide(&args))?;

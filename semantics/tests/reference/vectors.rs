@@ -1,5 +1,5 @@
-//! Functions of vectors and matrices: by hand, and against a second library with more digits than
-//! sums and products of these operands use up.
+//! Functions of vectors and matrices: by hand, and compared with a second library that has more
+//! digits than sums and products of these operands need.
 
 use super::inputs::Random;
 use super::oracle::{big, fault};
@@ -8,7 +8,7 @@ use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 use smallstep_semantics::number::Instruction;
 use smallstep_semantics::number::reference::{Enclosure, Exact, Operand, enclose, enclose_vector};
 
-/// Digits: eight factors of 32-bit floats have 192 over a range of 8·277.
+/// The precision in bits: eight factors of 32-bit floats have 192 bits over a range of 8·277.
 const P: usize = 4608;
 const RM: RoundingMode = RoundingMode::ToEven;
 
@@ -57,7 +57,7 @@ fn determinant(m: &[BigFloat], size: usize) -> BigFloat {
     sum(m, size, &mut Vec::new())
 }
 
-/// The inverse times the matrix is the identity: column c of the inverse solves m·x = e_c, by
+/// The inverse times the matrix is the identity. Column c of the inverse solves m·x = e_c, by
 /// Cramer's rule.
 fn inverse(m: &[BigFloat], size: usize) -> Vec<BigFloat> {
     let whole = determinant(m, size);
@@ -74,7 +74,7 @@ fn inverse(m: &[BigFloat], size: usize) -> Vec<BigFloat> {
 struct Case {
     function: Instruction,
     name: &'static str,
-    /// Components and columns of each operand.
+    /// The number of components and the number of columns of each operand.
     shapes: &'static [(usize, usize)],
     value: fn(&[Vec<BigFloat>]) -> Vec<BigFloat>,
 }
@@ -130,7 +130,7 @@ fn operands<'a>(values: &'a [Vec<f64>], shapes: &[(usize, usize)]) -> Vec<Operan
     values.iter().zip(shapes).map(|(values, &(_, columns))| Operand::matrix(values, columns)).collect()
 }
 
-/// Random components: of any exponent, near to 1, and small integers, which cancel.
+/// The components are random: of any exponent, near 1, and small integers, which cancel.
 #[test]
 fn a_second_library_agrees_about_vectors() {
     let mut random = Random(4);
@@ -174,7 +174,7 @@ fn vectors_by_hand() {
     assert_eq!(points("Length", &[v(&[0.0, 0.0])]), [0.0]);
     assert_eq!(points("Distance", &[v(&[1.0, 2.0, 3.0]), v(&[3.0, 5.0, 9.0])]), [7.0]);
     assert_eq!(points("Normalize", &[v(&[0.0, -5.0])]), [0.0, -1.0]);
-    // The sum of products is exact, where 64 bits lose the 1.
+    // The sum of products is exact, although 64 bits lose the 1.
     assert_eq!(points("Dot", &[v(&[1e30, 1.0, -1e30]), v(&[1e30, 1.0, 1e30])]), [1.0]);
     assert_eq!(points("Cross", &[v(&[1.0, 0.0, 0.0]), v(&[0.0, 1.0, 0.0])]), [0.0, 0.0, 1.0]);
     assert_eq!(points("Reflect", &[v(&[1.0, -1.0]), v(&[0.0, 1.0])]), [1.0, 1.0]);

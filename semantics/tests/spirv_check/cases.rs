@@ -2,27 +2,28 @@
 
 use smallstep_semantics::spirv::Check;
 
-/// What loading says.
+/// What loading says of a module.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Says {
     /// It loads.
     Loads,
     /// A check fails.
     Refuses(Check),
-    /// It needs what is not modeled, by that name.
+    /// It needs a feature that is not modeled, by this name.
     Lacks(&'static str),
 }
 
-/// Whether spirv-val agrees that a module is valid or not.
+/// Whether spirv-val agrees with the loader that a module is valid or not.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Val {
-    /// It does.
+    /// It agrees.
     Agrees,
-    /// It accepts what we refuse, or the other way round, for the reason given.
+    /// It accepts a module that the loader refuses, or refuses one that loads, for the
+    /// given reason.
     Differs(&'static str),
 }
 
-/// Parts of a module, each begun by `@part`; text before the first is the body.
+/// The parts of a module. Each begins with `@part`, and text before the first one is the body.
 pub const PARTS: [&str; 9] = ["caps", "exts", "modes", "decor", "decls", "vars", "body", "after", "interface"];
 
 const A: Val = Val::Agrees;
@@ -267,7 +268,7 @@ pub fn cases() -> Vec<(Says, Val, &'static str)> {
         (Loads, A, "@fragment @caps OpCapability ImageQuery @body %t = OpLoad %simg %tex %i = OpImage %img %t %c = OpImageQuerySizeLod %i2v %i %i0"),
         (Loads, A, "@fragment %t = OpLoad %img %sep %s = OpLoad %smp %sampler %j = OpSampledImage %simg %t %s %a = OpLoad %v2 %uv %c = OpImageSampleExplicitLod %v4 %j %a Lod %f0"),
         (Loads, A, "@fragment %t = OpLoad %simg %tex %a = OpLoad %v2 %uv %c = OpImageGather %v4 %t %a %i0 %d = OpImageDrefGather %v4 %t %a %f1 %e = OpImageSampleDrefExplicitLod %float %t %a %f1 Lod %f0 %g = OpImageSampleExplicitLod %v4 %t %a Grad %a %a"),
-        // Vulkan ignores Depth, and glslang has it 1 for a shadow sampler over a texture2D.
+        // Vulkan ignores Depth. glslang sets it to 1 for a shadow sampler over a texture2D.
         (Loads, A, "@fragment @decls %deep = OpTypeImage %float 2D 1 0 0 1 Unknown %sdeep = OpTypeSampledImage %deep @body %t = OpLoad %img %sep %s = OpLoad %smp %sampler %j = OpSampledImage %sdeep %t %s %a = OpLoad %v2 %uv %c = OpImageSampleDrefExplicitLod %float %j %a %f1 Lod %f0"),
         (Loads, A, "@fragment @decls %v3 = OpTypeVector %float 3 %v3c = OpConstantComposite %v3 %f0 %f1 %f1 @body %t = OpLoad %simg %tex %c = OpImageSampleProjExplicitLod %v4 %t %v3c Lod %f0 %d = OpImageSampleProjDrefExplicitLod %float %t %v3c %f1 Lod %f0"),
         (Loads, A, "@fragment @caps OpCapability ImageGatherExtended @decls %n4 = OpConstant %uint 4 %off4 = OpTypeArray %i2v %n4 %offs = OpConstantComposite %off4 %i2c %i2c %i2c %i2c @body %t = OpLoad %simg %tex %a = OpLoad %v2 %uv %o = OpIAdd %i2v %i2c %i2c %c = OpImageGather %v4 %t %a %i1 Offset %o %d = OpImageGather %v4 %t %a %i1 ConstOffsets %offs"),
@@ -318,7 +319,7 @@ pub fn cases() -> Vec<(Says, Val, &'static str)> {
         (Refuses(Type), Val::Differs("it does not check the operands"), "@version 1.6 @caps OpCapability DotProduct OpCapability DotProductInputAll @body %a = OpUDot %int %u2c %u2c"),
         (Refuses(Type), Val::Differs("it does not check the operands"), "@version 1.6 @caps OpCapability DotProduct OpCapability DotProductInputAll @body %a = OpSDot %int %i2c %u2c"),
         (Refuses(Type), Val::Differs("it does not check the operands"), "@version 1.6 @caps OpCapability DotProduct OpCapability DotProductInputAll @body %a = OpSUDotAccSat %int %i2c %u2c %u1"),
-        // What versions brought and took away.
+        // Features that versions added or removed.
         (Refuses(Version), A, "%b = OpUndef %pair %c = OpCopyLogical %pair %b"),
         (Refuses(Version), A, "@fragment OpSelectionMerge %m None OpBranchConditional %true %t %m %t = OpLabel OpTerminateInvocation %m = OpLabel"),
         (Loads, A, "@version 1.6 @fragment OpSelectionMerge %m None OpBranchConditional %true %t %m %t = OpLabel OpTerminateInvocation %m = OpLabel"),

@@ -5,7 +5,7 @@ use smallstep_semantics::spirv::module::{ConstantScalar, Variable};
 use smallstep_semantics::spirv::types::{Address, MatrixLayout, Type};
 use smallstep_semantics::spirv::{LoadOptions, Module, Options, assemble};
 
-/// A compute module; ids are numbers so that the tests can name them.
+/// A compute module. Its ids are numbers, so that the tests can name them.
 const TEXT: &str = r#"
 OpCapability Shader
 OpCapability Int64

@@ -1,5 +1,5 @@
-//! Hostile modules: loading ends, in time in proportion to the words, with a module whose whole
-//! interface can be asked.
+//! Hostile modules. Loading ends in time proportional to the words. If it gives a module, every
+//! question about its interface has an answer.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use smallstep_semantics::spirv::{Config, Inputs, LoadError, Module, Options, Pro
 
 use super::cases::{Says, cases};
 
-/// Asks everything of a loaded module; none of it may panic.
+/// Asks all questions about a loaded module. None of them may panic.
 fn ask(module: &Module) {
     for (id, _) in module.types().iter() {
         let types = module.types();
@@ -138,7 +138,7 @@ fn chains_of_calls_and_of_pointers_load() {
     let mut body = String::from("%q0 = OpCopyObject %p %v ");
     (0..n).for_each(|i| write!(body, "%q{} = OpCopyObject %p %q{i} OpStore %q{i} %u1 ", i + 1).expect("a string grows"));
     load(&shell("%p = OpTypePointer Private %uint %v = OpVariable %p Private", &body)).unwrap_or_else(|e| panic!("{e}"));
-    // The last calls the first.
+    // The last function calls the first one.
     let cycle = text.replacen("OpNop", "%r = OpFunctionCall %void %f0", 1);
     assert!(load(&cycle).expect_err("recursion").to_string().starts_with("error[module/recursion]"));
 }
@@ -159,7 +159,8 @@ fn types_that_double_are_counted_and_not_walked() {
     assert_eq!(limit(&decls, "%u = OpUndef %t99"), "scalars in a value");
 }
 
-/// Values of no scalars: as many of them as types can say are made, moved and chosen in no time.
+/// Values without scalars. The module makes, moves and chooses as many of them as types can
+/// express, in no time.
 #[test]
 fn structures_without_members_are_not_walked() {
     let mut decls = String::from("%t0 = OpTypeStruct\n");
@@ -172,7 +173,7 @@ fn structures_without_members_are_not_walked() {
         OpStore %shared %x OpCopyMemory %v %own %p = OpAccessChain %pp1 %v %u1 %part = OpLoad %t198 %p
         %whole = OpCompositeInsert %t199 %part %x 3 OpStore %v %whole";
     load(&shell(&decls, body)).unwrap_or_else(|e| panic!("{e}"));
-    // What has no size of its own is another thing.
+    // Structures without a size of their own are another case. Here they are unsupported.
     for (what, decls) in [
         ("a structure without fixed members", "%r = OpTypeRuntimeArray %uint %s = OpTypeStruct %r %t = OpTypeStruct %s %uint"),
         ("a structure without fixed members", "%r = OpTypeRuntimeArray %uint %s = OpTypeStruct %r %t = OpTypeArray %s %u1"),

@@ -100,7 +100,7 @@ fn what_an_operation_leaves_undefined_becomes_undefined() {
     assert!(module.instruction(34).is_some_and(|i| i.is(Op::Undef)));
 }
 
-/// A structure without members stays one among the scalars beside it.
+/// Structures without members are frozen too. The scalars beside them keep their places.
 #[test]
 fn structures_without_members_are_frozen() {
     let text = TEXT.replacen(

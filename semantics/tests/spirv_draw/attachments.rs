@@ -11,7 +11,7 @@ use smallstep_semantics::undefined::Unspecified;
 
 use crate::*;
 
-/// What [`HALF`] covers for certain, and `?` where the diagonal passes.
+/// The picture of [`HALF`]. The device decides the pixels `?`, which the diagonal passes.
 const TRIANGLE: [&str; 8] = ["#######?", "######?.", "#####?..", "####?...", "###?....", "##?.....", "#?......", "?......."];
 
 fn red(vertices: &[[f32; 4]]) -> Scene {
@@ -22,10 +22,10 @@ fn red(vertices: &[[f32; 4]]) -> Scene {
 fn a_triangle_covers_what_it_covers() {
     let mut scene = red(&HALF);
     assert_eq!(picture(&scene.observed().targets[0]), TRIANGLE);
-    // Old and new are the same there: every device shows it.
+    // The old and the new colour are the same there, so every device shows it.
     scene.targets = vec![target(0, Format::Rgba32Sfloat, [1f32, 0.0, 0.0, 1.0].map(f32::to_bits))];
     assert_eq!(picture(&scene.observed().targets[0]), ["########"; 8]);
-    // But for the sign of zeros, which is nobody's.
+    // Only the sign of zeros is open.
     assert!(scene.observed().targets[0].inexact().iter().all(|(_, _, component)| is_zero(component)));
 }
 
@@ -33,8 +33,8 @@ const SQUARE: [[f32; 4]; 4] = [[-1.0, -1.0, 0.5, 1.0], [1.0, -1.0, 0.5, 1.0], [1
 
 #[test]
 fn strips_fans_and_indices_assemble_triangles() {
-    // Each triangle has the colour of the vertex that provokes it, so that the diagonal between two
-    // of them is in doubt.
+    // Each triangle has the colour of its provoking vertex, so the diagonal between two triangles
+    // is in doubt.
     let body = "%x = OpLoad %v4 %in OpStore %out %x";
     let down = ["?#######", "#?######", "##?#####", "###?####", "####?###", "#####?##", "######?#", "#######?"];
     let mut scene = Scene::new(passing(), fragment("", "OpDecorate %in Flat", "", body), &SQUARE);
@@ -45,7 +45,7 @@ fn strips_fans_and_indices_assemble_triangles() {
     assert_eq!([exactly(&observation, 7, 0, 0), exactly(&observation, 0, 7, 0)], [2.0, 3.0]);
     let up: Vec<String> = down.iter().map(|row| row.chars().rev().collect()).collect();
     scene.topology = Topology::Strip;
-    // 0, 1, 3, 2 after the offset.
+    // The vertices are 0, 1, 3, 2 after the offset.
     scene.indices = Some(vec![9, 7, 8, 10, 9]);
     (scene.first, scene.count, scene.vertex_offset) = (1, 4, -7);
     let observation = scene.observed();
@@ -55,7 +55,8 @@ fn strips_fans_and_indices_assemble_triangles() {
     assert_eq!(picture(&scene.observed().targets[0]), TRIANGLE, "the fourth vertex is left over");
 }
 
-/// Of two triangles at a common edge every device has one: what was there before is gone.
+/// On the common edge of two triangles, every device has a fragment of one of them. The old colour
+/// is gone.
 #[test]
 fn a_pixel_on_a_common_edge_is_covered_once() {
     let mut scene = red(&SQUARE);
@@ -66,18 +67,19 @@ fn a_pixel_on_a_common_edge_is_covered_once() {
         (scene.indices, scene.count) = (Some(indices.to_vec()), 6);
         assert_eq!(picture(&scene.observed().targets[0]), ["########"; 8], "{indices:?}");
     }
-    // Not where both are on the same side, nor where one is culled.
+    // This does not hold if both triangles are on the same side, or if one is culled.
     let half = ["?#######", ".?######", "..?#####", "...?####", "....?###", ".....?##", "......?#", ".......?"];
     scene.indices = Some(vec![0, 1, 2, 0, 1, 2]);
     assert_eq!(picture(&scene.observed().targets[0]), half);
     scene.indices = Some(vec![0, 1, 2, 0, 3, 2]);
     scene.state.cull = Cull::Front;
     assert_eq!(picture(&scene.observed().targets[0]), half);
-    // Of three, the last two decide.
+    // Of three triangles, the last two decide.
     scene.state.cull = Cull::None;
     (scene.indices, scene.count) = (Some(vec![0, 1, 2, 0, 1, 2, 0, 2, 3]), 9);
     assert_eq!(picture(&scene.observed().targets[0]), ["########"; 8]);
-    // What is drawn between them is there, or the second is.
+    // A third triangle, drawn between the two, covers one pixel of the edge. Every device shows it
+    // there, or the second triangle.
     let corner = [at(0.0, 0.0, 0.5, 1.0), at(2.0, 0.0, 0.5, 1.0), at(0.0, 4.0, 0.5, 1.0)];
     let flat = fragment("", "OpDecorate %in Flat", "", "%x = OpLoad %v4 %in OpStore %out %x");
     let mut scene = Scene::new(passing(), flat, &[&SQUARE[..], &corner[..]].concat());
@@ -87,7 +89,8 @@ fn a_pixel_on_a_common_edge_is_covered_once() {
     assert_eq!(between, ["?#######", "########", "########", "########", "########", "########", "########", "########"]);
 }
 
-/// What a stage does not discard is there as in a stage that discards nothing.
+/// Fragments that the stage does not discard cover a common edge as in a stage that
+/// discards nothing.
 #[test]
 fn a_common_edge_is_covered_once_where_the_stage_may_discard() {
     let fan = |fragment: Module| {
@@ -108,10 +111,10 @@ fn a_common_edge_is_covered_once_where_the_stage_may_discard() {
             fan(fragment("", "OpDecorate %in Flat", "%edge = OpConstant %float 1.5 %fine = OpConstant %float 0.3", &body))
         };
         assert_eq!(by("OpFOrdLessThan %bool %cx %f0"), all, "{instruction}");
-        // On both sides of the edge it is gone.
+        // Fragments on both sides of the edge are discarded.
         let below = [".", "#"].map(|letter| letter.repeat(8));
         assert_eq!(by("OpFOrdLessThan %bool %cy %f4"), [0, 0, 0, 0, 1, 1, 1, 1].map(|half| below[half].clone()), "{instruction}");
-        // A device that has the other triangle's fragment leaves what was there before.
+        // If a device has the fragment of the triangle that discards, the old colour stays.
         let [first, second] = [by("OpFOrdLessThan %bool %v %edge"), by("OpFOrdGreaterThan %bool %v %edge")];
         for (y, row) in first.iter().enumerate() {
             assert_eq!(*row, format!("{}?{}", "#".repeat(y), ".".repeat(7 - y)), "{instruction}");
@@ -120,7 +123,7 @@ fn a_common_edge_is_covered_once_where_the_stage_may_discard() {
             assert_eq!(*row, format!("{}?{}", ".".repeat(y), "#".repeat(7 - y)), "{instruction}");
         }
     }
-    // A mask that every device has, and one that depends on the device.
+    // A mask that is the same on every device, and one that depends on the device.
     let masked = |bits: &str| {
         let declarations = "%uwords1 = OpTypeArray %uint %c1 %pmask = OpTypePointer Output %uwords1 %mask = OpVariable %pmask Output";
         let body = format!("{bits} %q = OpAccessChain %pout_uint %mask %c0 OpStore %q %bits OpStore %out %red");
@@ -131,8 +134,8 @@ fn a_common_edge_is_covered_once_where_the_stage_may_discard() {
     assert_eq!(masked(open), ["????????"; 8]);
 }
 
-/// The vertices at pixels (0, 0), (8, 0) and (0, 8), the second with w = 2, and with the values 0,
-/// 8 and 0.
+/// A triangle with vertices at pixels (0, 0), (8, 0) and (0, 8). The second vertex has w = 2. The
+/// first component of the input is 0, 8 and 0.
 fn slanted(decoration: &str) -> Scene {
     let body = "%x = OpLoad %v4 %in OpStore %out %x";
     let positions = [at(0.0, 0.0, 0.5, 1.0), at(8.0, 0.0, 0.5, 2.0), at(0.0, 8.0, 0.5, 1.0)];
@@ -143,15 +146,15 @@ fn slanted(decoration: &str) -> Scene {
 
 #[test]
 fn inputs_are_interpolated_as_decorated() {
-    // At the centre (1.5, 2.5): λ = (1/2, 3/16, 5/16), over w (1/2, 3/32, 5/16),
-    // whose sum is 29/32.
+    // At the centre (1.5, 2.5) λ is (1/2, 3/16, 5/16). Divided by w it is (1/2, 3/32, 5/16), whose
+    // sum is 29/32.
     for (decoration, expected) in
         [("", 8.0 * 3.0 / 29.0), ("OpDecorate %in NoPerspective", 1.5f32), ("OpDecorate %in Centroid", 24.0 / 29.0)]
     {
         let target = &slanted(decoration).observed().targets[0];
         assert!((definite(target, 1, 2, 0) - expected).abs() <= f32::EPSILON, "{decoration}: {}", definite(target, 1, 2, 0));
         assert_eq!(target.component(1, 2, 0), Some(Component::Undecided(Why::Interpolated)));
-        // Where all vertices have 0, so has every device.
+        // The third component is 0 at all vertices, so it is 0 on every device.
         assert!(target.component(1, 2, 2).is_some_and(|component| is_zero(&component)));
     }
     let flat = slanted("OpDecorate %in Flat").observed();
@@ -184,8 +187,8 @@ fn planted_rasterisation_is_caught() {
     assert_ne!(definite(&scene.observed().targets[0], 0, 0, 0), 0.25);
 }
 
-/// All of the framebuffer at depth 1/2 with the colour 1/2, and then [`HALF`] at
-/// depth 1/4 with 1/4.
+/// Draws all of the framebuffer at depth 1/2 with colour 1/2, and then [`HALF`] at depth 1/4 with
+/// colour 1/4.
 fn with_depth(compare: Compare, writes: bool) -> Scene {
     let mut positions = ALL.to_vec();
     positions.extend(HALF.map(|[x, y, _, w]| [x, y, 0.25, w]));
@@ -205,16 +208,16 @@ fn depths_are_tested_and_stored_in_order() {
     let depth = |x, y| depths.depth(x, y).expect("a pixel").0;
     assert!((depth(0, 0).value - 0.25).abs() < 1e-6 && depth(0, 0).allowed.high < 0.26);
     assert!(depth(3, 4).allowed.contains(0.25) && depth(3, 4).allowed.contains(0.5), "{:?}", depth(3, 4));
-    // The first passes against 1, the second does not against 1/2.
+    // The first triangle passes against 0.3. The second does not pass against 1/2.
     let mut scene = with_depth(Compare::Greater, true);
     scene.depth.as_mut().expect("a depth buffer").buffer = DepthBuffer::new(Format::D32Sfloat, 8, 8, 0.3).expect("a depth buffer");
     assert_eq!(exactly(&scene.observed(), 0, 0, 0), 0.5);
-    // Without writes the second is compared with 0.3 too, and 1/4 is not greater;
-    // against 0.1 it is.
+    // Without writes, the second triangle is compared with the initial depth too. Its depth 1/4 is
+    // not greater than 0.3, but it is greater than 0.1.
     scene.depth.as_mut().expect("a depth buffer").buffer = DepthBuffer::new(Format::D32Sfloat, 8, 8, 0.1).expect("a depth buffer");
     scene.depth.as_mut().expect("a depth buffer").writes = false;
     assert_eq!(exactly(&scene.observed(), 0, 0, 0), 0.25);
-    // A depth that may be either side of the stored one.
+    // The interpolated depth may be on either side of the stored one.
     scene.depth.as_mut().expect("a depth buffer").buffer = DepthBuffer::new(Format::D32Sfloat, 8, 8, 0.5).expect("a depth buffer");
     assert_eq!(scene.observed().targets[0].component(7, 7, 0), Some(Component::Undecided(Why::Coverage)));
 }
@@ -264,8 +267,8 @@ fn a_stage_may_replace_the_depth() {
     let replacing = "OpExecutionMode %main DepthReplacing";
     let (colour, depth) = shown(modes("quarter", replacing));
     assert_eq!((colour, depth.value, depth.allowed.low), (Some(Component::Exactly(0x3f80_0000)), 0.25, 0.25));
-    // The fragment test may assume that 1/4 is not below 1/2, which it is; of the second triangle
-    // nothing is wrong.
+    // DepthGreater promises a depth that is not below the interpolated one. The first triangle
+    // breaks the promise, because 1/4 is below 1/2. The second triangle keeps it.
     let (_, depth) = shown(modes("quarter", &format!("{replacing} OpExecutionMode %main DepthGreater")));
     assert!(depth.allowed.low < depth.allowed.high, "{depth:?}");
     // Early tests take the interpolated depth.
@@ -284,7 +287,7 @@ fn unorm_codes_round_either_way() {
         scene.targets = vec![target(0, format, [0; 4])];
         let observation = scene.observed();
         let target = &observation.targets[0];
-        // 127.5 is between 127 and 128; 255 · 0.3333 = 84.99 is 85; 2 is clamped to 1.
+        // 127.5 is between 127 and 128. 255 · 0.3333 = 84.99 rounds to 85. 2 is clamped to 1.
         for (component, codes) in [(0, vec![127, 128]), (1, vec![85]), (2, vec![255]), (3, vec![0])] {
             match target.component(5, 6, component).expect("a pixel") {
                 Component::OneOf(found) => {

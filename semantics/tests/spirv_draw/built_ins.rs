@@ -1,5 +1,5 @@
-//! SampleMask as input and output, PointCoord, outputs that count without a store, and the
-//! built-ins that are refused by name.
+//! SampleMask as input and output, PointCoord, outputs that count although nothing is stored to
+//! them, and built-ins that are refused by name.
 
 use pretty_assertions::assert_eq;
 use rspirv::spirv::{BuiltIn, StorageClass};
@@ -16,7 +16,7 @@ use smallstep_semantics::undefined::Unspecified;
 
 use crate::*;
 
-/// Masks of one word: %seen is the input's, %mask the output's.
+/// Sample masks of one word: %seen is the input, and %mask the output.
 pub const DECORATIONS: &str = "OpDecorate %seen BuiltIn SampleMask OpDecorate %seen Flat OpDecorate %mask BuiltIn SampleMask";
 pub const DECLARATIONS: &str = "%words1 = OpTypeArray %int %c1 %uwords1 = OpTypeArray %uint %c1 %pseen = OpTypePointer Input %words1
     %pmask = OpTypePointer Output %uwords1 %seen = OpVariable %pseen Input %mask = OpVariable %pmask Output";
@@ -36,7 +36,7 @@ fn scene(text: &str, positions: &[[f32; 4]]) -> Scene {
     Scene::new(vertex("", "", "", ""), load(text), positions)
 }
 
-/// The mask is %m left of x = 4 and %n from there on, the colour red.
+/// The mask is %m left of x = 4 and %n from there on. The colour is red.
 fn halves(m: &str, n: &str) -> String {
     masking(&format!(
         "{COORDINATES} %left = OpFOrdLessThan %bool %cx %f4 %w = OpSelect %uint %left %{m} %{n} %q = OpAccessChain %pout_uint %mask %i0
@@ -62,7 +62,7 @@ fn made(component: Option<Component>) -> MadeBy {
     }
 }
 
-/// The mask as a float, and its difference in the row.
+/// Shows the input mask as a float, and its difference in the row.
 const SEEN: &str = "%q0 = OpAccessChain %pin_int %seen %i0 %w0 = OpLoad %int %q0 %x = OpConvertSToF %float %w0 %d = OpDPdxFine %float %x
     %o = OpCompositeConstruct %v4 %x %d %x %x OpStore %out %o";
 
@@ -95,16 +95,17 @@ fn the_sample_of_a_helper_is_not_covered() {
         let observation = scene(&text, &ALL).observed();
         assert_eq!([0, 1].map(|c| exactly(&observation, 2, 3, c)), [1.0, 0.0]);
     }
-    // On an edge, what a fragment sees is not what the definite answer has.
+    // On an edge, the mask that a fragment sees may differ from the definite one.
     let target = &scene(&seeing(SEEN), &HALF).observed().targets[0];
     assert_eq!(target.component(7, 0, 0), Some(Component::Undecided(Why::Coverage)));
     assert!(matches!(target.component(0, 0, 0), Some(Component::Exactly(0x3f80_0000))));
 }
 
-/// A device may count what an early test fails as covered: rasterisation covers it.
+/// A device may count a sample as covered that an early test fails, because rasterisation
+/// covers it.
 #[test]
 fn what_an_early_test_fails_may_be_covered() {
-    // The left column nearer, then everything.
+    // First the left column at a smaller depth, then all of the framebuffer.
     let column = [at(0.0, -4.0, 0.25, 1.0), at(1.0, -4.0, 0.25, 1.0), at(0.0, 200.0, 0.25, 1.0)];
     let text = early(&seeing(SEEN));
     let observation = with_depth(scene(&text, &[&column[..], &ALL[..]].concat()), 1.0).observed();
@@ -123,7 +124,7 @@ fn a_clear_bit_leaves_the_pixel_alone() {
     // Only the bit of the one sample counts.
     assert_eq!(picture(&scene(&halves("c3", "c2"), &ALL).observed().targets[0]), LEFT);
     assert_eq!(picture(&scene(&halves("c1", "none"), &ALL).observed().targets[0]), LEFT);
-    // A bit that is set covers nothing.
+    // A set bit adds no coverage.
     assert_eq!(picture(&scene(&halves("c1", "c1"), &HALF).observed().targets[0])[6], "#?......");
     assert_eq!(picture(&scene(&halves("c0", "c1"), &HALF).observed().targets[0])[2], "....#?..");
 }
@@ -162,23 +163,24 @@ fn a_mask_without_a_value_leaves_open_what_it_would_change() {
     assert_eq!((made_by.kind, invocation.workgroup, invocation.local), (Unspecified::UnwrittenOutput, 1, 3));
     let variable = one.fragment.globals().iter().find(|v| v.instruction == instruction).expect("a variable");
     assert_eq!(one.fragment.built_in(variable.id, WHOLE), Some(BuiltIn::SampleMask));
-    // Green is 0 either way, and so is all where red was before.
+    // Green is 0 with or without the fragment. If the target was red before, every component
+    // is decided.
     assert!(target.component(3, 1, 1).is_some_and(|component| is_zero(&component)));
     let mut same = scene(&masking(&body), &ALL);
     same.targets = vec![target_of_red()];
     assert_eq!(picture(&same.observed().targets[0]), ["########"; 8]);
-    // The depth is that of before or the fragment's.
+    // The depth is the old one or the fragment's.
     let depth = with_depth(scene(&masking(&body), &ALL), 1.0).observed().depth.expect("a depth buffer");
     let interval = |x| depth.depth(x, 0).expect("a pixel").0.allowed;
     assert!(!interval(0).contains(1.0) && interval(5).contains(1.0) && interval(5).contains(0.5), "{:?} {:?}", interval(0), interval(5));
-    // An undefined value that was stored says who made it.
+    // A stored undefined value keeps its own origin.
     let stored = scene(&masking("%u = OpUndef %uwords1 OpStore %mask %u OpStore %out %red"), &ALL);
     assert_eq!(made(stored.observed().targets[0].component(0, 0, 0)).kind, Unspecified::Undef);
-    // In the interface it counts, though nothing names it.
+    // A mask in the interface counts, even if no instruction names it.
     let unnamed = scene(&masking("OpStore %out %red"), &ALL);
     assert_eq!(made(unnamed.observed().targets[0].component(0, 0, 0)).kind, Unspecified::UnwrittenOutput);
-    // Of what is drawn over it nothing is left; of what it would be drawn over,
-    // who made that first.
+    // A fragment with a definite mask replaces an undefined component. A fragment with an undefined
+    // mask keeps the origin that the component had before.
     let twice = masking(&body.replace("%cx %f1", "%cx %f4"));
     assert_eq!(picture(&scene(&twice, &[&ALL[..], &HALF[..]].concat()).observed().targets[0])[0], "####!!!!");
 }
@@ -187,7 +189,7 @@ fn target_of_red() -> ColourTarget {
     target(0, Format::Rgba32Sfloat, [1f32, 0.0, 0.0, 1.0].map(f32::to_bits))
 }
 
-/// A device may have another mask where it may compute another value.
+/// If a device may compute another value, it may have another mask.
 #[test]
 fn a_mask_in_doubt_is_coverage_in_doubt() {
     let body = "%c = OpLoad %v4 %coord %z = OpCompositeExtract %float %c 2 %near = OpFOrdLessThan %bool %z %third
@@ -274,7 +276,7 @@ fn more_words_and_what_needs_another_capability_are_refused_by_name() {
     }
 }
 
-/// A machine that loses a mask shows something else.
+/// The comparison finds a machine that loses a mask.
 #[test]
 fn a_lost_mask_is_caught() {
     let half = "%q0 = OpAccessChain %pin_int %seen %i0 %w0 = OpLoad %int %q0 %x = OpConvertSToF %float %w0 %u0 = OpBitcast %uint %w0

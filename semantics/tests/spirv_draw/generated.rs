@@ -1,5 +1,5 @@
-//! Generated draws by both engines: branches, loops, calls, discards, derivatives, textures,
-//! helpers, masks, atomics, samples and depths, by the pixel's coordinates.
+//! Generated draws by both engines: branches, loops, calls, discards, derivatives, textures, helper
+//! invocations, masks, atomics, samples and depths that depend on the pixel's coordinates.
 
 use smallstep_generate::spirv::quads::{LISTS, drawn};
 use smallstep_semantics::outcome::Outcome;
@@ -7,8 +7,9 @@ use smallstep_semantics::undefined::Undefined;
 
 use crate::*;
 
-/// Both engines end alike. Of several invocations that meet undefined behaviour, each may meet the
-/// first of its own. The relation alone says whether an operand must be the same in all of a quad.
+/// Both engines end in the same way. If several invocations meet undefined behaviour, the engines
+/// may report different invocations. Only the relation decides whether an operand must be the same
+/// in all lanes of a quad.
 #[test]
 fn generated_stages_show_the_same() {
     let (mut ends, mut samples, mut groups, mut left) = ([0; 3], 0, 0, 0);

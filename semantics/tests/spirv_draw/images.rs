@@ -1,4 +1,4 @@
-//! Images in draws: texels at pixels by hand, storage images that fragments write.
+//! Images in draws: texels at pixels worked out by hand, and storage images that fragments write.
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::image::{self, Compare, Filter, Format, Image, Sampler};
@@ -18,15 +18,16 @@ use crate::*;
 const DECORATIONS: &str =
     "OpDecorate %tex DescriptorSet 0 OpDecorate %tex Binding 1 OpDecorate %sam DescriptorSet 0 OpDecorate %sam Binding 2
     OpDecorate %st DescriptorSet 0 OpDecorate %st Binding 3";
-/// %img of %tex with %smp of %sam is %simg; %stimg of %st is a storage image.
+/// %tex is an image of type %img, %sam a sampler of type %smp, and %simg the type of both together.
+/// %st is a storage image of type %stimg.
 const DECLARATIONS: &str = "%img = OpTypeImage %float 2D 0 0 0 1 Unknown %simg = OpTypeSampledImage %img %smp = OpTypeSampler
     %stimg = OpTypeImage %float 2D 0 0 0 2 Rgba32f %pimg = OpTypePointer UniformConstant %img %psmp = OpTypePointer UniformConstant %smp
     %pstimg = OpTypePointer UniformConstant %stimg %i2 = OpTypeVector %int 2 %u2 = OpTypeVector %uint 2
     %tex = OpVariable %pimg UniformConstant %sam = OpVariable %psmp UniformConstant %st = OpVariable %pstimg UniformConstant
     %right = OpConstantComposite %i2 %i1 %i0 %corner = OpConstantComposite %i2 %i0 %i0 %eighth = OpConstant %float 0.125
     %sixteenths = OpConstant %float 0.1875 %over = OpConstantComposite %v2 %eighth %eighth %by = OpConstantComposite %v2 %sixteenths %sixteenths";
-/// %xy is FragCoord's, %ij the pixel's numbers, %uv is from 0 to 1 over the framebuffer, %t the
-/// image and %ts with the sampler.
+/// %xy is FragCoord's x and y, and %ij the pixel's coordinates as integers. %uv goes from 0 to 1
+/// over the framebuffer. %t is the image, and %ts the image with the sampler.
 const BEFORE: &str = "%c = OpLoad %v4 %coord %xy = OpVectorShuffle %v2 %c %c 0 1 %ij = OpConvertFToS %i2 %xy %uv = OpFMul %v2 %xy %over
     %t = OpLoad %img %tex %s = OpLoad %smp %sam %ts = OpSampledImage %simg %t %s ";
 
@@ -34,7 +35,8 @@ fn stage(body: &str) -> Module {
     fragment("", DECORATIONS, DECLARATIONS, &format!("{BEFORE} {body}"))
 }
 
-/// An image of so many texels on each side, of 10·y + x + 1 and a half, in 32-bit floats.
+/// An image of 32-bit floats with `side` texels on each side. The texel at (x, y) is 10·y + x + 1
+/// and 0.5.
 fn numbered(side: u32) -> Image {
     let mut image = Image::new(Format::Rg32Sfloat, side, side, 1).expect("an image");
     let texels = (0..side).flat_map(|y| (0..side).flat_map(move |x| [(10 * y + x + 1) as f32, 0.5]));
@@ -51,7 +53,7 @@ fn scene(positions: &[[f32; 4]], image: Image, body: &str) -> Scene {
     scene
 }
 
-/// A triangle that covers the one pixel (2, 3).
+/// A triangle that covers only pixel (2, 3).
 fn one_pixel() -> [[f32; 4]; 3] {
     [at(2.25, 3.25, 0.5, 1.0), at(3.25, 3.25, 0.5, 1.0), at(2.25, 4.25, 0.5, 1.0)]
 }
@@ -78,7 +80,8 @@ fn vertices_fetch() {
     assert_eq!(exactly(&scene.observed(), 1, 1, 0), 23.0);
 }
 
-/// Nothing orders the vertices of one triangle and the fragments of another.
+/// Nothing orders the vertices of one triangle and the fragments of another. So a vertex stage may
+/// not use a storage image that the fragment stage may write.
 #[test]
 fn what_fragments_write_no_vertex_reads() {
     let mut scene = scene(&ALL, numbered(8), WRITE);
@@ -111,7 +114,7 @@ fn fragments_write_texels_and_helpers_write_none() {
     let observation = scene(&one_pixel(), numbered(8), WRITE).observed();
     let expected: Vec<f32> = (0..64).map(|n| if n == 3 * 8 + 2 { 2.5 } else { f32::from_bits(9) }).collect();
     assert_eq!(texels(&observation.images[0]), expected);
-    // Not known by every device, a fragment may write or not.
+    // The device decides the coverage on the diagonal, so such a fragment may write or not.
     let observation = scene(&HALF, numbered(8), WRITE).observed();
     let doubts: Vec<_> = observation.doubtful_texels.iter().filter(|d| d.component == 0).map(|d| (d.start, d.end, d.why)).collect();
     assert_eq!(doubts, [(0, 64, Why::Coverage)]);
@@ -136,7 +139,7 @@ fn fragments_race_by_texels() {
         }
         other => panic!("{other:?}"),
     }
-    // Each its own, read after it was written.
+    // A fragment may read the texel that it wrote.
     let body = "%w = OpLoad %stimg %st OpImageWrite %w %ij %red %r = OpImageRead %v4 %w %ij OpStore %out %r";
     assert_eq!(exactly(&scene(&one_pixel(), numbered(8), body).observed(), 2, 3, 0), 1.0);
 }
@@ -149,7 +152,7 @@ fn scene_with(image: Image, sampler: Sampler, body: &str) -> Scene {
     scene
 }
 
-/// Four texels on eight pixels: u = (x + 1/2) / 2, and half a texel from pixel to pixel.
+/// Four texels cover eight pixels: u = (x + 1/2) / 2. Neighbouring pixels are half a texel apart.
 #[test]
 fn a_magnified_texture_is_sampled() {
     let observation = scene(&ALL, numbered(4), IMPLICIT).observed();
@@ -158,7 +161,7 @@ fn a_magnified_texture_is_sampled() {
     }
     let offset = "%r = OpImageSampleImplicitLod %v4 %ts %uv ConstOffset %right OpStore %out %r";
     let observation = scene(&ALL, numbered(4), offset).observed();
-    // The texel to the right; after the last, the first.
+    // The offset takes the texel to the right. After the last texel comes the first.
     assert_eq!([(0, 0), (3, 5), (7, 7)].map(|(x, y)| exactly(&observation, x, y, 0)), [2.0, 23.0, 31.0]);
     // Between texels the number grows by 1 to the right and by 10 downwards.
     let linear = Sampler { mag: Filter::Linear, ..Sampler::default() };
@@ -169,18 +172,20 @@ fn a_magnified_texture_is_sampled() {
         assert_eq!(target.component(x, y, 0), Some(Component::Undecided(Why::Texel)));
         assert_eq!(target.component(x, y, 2).as_ref().map(is_zero), Some(true));
     }
-    // Repeated at the corner: a quarter of each way of (1, 4) and (31, 34).
+    // The image repeats at the corner. In each direction the neighbour has weight 1/4, among the
+    // texels 1, 4, 31 and 34.
     assert_eq!(definite(target, 0, 0, 0), 1.0 + 0.25 * 3.0 + 0.25 * 30.0);
 }
 
-/// Eight texels on each side and four levels, all texels of a level that level's number and 1.
+/// An image with eight texels on each side and four levels. All texels of level n are n + 1.
 fn levels() -> Image {
     let mut image = Image::new(Format::R32Sfloat, 8, 8, 4).expect("an image");
     (0..4).for_each(|level| image.clear(level, [(level as f32 + 1.0).to_bits(); 4]).expect("a level"));
     image
 }
 
-/// The level that a pixel shows.
+/// The level that a pixel shows, and the pixel's first component. If image rules are given, the
+/// relation alone draws, by these rules.
 fn level(relation: Option<image::Rules>, body: &str, (x, y): (u32, u32)) -> (f32, Component) {
     let mut scene = scene(&ALL, levels(), &format!("{body} OpStore %out %r"));
     if let Some(images) = relation {
@@ -195,8 +200,8 @@ fn sure(level: f32) -> (f32, Component) {
     (level, Component::Exactly((level + 1.0).to_bits().into()))
 }
 
-/// A texel and a half from pixel to pixel: λ is log2(3/2) = 0.58, and no device has more than
-/// log2(3/2 · √2) = 1.08, so level 1.
+/// Neighbouring pixels are a texel and a half apart. λ is log2(3/2) = 0.58, and no device has more
+/// than log2(3/2 · √2) = 1.08, so the level is 1.
 const MINIFIED: &str = "%m = OpFMul %v2 %xy %by";
 
 #[test]
@@ -205,12 +210,12 @@ fn derivatives_choose_the_level() {
     assert_eq!(level(None, &implicit, (3, 5)), sure(1.0));
     assert_eq!(level(None, &format!("{implicit} Bias %f1"), (3, 5)), sure(2.0));
     assert_eq!(level(None, &format!("{implicit} Bias %f4"), (3, 5)), sure(3.0));
-    // One texel: λ is from 0 to 1/2, so level 0 or, by what logarithms lose, 1; of two texels from
-    // 1 to 3/2.
+    // If pixels are one texel apart, λ is from 0 to 1/2. The level is 0, or 1 because logarithms
+    // are inexact. For two texels λ is from 1 to 3/2.
     assert_eq!(level(None, "%r = OpImageSampleImplicitLod %v4 %ts %uv", (3, 5)), (0.0, Component::Undecided(Why::Texel)));
     let two = "%d = OpFAdd %v2 %uv %uv %r = OpImageSampleImplicitLod %v4 %ts %d";
     assert_eq!(level(None, two, (3, 5)), (1.0, Component::Undecided(Why::Texel)));
-    // By columns alone.
+    // Only the derivative in y is not zero.
     let column = "%cy = OpCompositeExtract %float %xy 1 %n = OpFMul %float %cy %sixteenths %m = OpCompositeConstruct %v2 %half %n
         %r = OpImageSampleImplicitLod %v4 %ts %m";
     assert_eq!(level(None, column, (2, 2)), sure(1.0));
@@ -221,15 +226,16 @@ fn derivatives_choose_the_level() {
     assert_eq!(level(Some(floor), &implicit, (3, 5)).0, 0.0, "a planted level shows");
 }
 
-/// Of x·y the derivative in x is y: the rows of a quad differ, and a device may take either one's
-/// for all four lanes.
+/// The derivative of x·y in x is y, so the rows of a quad differ. A device may use either row's
+/// derivative for all four lanes.
 #[test]
 fn rows_that_differ_leave_the_level_open() {
     let product = "%cx = OpCompositeExtract %float %xy 0 %cy = OpCompositeExtract %float %xy 1 %p = OpFMul %float %cx %cy
         %q = OpFMul %float %p %sixteenths %m = OpCompositeConstruct %v2 %q %half %r = OpImageSampleImplicitLod %v4 %ts %m";
-    // 3/4 and 9/4 texels to the right, 3/4 and 9/4 downwards: levels 0, 1 and 2.
+    // The distances are 3/4 and 9/4 texels to the right, and 3/4 and 9/4 downwards: levels 0, 1
+    // and 2.
     assert_eq!(level(None, product, (0, 0)), (0.0, Component::Undecided(Why::Texel)));
-    // At (4, 4) all are more than 6 texels, of levels 3 and above.
+    // In the quad at (4, 4) all distances are more than 6 texels: levels 3 and above.
     assert_eq!(level(None, product, (5, 5)), sure(3.0));
 }
 
@@ -244,8 +250,8 @@ fn samples_compare() {
     assert_eq!([3, 4].map(|x| exactly(&observation, x, 6, 0)), [0.0, 1.0], "1/2 is less than 3/4");
 }
 
-/// An interpolated coordinate has the right value, and where devices may have another,
-/// so may the texel.
+/// A sample at an interpolated coordinate has the right value. If devices may have another
+/// coordinate, they may have another texel.
 #[test]
 fn a_textured_triangle_shows_its_texture() {
     let body = "%i = OpLoad %v4 %in %m = OpVectorShuffle %v2 %i %i 0 1 %r = OpImageSampleImplicitLod %v4 %ts %m OpStore %out %r";
@@ -270,12 +276,12 @@ fn divergent_samples_are_undefined() {
         Some(Component::Undefined(made)) => assert_eq!(made.kind, Unspecified::DivergentDerivative),
         other => panic!("{other:?}"),
     }
-    // Helpers take part: of one pixel it is the texel.
+    // Helper invocations take part, so a triangle of one pixel shows the texel.
     let body = "%r = OpImageSampleImplicitLod %v4 %ts %uv OpStore %out %r";
     assert_eq!(exactly(&scene(&one_pixel(), numbered(8), body).observed(), 2, 3, 0), 33.0);
 }
 
-/// What is wrong in the lockstep machine alone is seen beside the relation.
+/// The comparison with the relation finds a bug that only the lockstep machine has.
 #[test]
 fn bugs_in_the_lockstep_machine_are_caught() {
     let minified = format!("{MINIFIED} %r = OpImageSampleImplicitLod %v4 %ts %m Bias %f1 OpStore %out %r");
@@ -308,8 +314,7 @@ fn bugs_in_the_lockstep_machine_are_caught() {
     }
 }
 
-/// Without float controls a product may be contracted with a sum, and then
-/// the coordinate is another.
+/// Without float controls a product may be contracted with a sum, and then the coordinate differs.
 #[test]
 fn what_is_rounded_decides_no_texel_without_float_controls() {
     let body = "%m = OpFMul %v2 %xy %thirds %r = OpImageSampleImplicitLod %v4 %ts %m OpStore %out %r";
@@ -334,8 +339,8 @@ fn the_rules_of_implicit_samples_are_missed() {
     }
 }
 
-/// A filtered texel is one value of a set: what a stage computes of it is bounded too, at
-/// coordinates that are interpolated as well.
+/// A filtered texel is one value of a set. Results that a stage computes from it are bounded too,
+/// also at interpolated coordinates.
 #[test]
 fn filtered_texels_run_over_sets() {
     let linear = Sampler { mag: Filter::Linear, min: Filter::Linear, ..Sampler::default() };
@@ -376,10 +381,11 @@ fn filtered_texels_run_over_sets() {
         let (over, alone) = (shown(&body, true), shown(&body, false));
         assert!(matches!(alone.component(3, 5, 0), Some(Component::Undecided(_))), "{way}: {:?}", alone.component(3, 5, 0));
         let Some(Component::Within(set)) = over.component(3, 5, 0) else { panic!("{way}: {:?}", over.component(3, 5, 0)) };
-        // At (3.5, 5.5)/2 of the texture's pixels, which are numbered from their middles: 10·2.25 +
-        // 1.25 + 1, halved, and 1.
+        // The coordinate is (3.5, 5.5)/2 texels, and texels are numbered from their centres. So the
+        // texel is 10·2.25 + 1.25 + 1. The stage halves it and adds 1.
         let exact = (22.5 + 2.25) / 2.0 + 1.0;
-        // Weights have four bits: a sixteenth of 10 + 1, halved; and interpolation adds to that.
+        // Filter weights have four bits, so the error is a sixteenth of 10 + 1, halved.
+        // Interpolation of the coordinate adds to that.
         let most = if way.contains("%at") { 0.5 } else { 11.0 / 32.0 + 0.001 };
         assert!(set.contains(exact) && set.hull().is_some_and(|h| exact - most < h.low && h.high < exact + most), "{way}: {set}");
         let (definite, _) = over.image.raw(0, 3, 5).expect("a texel");
@@ -387,8 +393,8 @@ fn filtered_texels_run_over_sets() {
     }
 }
 
-/// Another image at binding 4, and functions that fetch from one, and sample one by the level of
-/// detail of the quad.
+/// A scene with another image at binding 4, and two functions with an image parameter. %fetch
+/// fetches a texel. %sample samples with the level of detail of the quad.
 fn handing_on(body: &str) -> Scene {
     let decorations = format!("{DECORATIONS} OpDecorate %more DescriptorSet 0 OpDecorate %more Binding 4");
     let declarations = format!(
@@ -408,7 +414,7 @@ fn handing_on(body: &str) -> Scene {
     scene
 }
 
-/// Left of a column it is the one image, right of it the other one, by two calls on two ways.
+/// Runs `left` in the pixels left of x = `column` and `right` in the others: two calls on two ways.
 fn on_two_ways(column: &str, [left, right]: [&str; 2]) -> Scene {
     handing_on(&format!(
         "%cx = OpCompositeExtract %float %xy 0 %left = OpFOrdLessThan %bool %cx {column} OpSelectionMerge %m None
@@ -419,7 +425,7 @@ fn on_two_ways(column: &str, [left, right]: [&str; 2]) -> Scene {
 
 const SAMPLED: [&str; 2] = ["%a = OpFunctionCall %v4 %sample %t %s %uv", "%b = OpFunctionCall %v4 %sample %n %s %uv"];
 
-/// Both engines, the definite values and over sets, run functions that images are passed to.
+/// Both engines run functions with image parameters, by definite values and over sets.
 #[test]
 fn images_that_are_passed_are_those_of_the_caller() {
     let both = "%a = OpFunctionCall %v4 %fetch %tex %xy %b = OpFunctionCall %v4 %fetch %more %xy %r = OpFAdd %v4 %a %b OpStore %out %r";
@@ -433,7 +439,7 @@ fn images_that_are_passed_are_those_of_the_caller() {
         let machine = FragmentProgram::compile(&scene.fragment, "fs").expect("it compiles");
         assert_eq!(judged::difference(&scene, &machine), None, "{name}");
     }
-    // A quad of which a part has taken each way has no level of detail.
+    // If the lanes of a quad take both ways, the quad has no level of detail.
     let observation = on_two_ways("%f1", SAMPLED).observed();
     assert_eq!(picture(&observation.targets[0]), ["!!######"; 8]);
 }

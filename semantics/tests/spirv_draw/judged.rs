@@ -1,5 +1,6 @@
-//! Draws over sets with their fragment stage on the lockstep machine, beside the same by the
-//! relation alone: the machine shows the same, or more than the relation decides.
+//! Draws over sets. The lockstep machine runs the fragment stage together with the relation. Each
+//! draw is compared with the same draw by the relation alone. The machine must show the same, or
+//! decide more than the relation.
 
 use smallstep_generate::Random;
 use smallstep_generate::spirv::beside::Components;
@@ -14,7 +15,7 @@ use smallstep_semantics::spirv::{Event, Sink};
 
 use crate::*;
 
-/// A stage of floats that writes nothing but colours.
+/// A generated fragment stage that computes with floats and writes nothing but colours.
 fn generated(seed: u64) -> Drawn {
     let samples = if seed.is_multiple_of(5) { 4 } else { 1 };
     let mix = Mix { depth: seed.is_multiple_of(4), samples, each_sample: samples > 1 && seed.is_multiple_of(2), ..Mix::FLOATS };
@@ -37,21 +38,23 @@ impl Sink for Applied {
     }
 }
 
-/// What is compared.
+/// The components that were compared, and the rules that the relation applied.
 #[derive(Default, Debug)]
 struct Counts {
     components: Components,
-    /// Rules that the relation applies to definite values: by itself, and beside the machine.
+    /// The number of rules that the relation applies to definite values: in a draw by itself
+    /// (`alone`), and in a draw with the machine (`beside`).
     alone: u64,
     beside: u64,
 }
 
-/// In what a draw with its fragments on the machine differs from the relation over sets.
+/// The first difference between a draw with its fragments on the machine and the draw by the
+/// relation alone, both over sets. `None` if there is none.
 pub fn difference(scene: &Scene, machine: &FragmentProgram) -> Option<String> {
     compared(scene, machine, &mut Counts::default())
 }
 
-/// Both engines over a stage; what differs.
+/// Runs the draw by both engines, adds to the counts, and returns the first difference.
 fn compared(scene: &Scene, machine: &FragmentProgram, counts: &mut Counts) -> Option<String> {
     let (mut alone, mut beside) = (Applied::default(), Applied::default());
     let outcomes = (run(scene, None, &mut alone), run(scene, Some(machine), &mut beside));
@@ -77,7 +80,7 @@ fn generated_stages_are_judged_as_by_the_relation() {
         }
     }
     println!("{counts:?}");
-    // The machine runs most of it.
+    // The machine runs most fragments, so the relation applies less than a third of the rules.
     let Components { exactly, sets, undefined, .. } = counts.components;
     assert!(counts.beside < counts.alone / 3, "{counts:?}");
     assert!(sets > 5_000 && exactly > 5_000 && undefined > 100, "{counts:?}");
@@ -85,7 +88,7 @@ fn generated_stages_are_judged_as_by_the_relation() {
 
 type Bug = fn(Parts<'_>);
 
-/// Bugs in what the machine runs, which the comparison must find.
+/// Bugs in the machine's program. The comparison must find each of them.
 #[rustfmt::skip]
 const BUGS: &[(&str, Bug)] = &[
     ("a sum for a difference", |parts| sites(parts, Core::FSub, Core::FAdd)),
@@ -121,7 +124,8 @@ fn planted_bugs_are_caught() {
     }
 }
 
-/// A machine that is wrong is found by the relation's samples alone.
+/// In a draw over sets the relation also runs a sample of the machine's quads. This sample alone
+/// finds a wrong machine: the draw is stuck.
 #[test]
 fn a_sample_by_the_relation_finds_a_wrong_machine() {
     let body = format!("{COORDINATES} %x = OpFSub %float %cx %third %o = OpCompositeConstruct %v4 %x %cy %f0 %f1 OpStore %out %o");
@@ -134,7 +138,7 @@ fn a_sample_by_the_relation_finds_a_wrong_machine() {
     assert!(stuck.why.contains("the engines differ") && stuck.at.contains("pixel (0, 0)"), "{stuck:?}");
 }
 
-/// A vector of which components are open beside known ones.
+/// Both engines judge a vector alike if some of its components are open and others are known.
 #[test]
 fn vectors_with_open_components_are_judged_alike() {
     let ones = "%ones = OpConstantComposite %v4 %f1 %f1 %f1 %f1";
@@ -148,20 +152,22 @@ fn vectors_with_open_components_are_judged_alike() {
     }
 }
 
-/// A scene whose vertices hand %in on, four floats each.
+/// A scene whose vertex stage passes `items` on as %in, four floats for each vertex.
 fn given(declarations: &str, body: &str, items: [[f32; 4]; 3]) -> Scene {
     let scene = Scene::new(passing(), fragment("", "", declarations, body), &ALL);
     Scene { attributes: [scene.attributes.clone(), vec![floats(1, Rate::Vertex, &items)]].concat(), ..scene }
 }
 
-/// An input that is interpolated, whose first component no device knows to be above or below %cx.
+/// An interpolated input. Its first component is %cx / 4, but no device knows whether it is above
+/// or below that number.
 const OPEN: [[f32; 4]; 3] = [[0.0, 2.0, 7.0, 0.1], [5.0, 2.5, 7.5, 0.1], [0.0, 2.0, 7.0, 0.1]];
-/// Two conditions that are open in some pixels: the interpolated %ix beside the same number as the
-/// stage computes it.
+/// Two conditions that are open in some pixels. They compare the interpolated %ix with %tx, the
+/// same number as the stage computes it.
 const CONDITIONS: &str = "%i = OpLoad %v4 %in %ix = OpCompositeExtract %float %i 0 %tx = OpFMul %float %cx %quarter
     %open = OpFOrdLessThan %bool %ix %tx %too = OpFOrdGreaterThan %bool %ix %tx ";
 
-/// The machine over sets shows what the relation alone does, and decides something beside it.
+/// Asserts that the machine over sets shows what the relation alone shows, and that `is` holds of
+/// both observations.
 #[track_caller]
 fn judged_alike(scene: &Scene, is: fn(&DrawObservation) -> bool) {
     let machine = FragmentProgram::compile(&scene.fragment, "fs").expect("a stage that the machine takes");
@@ -172,7 +178,7 @@ fn judged_alike(scene: &Scene, is: fn(&DrawObservation) -> bool) {
     }
 }
 
-/// Whether a pixel may show such a component.
+/// Whether some pixel may show this float in component `c`.
 fn shows(observation: &DrawObservation, c: usize, float: f64) -> bool {
     let target = &observation.targets[0];
     let is = |x, y| matches!(target.component(x, y, c), Some(Component::Within(set)) if set.contains(float));
@@ -186,8 +192,8 @@ fn all_exactly(observation: &DrawObservation, components: &[usize]) -> bool {
     pixels.into_iter().all(|(x, y)| components.iter().all(|&c| is(x, y, c)))
 }
 
-/// A component that an index chooses which is known keeps what it may be: %in.z is above 1
-/// everywhere, and below 8.
+/// If a known index chooses a component of a vector, the component keeps its set. %in.z is above 1
+/// and below 8 everywhere.
 #[test]
 fn a_component_by_a_known_index_keeps_its_set() {
     let insert = "%j = OpVectorInsertDynamic %v4 %i %f4 %c1 %e = OpCompositeExtract %float %j 2";
@@ -197,7 +203,7 @@ fn a_component_by_a_known_index_keeps_its_set() {
             OpSelectionMerge %m None OpBranchConditional %small %y %m %y = OpLabel OpStore %out %red OpBranch %m %m = OpLabel"
         );
         judged_alike(&given("", &body, OPEN), |observation| all_exactly(observation, &[0, 1, 2, 3]));
-        // What is written is the component's set.
+        // The pixel shows the set of the component.
         let body = format!("%i = OpLoad %v4 %in {choose} %shown = OpCompositeConstruct %v4 %e %f1 %f1 %f1 OpStore %out %shown");
         judged_alike(&given("", &body, OPEN), |observation| {
             matches!(observation.targets[0].component(3, 3, 0), Some(Component::Within(_))) && all_exactly(observation, &[1, 2, 3])
@@ -205,8 +211,8 @@ fn a_component_by_a_known_index_keeps_its_set() {
     }
 }
 
-/// An integer that devices may have differently, for it was converted from a float that may be
-/// rewritten, is no number that every device has.
+/// An integer that was converted from a float may differ between devices, because the float may be
+/// rewritten. The machine too takes such an integer as an open input.
 #[test]
 fn integers_that_are_not_decided_are_inputs_of_the_machine_too() {
     let body = "%x = OpFMul %float %third %third %y = OpFAdd %float %x %f1 %n = OpConvertFToU %uint %y OpStore %number %n";
@@ -221,7 +227,7 @@ fn integers_that_are_not_decided_are_inputs_of_the_machine_too() {
     });
 }
 
-/// A fragment that every way discards is not there.
+/// A fragment that is discarded on every way leaves its pixel alone.
 #[test]
 fn what_every_way_discards_is_gone() {
     let body = format!(
@@ -232,7 +238,8 @@ fn what_every_way_discards_is_gone() {
     judged_alike(&given("", &body, OPEN), |observation| all_exactly(observation, &[0, 1, 2, 3]));
 }
 
-/// Of more selections than the ways that are gone definite values say what they do not choose.
+/// The stage has more open selections than ways are followed. Definite values then decide the
+/// components that the selections do not choose.
 #[test]
 fn selections_leave_what_they_do_not_choose() {
     let selections: String = (0..8)
@@ -245,8 +252,8 @@ fn selections_leave_what_they_do_not_choose() {
     judged_alike(&given("", &body, OPEN), |observation| all_exactly(observation, &[1, 2, 3]));
 }
 
-/// Where devices may choose an undefined value the definite one is not that of all, though its bits
-/// be those that stand for the undefined one.
+/// If a device may select an undefined value, a definite zero is not decided. This holds although
+/// the bits of the zero are those that represent the undefined value.
 #[test]
 fn a_zero_beside_an_undefined_value_is_not_decided() {
     let body = format!(
@@ -258,8 +265,8 @@ fn a_zero_beside_an_undefined_value_is_not_decided() {
     });
 }
 
-/// On a way where the condition of a selection is undefined, so is what it selects: it is not one
-/// of both, and nor is a component of a vector.
+/// On a way where the condition of a selection is undefined, the result is undefined. It is not one
+/// of the two operands. The same holds for a component of a vector.
 #[test]
 fn an_undefined_condition_selects_an_undefined_value() {
     let declarations = "%edge = OpConstant %float 0.875 %u = OpUndef %float %b2 = OpTypeVector %bool 2
@@ -285,7 +292,7 @@ fn an_undefined_condition_selects_an_undefined_value() {
     }
 }
 
-/// A variable with an initializer is, on every way, what was stored to it.
+/// On every way, a variable with an initializer holds the value that was stored to it.
 #[test]
 fn variables_with_initializers_keep_what_is_stored() {
     let declarations = "%pp = OpTypePointer Private %float %own = OpVariable %pp Private %f1";
@@ -296,11 +303,11 @@ fn variables_with_initializers_keep_what_is_stored() {
     judged_alike(&given(declarations, &body, OPEN), |observation| all_exactly(observation, &[0, 1, 2, 3]));
 }
 
-/// Ways that go on side by side from blocks of their own keep what they had there: the sum is of
-/// what was stored before the second branch.
+/// Ways that run side by side from blocks of their own keep the values that they had there. The sum
+/// %t is of the value that %v had before the second branch.
 #[test]
 fn ways_from_several_blocks_do_not_meddle() {
-    // The relation goes 64 ways of a quad: only in one column both conditions are open.
+    // The relation follows at most 64 ways of a quad. Both conditions are open in one column only.
     let body = format!(
         "%v = OpVariable %pfn Function OpStore %v %c1 {COORDINATES} %i = OpLoad %v4 %in %ix = OpCompositeExtract %float %i 0
         %open = OpFOrdLessThan %bool %ix %edge %too = OpFOrdGreaterThan %bool %ix %edge
@@ -313,11 +320,11 @@ fn ways_from_several_blocks_do_not_meddle() {
     judged_alike(&given(declarations, &body, OPEN), |observation| all_exactly(observation, &[0, 1, 2, 3]));
 }
 
-/// Where results may be rewritten, each use of a condition may be of another evaluation: two of
-/// them differ by one, by minus one or not at all.
+/// If results may be rewritten, each use of a condition may be another evaluation. Two selections
+/// by one condition then differ by 1, by -1 or not at all.
 #[test]
 fn each_use_of_a_condition_goes_its_own_ways() {
-    // Open in one column alone: the relation goes 64 ways of a quad.
+    // The condition is open in one column only: the relation follows at most 64 ways of a quad.
     let again = [
         "%b = OpSelect %float %open %f1 %f2",
         "OpBranch %next %next = OpLabel %same = OpPhi %bool %open %here %b = OpSelect %float %same %f1 %f2",
@@ -338,7 +345,7 @@ fn each_use_of_a_condition_goes_its_own_ways() {
     }
 }
 
-/// A way goes on in the middle of a block with what the block has made before.
+/// A way that goes on in the middle of a block has the results of the instructions before.
 #[test]
 fn a_way_has_what_its_block_has_made() {
     let body = format!(
@@ -349,7 +356,8 @@ fn a_way_has_what_its_block_has_made() {
     judged_alike(&given("", &body, OPEN), |observation| !all_exactly(observation, &[0]) && all_exactly(observation, &[2, 3]));
 }
 
-/// OpFwidth and its like are the sum of two magnitudes, by both in the same way, of a constant too.
+/// OpFwidth, OpFwidthFine and OpFwidthCoarse are the sum of two magnitudes. Both engines bound it
+/// in the same way, also for a constant operand.
 #[test]
 fn widths_are_sums() {
     for op in ["OpFwidth", "OpFwidthFine", "OpFwidthCoarse"] {
@@ -361,12 +369,13 @@ fn widths_are_sums() {
     }
 }
 
-/// Quads of a triangle are not written before those of the triangles behind it, which wait for the
-/// other ways of their lanes: the second one hides all of the first.
+/// The quads of a triangle are written after those of earlier triangles, even if the earlier quads
+/// wait for other ways of their lanes. Here the second triangle hides all of the first.
 #[test]
 fn triangles_are_written_in_their_order() {
     const HIDES: [f32; 4] = [100.0, 2.0, 3.0, 4.0];
-    // Open in one column of the first triangle: so few ways wait until there are more.
+    // The condition is open in one column of the first triangle. So few ways wait until there
+    // are more.
     let body = "%i = OpLoad %v4 %in %ix = OpCompositeExtract %float %i 0 %open = OpFOrdLessThan %bool %ix %edge
         OpStore %out %i OpSelectionMerge %m None OpBranchConditional %open %y %m
         %y = OpLabel OpStore %out %red OpBranch %m %m = OpLabel";
@@ -378,7 +387,8 @@ fn triangles_are_written_in_their_order() {
     });
 }
 
-/// Integers that are too great for a float are rounded, and a zero that was one has either sign.
+/// Devices round an integer that no float represents. A zero that was converted from an integer has
+/// either sign.
 #[test]
 fn integers_become_floats_with_what_devices_may_round() {
     let body = format!(

@@ -1,7 +1,7 @@
-//! The lockstep machine beside the relation: the same definite texels and depths, the same
-//! undefined components and where they were made, the same buffers, instructions and undefined
-//! behaviour. A triangle that a device may have anywhere is drawn by the machine at its definite
-//! place: its pixels are not compared. Planted bugs are caught by the comparison.
+//! The lockstep machine beside the relation. Both show the same definite texels and depths, the
+//! same undefined components with their origins, the same buffers, instructions and undefined
+//! behaviour. A device may place some triangles anywhere, and the machine draws them at their
+//! definite place. Their pixels are not compared. The comparison catches planted bugs.
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::outcome::Outcome;
@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use crate::*;
 
-/// The draw with its stages on the machine. What is not compiled of the fragment stage is refused
-/// too.
+/// The draw with its stages on the machine. If the machine cannot compile the fragment stage, the
+/// draw is refused.
 pub fn run(scene: &Scene, draw: &Draw<'_>) -> Outcome<Picture> {
     let vertices = VertexProgram::of(&Arc::new(scene.vertex.clone()), "vs").ok();
     match FragmentProgram::compile(&scene.fragment, "fs") {
@@ -38,7 +38,8 @@ fn codes(parts: Parts<'_>, op: Op, change: impl FnMut(&mut Code)) {
     parts.codes.iter_mut().filter(|code| code.op == op).for_each(change);
 }
 
-/// A body that shows %r, and a bug that the comparison must find by it.
+/// A body that shows %r, the name of a bug, and the bug, which the comparison must find with
+/// this body.
 #[rustfmt::skip]
 const BUGS: &[(&str, &str, Bug)] = &[
     ("%r = OpDPdx %float %cx", "rows for columns", |parts| codes(parts, Op::Derivative, |code| code.c ^= 1)),
@@ -86,8 +87,8 @@ fn planted_bugs_are_caught() {
     }
 }
 
-/// What the vertex stage gives the fragment stage, which shows it, and a bug in the machine's
-/// vertices that the comparison must find by it.
+/// A body of the vertex stage, whose %r the fragment stage shows, the name of a bug, and the bug in
+/// the machine's vertex program. The comparison must find it with this body.
 const BUGS_OF_VERTICES: &[(&str, &str, Bug)] = &[
     ("%r = OpFMul %v4 %p %p", "a sum for a product", |parts| codes(parts, Op::MulFloat, |code| code.op = Op::AddFloat)),
     ("%r = OpVectorShuffle %v4 %p %p 0 1 2 2", "components of inputs and outputs in another order", |parts| {
@@ -100,7 +101,7 @@ const BUGS_OF_VERTICES: &[(&str, &str, Bug)] = &[
     ),
 ];
 
-/// Every scene runs its vertices on the machine too; here that is seen.
+/// Every scene runs its vertex stage on the machine too. The planted bugs show that it does.
 #[test]
 fn planted_bugs_in_vertices_are_caught() {
     for &(body, name, bug) in BUGS_OF_VERTICES {
@@ -129,7 +130,7 @@ fn what_the_machine_does_not_run_is_refused_by_name() {
     refuses(&fragment("", "", "%c72 = OpConstant %uint 72", ordering), "an atomic or fence that orders memory in a fragment stage");
     let text = vertex_text("", "", "", "").replace("\"vs\"", "\"fs\"");
     refuses(&load(&text), "OpEntryPoint Vertex as the Fragment stage of the lockstep machine");
-    // A program of another entry point than the draw's.
+    // The program is of another entry point than the draw.
     let scene = Scene::new(vertex("", "", "", ""), constant("red"), &ALL);
     let two = fragment_text("", "", "", "OpStore %out %red OpReturn OpFunctionEnd %other = OpFunction %void None %fn %first = OpLabel");
     let two = load(&two.replacen(
@@ -142,7 +143,7 @@ fn what_the_machine_does_not_run_is_refused_by_name() {
     assert!(matches!(&outcome, Outcome::Unsupported(what) if what == "a program of another fragment stage than fs"), "{outcome:?}");
 }
 
-/// An output that was only loaded is still unwritten; the load makes another undefined value.
+/// An output that was only loaded is still unwritten. The load makes another undefined value.
 #[test]
 fn an_output_that_is_loaded_stays_unwritten() {
     let two = "%more = OpVariable %pout_v4 Output";
@@ -154,9 +155,9 @@ fn an_output_that_is_loaded_stays_unwritten() {
     }
 }
 
-/// What a device may have without the definite answer having it is no definite undefined value: of
-/// the second triangle, which is behind the first by depths that devices round, the machine shows
-/// nothing.
+/// The second triangle is behind the first by definite depths, but devices round these depths. A
+/// device may thus have its undefined values. The machine shows none of them, because they are not
+/// in the definite answer.
 #[test]
 fn undefined_values_of_fragments_that_may_be_there_are_not_definite() {
     let declarations = "%u = OpUndef %float %deep = OpVariable %pout_float Output";
@@ -180,8 +181,8 @@ fn undefined_values_of_fragments_that_may_be_there_are_not_definite() {
     assert!(matches!(component, Some(Component::Undefined(_))), "{component:?}");
 }
 
-/// A mask of which devices may have another takes the samples that it has not, and leaves the
-/// definite answer of the others.
+/// Devices may have another mask here. By the definite answer, a sample outside of the definite
+/// mask keeps its value, and a sample in it has the new colour.
 #[test]
 fn a_mask_in_doubt_leaves_the_samples_that_it_has() {
     let declarations = "%masks = OpTypeArray %uint %c1 %pmasks = OpTypePointer Output %masks %mask = OpVariable %pmasks Output";

@@ -11,8 +11,8 @@ use smallstep_semantics::undefined::{Ub, Unspecified};
 
 use crate::*;
 
-/// A triangle that covers the one pixel (2, 3), all of whose vertices are on the grid and none of
-/// whose edges is near a centre.
+/// A triangle that covers only pixel (2, 3). All its vertices are on the grid, and none of its
+/// edges is near a centre.
 fn one_pixel() -> [[f32; 4]; 3] {
     [at(2.25, 3.25, 0.5, 1.0), at(3.25, 3.25, 0.5, 1.0), at(2.25, 4.25, 0.5, 1.0)]
 }
@@ -22,7 +22,7 @@ fn scene(positions: &[[f32; 4]], body: &str) -> Scene {
     Scene::new(vertex("", "", "", ""), fragment("", "", "", &format!("{COORDINATES} {body} {output}")), positions)
 }
 
-/// What the first component of a pixel may be, when all of the framebuffer is drawn.
+/// The first component of a pixel, after a draw of all of the framebuffer.
 fn shown(body: &str, x: u32, y: u32) -> Component {
     scene(&ALL, body).observed().targets[0].component(x, y, 0).expect("a pixel")
 }
@@ -47,8 +47,8 @@ fn derivatives_are_differences_of_the_quad() {
     for op in ["OpDPdy", "OpDPdyFine", "OpDPdyCoarse"] {
         assert_eq!(shown(&format!("%r = {op} %float %cy"), 3, 5), float(1.0), "{op}");
     }
-    // x·y: by columns the difference is x, by rows y; another device may take the other row for a
-    // coarse one.
+    // The derivative of x·y in x is y, and in y it is x. For a coarse derivative another device
+    // may take the other row or column.
     let product = "%xy = OpFMul %float %cx %cy";
     for (op, value) in [("OpDPdxFine", 5.5), ("OpDPdyFine", 3.5), ("OpFwidthFine", 9.0)] {
         assert_eq!(shown(&format!("{product} %r = {op} %float %xy"), 3, 5), float(value), "{op}");
@@ -58,7 +58,7 @@ fn derivatives_are_differences_of_the_quad() {
         assert_eq!(target.component(3, 5, 0), Some(Component::Undecided(Why::Derivative)), "{op}");
         assert_eq!(definite(target, 3, 5, 0), value, "{op}");
     }
-    // Negative, and of a vector.
+    // A negative derivative of a vector.
     let vector = "%v = OpCompositeConstruct %v2 %cx %cy %n = OpFNegate %v2 %v %d = OpFwidth %v2 %n %r = OpCompositeExtract %float %d 1";
     assert_eq!(shown(vector, 0, 0), float(1.0));
 }
@@ -70,7 +70,8 @@ fn helpers_of_a_quad_with_one_pixel_take_part() {
     expected[3] = "..#.....";
     assert_eq!(picture(&observation.targets[0]), expected);
     assert_eq!(exactly(&observation, 2, 3, 0), 1.0);
-    // Four invocations of 7 instructions and a return.
+    // Three vertices with 3 instructions each, and four fragment invocations with 7 each. The
+    // returns count.
     assert_eq!(observation.instructions, 3 * 3 + 4 * 7);
 }
 
@@ -82,12 +83,12 @@ fn divergent_derivatives_are_undefined() {
     let body = format!("{LEFT} %yes = OpLabel %d = OpDPdx %float %cx OpBranch %m {after}");
     is_divergent(shown(&body, 0, 0));
     assert_eq!(shown(&body, 1, 0), float(2.0));
-    // A quad all of whose lanes go one way does not diverge.
+    // A quad does not diverge if all of its lanes go one way.
     assert_eq!(shown(&body, 2, 0), float(2.0));
-    // After the merge block control is uniform again.
+    // From the merge block on, control flow is uniform again.
     let body = format!("{LEFT} %yes = OpLabel %d = OpDPdx %float %cx OpBranch %m %m = OpLabel %r = OpDPdx %float %cx");
     assert_eq!([0, 1, 2].map(|x| shown(&body, x, 0)), [1.0; 3].map(float));
-    // To depend on one is undefined behaviour, whose place is named.
+    // A branch on such a derivative is undefined behaviour. The report names its place.
     let body = format!(
         "{LEFT} %yes = OpLabel %d = OpDPdx %float %cx %e = OpFOrdLessThan %bool %d %f1 OpSelectionMerge %n None
         OpBranchConditional %e %n %n %n = OpLabel OpBranch %m %m = OpLabel %r = OpCopyObject %float %f0"
@@ -102,7 +103,8 @@ fn divergent_derivatives_are_undefined() {
     }
 }
 
-/// A loop that a lane goes round ⌈x⌉ times, at least once, with what is done each time.
+/// A loop that a lane runs ⌈x⌉ times, at least once. Each iteration runs `body`, which
+/// defines %d.
 fn looping(body: &str) -> String {
     format!(
         "OpBranch %head %head = OpLabel %i = OpPhi %float %f0 %entry %j %next %last = OpPhi %float %f0 %entry %d %next
@@ -113,18 +115,19 @@ fn looping(body: &str) -> String {
 
 #[test]
 fn iterations_are_dynamic_instances() {
-    // Both lanes of the first row go round once together; the right one then alone.
+    // Both lanes of the first row run the first iteration together. The right one runs the second
+    // one alone.
     let body = format!("{} %r = OpCopyObject %float %last", looping("%d = OpDPdx %float %cx"));
     assert_eq!(shown(&body, 0, 0), float(1.0));
     is_divergent(shown(&body, 1, 0));
-    // The merge block is uniform however often each has gone round.
+    // Control flow is uniform in the merge block, however often each lane has run the loop.
     let body = format!("{} %r = OpDPdx %float %cx", looping("%d = OpFAdd %float %i %f1"));
     assert_eq!([4, 5].map(|x| shown(&body, x, 0)), [1.0; 2].map(float));
-    // The difference of numbers of rounds.
+    // The derivative of the number of iterations.
     let body = format!("{} %r = OpDPdx %float %last", looping("%d = OpFAdd %float %i %f1"));
     assert_eq!(shown(&body, 5, 0), float(1.0));
-    // A lane that skips the first round's and one that skips the second's are not at one, though
-    // both wait at one instruction.
+    // One lane skips the derivative of the first iteration, the other that of the second. They
+    // execute different dynamic instances, though both wait at one instruction.
     let skipping = "%a = OpFOrdLessThan %bool %i %half %b = OpFOrdLessThan %bool %cx %f1 %s = OpLogicalEqual %bool %a %b
         OpSelectionMerge %k None OpBranchConditional %s %w %k %w = OpLabel %g = OpDPdx %float %cx OpBranch %k
         %k = OpLabel %d = OpPhi %float %last %in2 %g %w";
@@ -144,7 +147,7 @@ fn calls_are_dynamic_instances() {
     };
     let vector = "%o = OpCompositeConstruct %v4 %r %r %r %r";
     assert_eq!(exactly(&with(&format!("%r = OpFunctionCall %float %df {vector}")), 0, 0, 0), 1.0);
-    // The two calls of a branch are different instances of the one derivative.
+    // The two calls of a branch are different dynamic instances of the one derivative.
     let body = format!(
         "%left = OpFOrdLessThan %bool %cx %f1 OpSelectionMerge %m None OpBranchConditional %left %yes %no
         %yes = OpLabel %q = OpFunctionCall %float %df OpBranch %m %no = OpLabel %s = OpFunctionCall %float %df OpBranch %m
@@ -172,7 +175,7 @@ fn who_is_discarded_leaves_the_quad_and_who_is_demoted_stays() {
     }
 }
 
-/// A word of the buffer, by its pointer %q.
+/// A pointer %q to word 1 of the buffer.
 const WORD: &str = "%q = OpAccessChain %pword %buf %c0 %c1 ";
 
 fn words(scene: &Scene) -> Vec<u32> {
@@ -189,13 +192,13 @@ fn helpers_write_nothing() {
     assert_eq!(words(&scene(&one_pixel(), &count)), [0, 1, 0, 0]);
     let store = format!("{WORD} OpStore %q %c3 %r = OpCopyObject %float %f1");
     assert_eq!(words(&scene(&one_pixel(), &store)), [0, 3, 0, 0]);
-    // Not known by every device, a fragment may write or not.
+    // The device decides the coverage on the diagonal, so such a fragment may write or not.
     let observation = scene(&HALF, &count).observed();
     assert_eq!(observation.doubtful.iter().map(|d| (d.start, d.end, d.why)).collect::<Vec<_>>(), [(0, 16, Why::Coverage)]);
 }
 
-/// Where a device may take the way on which a fragment writes, and the definite way is the other
-/// one, it may have written.
+/// By definite values the fragment does not write. If a device may take the way that writes, it may
+/// have written.
 #[test]
 fn what_is_written_on_another_way_is_in_doubt() {
     let on_way = |component: u32, condition: &str| {
@@ -208,12 +211,12 @@ fn what_is_written_on_another_way_is_in_doubt() {
         assert_eq!(observation.buffers[0].bytes, [0; 16]);
         observation.doubtful.iter().map(|d| (d.start, d.end, d.why)).collect::<Vec<_>>()
     };
-    // The depth is interpolated.
+    // The depth is interpolated, so devices may differ in the condition.
     assert_eq!(on_way(2, "OpFOrdNotEqual %bool %cz %half"), [(0, 16, Why::Control)]);
     assert_eq!(on_way(0, "OpFOrdLessThan %bool %cz %f0"), []);
 }
 
-/// Helpers load, and nothing orders their loads.
+/// Helper invocations load, and nothing orders their loads.
 #[test]
 fn helpers_race_by_their_loads() {
     let load = format!("{WORD} OpStore %q %c3 %n = OpLoad %uint %q %r = OpConvertUToF %float %n");
@@ -227,12 +230,12 @@ fn helpers_race_by_their_loads() {
 fn helpers_and_faces_are_told_apart() {
     let decorations = "OpDecorate %helper BuiltIn HelperInvocation OpDecorate %front BuiltIn FrontFacing";
     let declarations = "%helper = OpVariable %pin_bool Input %front = OpVariable %pin_bool Input";
-    // What the neighbour in the row sees, by the difference.
+    // The difference shows the value of the neighbour in the row.
     let body = "%h = OpLoad %bool %helper %x = OpSelect %float %h %f4 %f1 %d = OpDPdxFine %float %x %g = OpLoad %bool %front
         %y = OpSelect %float %g %f1 %f2 %o = OpCompositeConstruct %v4 %x %d %y %y OpStore %out %o";
     let mut scene = Scene::new(vertex("", "", "", ""), fragment("%helper %front", decorations, declarations, body), &one_pixel());
     let of = |scene: &Scene| [0, 1, 2].map(|c| exactly(&scene.observed(), 2, 3, c));
-    // It turns clockwise with y pointing down, whose area is negative as Vulkan counts it.
+    // The triangle is clockwise with y pointing down, so its area is negative as Vulkan counts it.
     assert_eq!(of(&scene), [1.0, 3.0, 2.0]);
     scene.state.front = FrontFace::Clockwise;
     assert_eq!(of(&scene), [1.0, 3.0, 1.0]);

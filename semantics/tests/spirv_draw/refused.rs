@@ -1,4 +1,4 @@
-//! What is refused, by name, before anything runs; limits.
+//! Draws that are refused by name before anything runs, and limits.
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::image::Format;
@@ -111,12 +111,12 @@ fn hostile_draws_end() {
     let mut scene = plain();
     scene.state.viewport.width = f32::NAN;
     refuses(&scene, "the viewport is empty");
-    // No triangle at all.
+    // The draw has no triangle.
     let mut scene = plain();
     scene.count = 2;
     assert_eq!(picture(&scene.observed().targets[0]), ["........"; 8]);
     assert!(matches!(Setup::new(&scene.rules, &scene.state, [[f32::NAN; 4]; 3]), Ok(Setup::Unknown)));
-    // Each triangle of which nothing is known costs what it may touch.
+    // A triangle of which nothing is known costs as much as all pixels that it may touch.
     let mut scene = Scene::new(vertex("", "", "", ""), constant("red"), &[[f32::NAN; 4]; 3]);
     scene.instances = 10_000;
     scene.limits.instructions = 200_000;

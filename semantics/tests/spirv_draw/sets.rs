@@ -1,4 +1,4 @@
-//! Draws whose quads run over sets: what is interpolated is one value of a set, for each fragment.
+//! Draws whose quads run over sets. For each fragment, an interpolated input is one value of a set.
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::number::Why;
@@ -7,8 +7,8 @@ use smallstep_semantics::spirv::draw::By;
 
 use crate::*;
 
-/// A triangle that covers everything. Of its attribute the first component is (x + 1)/4 in device
-/// coordinates, the second twice that, the others 0 and 1.
+/// A triangle that covers everything. The first component of its attribute is (x + 1)/4 in device
+/// coordinates, the second is twice that, and the others are 0 and 1.
 fn covering(fragment: Module, format: Format) -> Scene {
     let mut scene = Scene::new(passing(), fragment, &[[-1.0, -1.0, 0.5, 1.0], [3.0, -1.0, 0.5, 1.0], [-1.0, 3.0, 0.5, 1.0]]);
     scene.attributes.push(floats(1, Rate::Vertex, &[[0.0, 0.0, 0.0, 1.0], [1.0, 2.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0]]));
@@ -16,8 +16,7 @@ fn covering(fragment: Module, format: Format) -> Scene {
     scene
 }
 
-/// What its attachment shows with quads that run over sets, and without. Definite
-/// texels are the same.
+/// The attachment with quads that run over sets, and without. The definite texels are the same.
 fn both(scene: &Scene) -> (ObservedTarget, ObservedTarget) {
     let by = |sets| By { relation: &scene.relation, rules: &scene.rules, schedule: &scene.schedule, sets, machine: None };
     let run = |sets| {
@@ -31,7 +30,7 @@ fn both(scene: &Scene) -> (ObservedTarget, ObservedTarget) {
     (over, alone)
 }
 
-/// A fragment stage that declares all float controls; its arithmetic is %q1 to %q4.
+/// A fragment stage that declares all float controls. Its arithmetic results are %q1 to %q4.
 fn strict(body: &str) -> Module {
     let decorations: String =
         (1..5).filter(|q| body.contains(&format!("%q{q} ="))).map(|q| format!("OpDecorate %q{q} NoContraction ")).collect();
@@ -61,7 +60,7 @@ fn set_at(target: &ObservedTarget, x: u32, y: u32) -> Set {
 fn what_is_interpolated_is_written_as_a_set() {
     let (over, alone) = both(&covering(fragment("", "", "", "%x = OpLoad %v4 %in OpStore %out %x"), Format::Rgba32Sfloat));
     assert_eq!(alone.component(2, 3, 0), Some(Component::Undecided(Why::Interpolated)));
-    // 2.5 of 16.
+    // The exact value is 2.5/16.
     let set = set_at(&over, 2, 3);
     assert!(set.contains(0.15625) && set.hull().is_some_and(|Span { low, high }| 0.15 < low && high < 0.16), "{set}");
     // The definite texel is a member, everywhere.
@@ -86,7 +85,7 @@ fn an_input_is_one_value_for_all_that_use_it() {
     let colour = "%v = OpCompositeConstruct %v4 %q1 %f0 %f0 %f1 OpStore %out %v";
     let same = strict(&format!("{INPUT} %w = OpLoad %v4 %in %u = OpCompositeExtract %float %w 0 %q1 = OpFSub %float %y %u {colour}"));
     assert_eq!(set_at(&both(&covering(same, Format::Rgba32Sfloat)).0, 2, 3), Set::point(0.0));
-    // Another component is another value, though it is twice this one.
+    // The other component is another value, although it is twice the first.
     let other = strict(&format!("{INPUT} %q2 = OpFMul %float %y %f2 %q1 = OpFSub %float %q2 %z {colour}"));
     let set = set_at(&both(&covering(other, Format::Rgba32Sfloat)).0, 2, 3);
     assert!(set.hull().is_some_and(|Span { low, high }| low < 0.0 && 0.0 < high && high < 0.02), "{set}");
@@ -94,14 +93,14 @@ fn an_input_is_one_value_for_all_that_use_it() {
 
 #[test]
 fn a_fragment_goes_both_ways_of_an_open_branch() {
-    // At the pixels of column 3 the value is 3.5/16, at those of column 4 4.5/16: a quarter is
-    // between them.
+    // The value is 3.5/16 at the pixels of column 3, and 4.5/16 at those of column 4. A quarter
+    // lies between them.
     let select = strict(&format!(
         "{INPUT} %k = OpFOrdLessThan %bool %y %quarter %q = OpSelect %float %k %f1 %f2 %v = OpCompositeConstruct %v4 %q %f0 %f0 %f1 OpStore %out %v"
     ));
     let (over, _) = both(&covering(select, Format::Rgba32Sfloat));
     assert_eq!([set_at(&over, 3, 3), set_at(&over, 4, 3)], [Set::point(1.0), Set::point(2.0)]);
-    // Against its own value by another way it may be either.
+    // A comparison with the same number computed in another way may go either way.
     let either = strict(&format!(
         "{INPUT} %q1 = OpFMul %float %z %half %k = OpFOrdLessThan %bool %y %q1 OpSelectionMerge %m None OpBranchConditional %k %t %e
          %t = OpLabel OpBranch %m %e = OpLabel OpBranch %m %m = OpLabel %r = OpPhi %float %f1 %t %f2 %e
@@ -110,7 +109,7 @@ fn a_fragment_goes_both_ways_of_an_open_branch() {
     let (over, alone) = both(&covering(either, Format::Rgba32Sfloat));
     assert_eq!(set_at(&over, 2, 3), Set::point(1.0).union(Set::point(2.0)));
     assert!(matches!(alone.component(2, 3, 0), Some(Component::Undecided(_))));
-    // Where a way discards it, it is left open.
+    // If one way discards the fragment, the component stays open.
     let discards = strict(&format!(
         "{INPUT} %q1 = OpFMul %float %z %half %k = OpFOrdLessThan %bool %y %q1 OpSelectionMerge %m None OpBranchConditional %k %t %m
          %t = OpLabel OpKill %m = OpLabel OpStore %out %red"
@@ -120,7 +119,8 @@ fn a_fragment_goes_both_ways_of_an_open_branch() {
     assert!(matches!(over.component(2, 3, 0), Some(Component::Undecided(_))));
 }
 
-/// Of what is interpolated, x/16 to the right: the differences of a quad are a sixteenth.
+/// The interpolated value grows by 1/16 for each pixel to the right, so the differences of a quad
+/// are a sixteenth.
 #[test]
 fn derivatives_are_differences_of_sets() {
     for (op, exact) in [("OpDPdx", 0.0625), ("OpDPdxFine", 0.0625), ("OpDPdxCoarse", 0.0625), ("OpDPdy", 0.0), ("OpFwidth", 0.0625)] {
@@ -131,7 +131,7 @@ fn derivatives_are_differences_of_sets() {
         let near = |Span { low, high }: Span| exact - 0.01 < low && high < exact + 0.01;
         assert!(set.contains(exact) && set.hull().is_some_and(near), "{op}: {set}");
     }
-    // Each of the four divides by itself, to 2.5 units of 2^-27 or 2^-28.
+    // Each of the four invocations divides by itself, with an error of 2.5 units of 2^-27 or 2^-28.
     let quotients = strict(
         "%q1 = OpFDiv %float %third %f4 %q = OpDPdx %float %q1 %q2 = OpFMul %float %q %f2 %v = OpCompositeConstruct %v4 %q2 %f0 %f0 %f1 OpStore %out %v",
     );
@@ -140,7 +140,7 @@ fn derivatives_are_differences_of_sets() {
     assert!(set.contains(0.0) && set.hull().is_some_and(|h| -most <= h.low && h.low < 0.0 && 0.0 < h.high && h.high <= most), "{set}");
 }
 
-/// Stages that write memory, and what reaches no float, are as they are without sets.
+/// Stages that write memory, and values that reach no float, show the same as without sets.
 #[test]
 fn what_is_not_explored_stays_open() {
     let writes = "%x = OpLoad %v4 %in OpStore %out %x %p = OpAccessChain %pword %buf %c0 %c0 %n = OpAtomicIAdd %uint %p %c1 %c0 %c1";

@@ -1,6 +1,6 @@
-//! Group instructions in the stages of a draw: of the subgroup that an invocation is in only its
-//! quad is known, and of a vertex nothing; the lockstep machine shows the same definite values;
-//! planted bugs are seen.
+//! Group instructions in the stages of a draw. Of the subgroup of a fragment only its quad is
+//! known. Of the subgroup of a vertex nothing is known. The lockstep machine shows the same
+//! definite values. Planted bugs are seen.
 
 #[path = "../spirv_subgroups/bugs.rs"]
 mod bugs;
@@ -25,7 +25,7 @@ fn grouping(text: &str) -> Module {
     load(&text.replacen("OpCapability Shader", GROUPS, 1))
 }
 
-/// Shows %r.
+/// A scene whose fragment stage runs `body` and shows its %r.
 fn scene(body: &str, positions: &[[f32; 4]]) -> Scene {
     let decorations = "OpDecorate %size BuiltIn SubgroupSize OpDecorate %size Flat OpDecorate %own BuiltIn SubgroupLocalInvocationId
         OpDecorate %own Flat";
@@ -38,7 +38,7 @@ fn passing_zeros() -> Module {
     vertex("", "", "", "")
 }
 
-/// By the relation alone, for devices whose subgroups have a size.
+/// The draw by the relation alone, for devices with that subgroup size; any size if `None`.
 fn by(scene: &Scene, size: Option<u32>) -> DrawObservation {
     let outcome = scene.with(|draw| {
         let mut draw = draw.clone();
@@ -55,10 +55,11 @@ fn component(observation: &DrawObservation, x: u32, y: u32) -> Component {
     observation.targets[0].component(x, y, 0).expect("a pixel")
 }
 
-/// What a body gives at a pixel, by x and y.
+/// A body, and its result %r at pixel (x, y).
 type Quad = (&'static str, fn(u32, u32) -> f32);
 
-/// What quads give: of the one beside, above or below, across, and of one that is named.
+/// Bodies that take the value of the neighbour in the row, in the column, on the diagonal, and of a
+/// lane with a given number.
 const QUADS: &[Quad] = &[
     ("%r = OpGroupNonUniformQuadSwap %float %sub %cx %c0", |x, _| (x ^ 1) as f32 + 0.5),
     ("%r = OpGroupNonUniformQuadSwap %float %sub %cy %c1", |_, y| (y ^ 1) as f32 + 0.5),
@@ -67,7 +68,7 @@ const QUADS: &[Quad] = &[
     }),
     ("%r = OpGroupNonUniformQuadBroadcast %float %sub %cx %c1", |x, _| (x | 1) as f32 + 0.5),
     ("%r = OpGroupNonUniformQuadBroadcast %float %sub %cy %c2", |_, y| (y | 1) as f32 + 0.5),
-    // Two lanes take a derivative first, and those that do not wait for them.
+    // Two lanes take a derivative first. The others wait for them.
     (
         "%xi = OpConvertFToU %uint %cx %odd = OpBitwiseAnd %uint %xi %c1 %is = OpINotEqual %bool %odd %c0
         OpSelectionMerge %m None OpBranchConditional %is %y %m %y = OpLabel %d = OpDPdy %float %cy OpBranch %m %m = OpLabel
@@ -76,7 +77,7 @@ const QUADS: &[Quad] = &[
     ),
 ];
 
-/// Whether all pixels of a triangle show what is computed by hand.
+/// Whether all pixels inside the upper left triangle show the value that is computed by hand.
 fn shows(scene: &Scene, at: fn(u32, u32) -> f32) -> bool {
     let observation = by(scene, Some(8));
     let pixels = (0..8).flat_map(|y| (0..8 - y).map(move |x| (x, y))).filter(|(x, y)| x + y < 7);
@@ -92,7 +93,7 @@ fn quads_are_known_with_their_helpers() {
     }
 }
 
-/// What the machine runs of group instructions, beside those of quads and what is open.
+/// Group instructions that the machine runs by quads, besides [`QUADS`] and [`OTHERS`].
 const BY_QUADS: &[&str] = &[
     "%b = OpFOrdLessThan %bool %cx %f4 %q = OpGroupNonUniformAll %bool %sub %b %r = OpSelect %float %q %f1 %f2",
     "%b = OpFOrdLessThan %bool %cx %f4 %q = OpGroupNonUniformAllEqual %bool %sub %cy %r = OpSelect %float %q %f1 %f2",
@@ -113,7 +114,7 @@ const BY_QUADS: &[&str] = &[
      %s = OpGroupNonUniformQuadBroadcast %float %sub %cx %c1 OpBranch %m %m = OpLabel %r = OpPhi %float %f2 %entry %s %y",
     "%u = OpUndef %float %left = OpFOrdLessThan %bool %cx %f1 %s = OpSelect %float %left %u %cx
      %r = OpGroupNonUniformFMax %float %sub Reduce %s",
-    // What a ballot of eight lanes holds, of which a quad has four.
+    // Ballots with the bits of eight lanes, of which a quad has four.
     "%s = OpCompositeConstruct %u4 %c300 %c1 %c0 %c0 %n = OpGroupNonUniformBallotBitCount %uint %sub Reduce %s
      %r = OpConvertUToF %float %n",
     "%s = OpCompositeConstruct %u4 %c300 %c1 %c0 %c0 %n = OpGroupNonUniformBallotBitCount %uint %sub InclusiveScan %s
@@ -123,22 +124,22 @@ const BY_QUADS: &[&str] = &[
     "%s = OpCompositeConstruct %u4 %c300 %c1 %c0 %c0 %n = OpConvertFToU %uint %cx %m = OpIMul %uint %n %c2
      %q = OpGroupNonUniformBallotBitExtract %bool %sub %s %m %r = OpSelect %float %q %f1 %f2",
     "%s = OpCompositeConstruct %u4 %c300 %c1 %c0 %c0 %q = OpGroupNonUniformInverseBallot %bool %sub %s %r = OpSelect %float %q %f1 %f2",
-    // Clusters of two, of all eight, and of more than there are.
+    // Clusters of two lanes, of all eight, and of more lanes than there are.
     "%n = OpConvertFToU %uint %cx %s = OpGroupNonUniformIAdd %uint %sub ClusteredReduce %n %c2 %r = OpConvertUToF %float %s",
     "%n = OpConvertFToU %uint %cx %s = OpGroupNonUniformIAdd %uint %sub ClusteredReduce %n %c8 %r = OpConvertUToF %float %s",
     "%n = OpConvertFToU %uint %cx %s = OpGroupNonUniformIAdd %uint %sub ClusteredReduce %n %c16 %r = OpConvertUToF %float %s",
-    // Of 16 bits.
+    // Values of 16 bits.
     "%h = OpFConvert %half16 %cx %s = OpGroupNonUniformFAdd %half16 %sub InclusiveScan %h %r = OpFConvert %float %s",
     "%h = OpFConvert %half16 %cx %s = OpGroupNonUniformFMax %half16 %sub Reduce %h %r = OpFConvert %float %s",
     "%h = OpFConvert %half16 %cx %r16 = OpGroupNonUniformShuffleXor %half16 %sub %h %c1 %r = OpFConvert %float %r16",
-    // Lanes that are computed.
+    // Lane numbers that are computed.
     "%n = OpConvertFToU %uint %cx %odd = OpBitwiseAnd %uint %n %c3 %r = OpGroupNonUniformShuffle %float %sub %cy %odd",
     "%n = OpConvertFToU %uint %cx %odd = OpBitwiseAnd %uint %n %c1 %r = OpGroupNonUniformShuffleXor %float %sub %cx %odd",
 ];
 
 type Bug = fn(Parts<'_>);
 
-/// In what the machine, with a bug, differs from the relation.
+/// The first difference between the relation and the machine with this bug.
 fn by_machine(scene: &Scene, bug: Bug) -> Option<String> {
     let machine = FragmentProgram::compile(&scene.fragment, "fs").expect("a stage that the machine takes").planted(bug);
     let outcomes = scene.with(|draw| {
@@ -185,7 +186,7 @@ fn the_machine_runs_group_instructions_by_quads() {
     for (body, positions) in bodies().flat_map(|body| [(body, &ALL), (body, &HALF)]) {
         assert_eq!(by_machine(&scene(body, positions), |_| {}), None, "{body}");
     }
-    // Whether a ballot must be the same in all of the quad the relation says.
+    // Only the relation decides whether a ballot must be the same in all lanes of the quad.
     let differs = "%n = OpConvertFToU %uint %cx %s = OpCompositeConstruct %u4 %n %c1 %c0 %c0
         %q = OpGroupNonUniformInverseBallot %bool %sub %s %r = OpSelect %float %q %f1 %f2";
     let (differs, wrong) = (scene(differs, &ALL), "an operand that may differ");
@@ -207,7 +208,7 @@ fn who_was_discarded_gives_an_undefined_value() {
     assert_eq!(component(&observation, 2, 0), Component::Exactly(3.5f32.to_bits().into()));
 }
 
-/// What depends on more than the quad.
+/// Bodies whose result depends on more than the quad.
 const OTHERS: &[&str] = &[
     "%q = OpGroupNonUniformElect %bool %sub %r = OpSelect %float %q %f1 %f2",
     "%b = OpFOrdLessThan %bool %cx %f4 %q = OpGroupNonUniformAny %bool %sub %b %r = OpSelect %float %q %f1 %f2",
@@ -217,7 +218,7 @@ const OTHERS: &[&str] = &[
     "%n = OpLoad %uint %own %r = OpConvertUToF %float %n",
 ];
 
-/// Why a component is not decided.
+/// Why a component is not decided. `None` if it is decided.
 fn why(observation: &DrawObservation, x: u32, y: u32) -> Option<Why> {
     match component(observation, x, y) {
         Component::Undecided(why) => Some(why),
@@ -228,21 +229,21 @@ fn why(observation: &DrawObservation, x: u32, y: u32) -> Option<Why> {
 #[test]
 fn what_depends_on_more_than_the_quad_is_open() {
     for body in OTHERS {
-        // What is selected by it depends on where control may go.
+        // If such a value is a condition, the selected value depends on control flow.
         let why = why(&by(&scene(body, &ALL), Some(8)), 3, 3);
         assert!(matches!(why, Some(Why::SubgroupMapping | Why::Control)), "{body}: {why:?}");
     }
     let size = scene("%n = OpLoad %uint %size %r = OpConvertUToF %float %n", &ALL);
     assert_eq!(component(&by(&size, Some(8)), 3, 3), Component::Exactly(8f32.to_bits().into()));
     assert_eq!(why(&by(&size, None), 3, 3), Some(Why::SubgroupSize));
-    // Of a vertex not even the quad is known.
+    // For a vertex not even the quad is known.
     for op in ["QuadSwap %float %sub %x %c0", "BroadcastFirst %float %sub %x"] {
         let body = format!(
             "%x = OpCompositeExtract %float %p 0 %s = OpGroupNonUniform{op} %w = OpCompositeConstruct %v4 %s %s %s %s OpStore %v %w"
         );
         let vertex = grouping(&vertex_text("", "", "%sub = OpConstant %uint 3", &body));
         let scene = Scene::new(vertex, fragment("", "", "", "%c = OpLoad %v4 %in OpStore %out %c"), &ALL);
-        // It is interpolated of what is open.
+        // The component is interpolated from open values.
         assert!(why(&by(&scene, Some(8)), 3, 3).is_some(), "{op}");
     }
 }
@@ -258,7 +259,7 @@ fn a_quad_has_four_invocations() {
     assert!(matches!(&outcome, Outcome::Unsupported(what) if what.contains("a quad has four")), "{outcome:?}");
 }
 
-/// A vote of which every device is said to have the quad and no more.
+/// A planted rule for votes. It takes the quad for the whole tangle on every device.
 fn quads_vote<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     fn resumed<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
         match group::group_vote(env, config)? {

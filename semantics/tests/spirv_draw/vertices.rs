@@ -1,4 +1,4 @@
-//! Attributes, built-ins, and what passes from the vertex stage to the fragment stage.
+//! Attributes, built-ins, and values that pass from the vertex stage to the fragment stage.
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::image::Format;
@@ -17,14 +17,14 @@ fn flat() -> Module {
 
 #[test]
 fn instances_have_attributes_of_their_own() {
-    // The second instance overwrites the first, but where it is not drawn.
+    // The second instance overwrites the first, unless only one is drawn.
     let mut scene = Scene::new(passing(), flat(), &ALL);
     scene.attributes.push(floats(1, Rate::Instance, &[[9.0; 4], [1.0; 4], [2.0; 4]]));
     (scene.instances, scene.first_instance) = (2, 1);
     assert_eq!(exactly(&scene.observed(), 4, 4, 0), 2.0);
     scene.instances = 1;
     assert_eq!(exactly(&scene.observed(), 4, 4, 0), 1.0);
-    // Three vertices, and of no instance any.
+    // There are vertices but no instances, so nothing runs.
     scene.instances = 0;
     assert_eq!((picture(&scene.observed().targets[0]), scene.observed().instructions), (vec!["........".to_string(); 8], 0));
 }
@@ -52,8 +52,8 @@ fn indices_and_instances_are_numbered() {
 
 #[test]
 fn a_block_of_built_ins_and_a_block_of_locations() {
-    // As compilers write them: ClipDistance is declared and not used; the block's members are of
-    // locations 0 (a matrix: 0 and 1) and 2.
+    // Blocks as compilers write them. ClipDistance is declared and not used. The members of the
+    // second block have location 0 (a matrix, which takes 0 and 1) and location 2.
     let text = vertex_text(
         "%blk %user",
         "OpMemberDecorate %per 0 BuiltIn Position OpMemberDecorate %per 1 BuiltIn PointSize OpMemberDecorate %per 2 BuiltIn ClipDistance
@@ -75,7 +75,8 @@ fn a_block_of_built_ins_and_a_block_of_locations() {
     assert_eq!([0, 1, 2, 3].map(|c| exactly(&observation, 0, 0, c)), [2.0, 0.0, 0.5, 0.25]);
 }
 
-/// A structure without members takes no location, alone or in an array, and moves nothing.
+/// A structure without members takes no location, alone or in an array. The locations of the other
+/// members do not move.
 #[test]
 fn structures_without_members_pass_between_stages() {
     let block = "%none = OpTypeStruct %nones = OpTypeArray %none %c2 %usr = OpTypeStruct %nones %v2 %none %v2";
@@ -91,7 +92,7 @@ fn structures_without_members_pass_between_stages() {
     let scene = Scene::new(before, fragment("%got", &inputs, &format!("{block} {read}"), reads), &ALL);
     let observation = scene.observed();
     assert_eq!([0, 1, 2, 3].map(|c| exactly(&observation, 0, 0, c)), [0.5, 0.25, 0.25, 2.0]);
-    // Locations of their own would be what the next stage does not read.
+    // If the empty structures took locations, the next stage would not find its inputs at these.
     let apart = "OpDecorate %one Location 1 OpDecorate %two Location 2 OpDecorate %one Flat OpDecorate %two Flat";
     let variables = "%one = OpVariable %pin_v2 Input %two = OpVariable %pin_v2 Input";
     let reads = "%x = OpLoad %v2 %one %y = OpLoad %v2 %two %o = OpVectorShuffle %v4 %x %y 0 1 2 3 OpStore %out %o";
@@ -108,8 +109,8 @@ fn attributes_are_converted() {
         scene.attributes.push(Attribute { location: 1, format, rate: Rate::Instance, offset: 1, stride: 0, bytes });
         scene.observed()
     };
-    // One byte of 255, 0 and 51 is 1, 0 and 0.2, of which the last is not exact; missing components
-    // are 0, 0 and 1.
+    // The bytes 255 and 51 are 1 and 0.2, of which the second is not exact. The missing components
+    // are 0 and 1.
     let observation = with(Format::Rg8Unorm, vec![7, 255, 51]);
     assert_eq!([0, 3].map(|c| exactly(&observation, 0, 0, c)), [1.0, 1.0]);
     assert_eq!(observation.targets[0].component(0, 0, 1), Some(Component::Undecided(Why::Approximate)));
@@ -176,14 +177,14 @@ fn items_beyond_an_attribute_are_as_robustness_has_them() {
         scene.robustness = robustness;
         assert_eq!(exactly(&scene.observed(), 0, 0, 0), 1.0);
     }
-    // Hostile numbers are beyond it too.
+    // Hostile strides and offsets are out of bounds too.
     scene.robustness = Robustness::None;
     (scene.attributes[1].stride, scene.attributes[1].offset) = (u64::MAX, u64::MAX);
     assert_eq!(scene.run().name(), "undefined");
 }
 
-/// Without float controls too a position is decided that no rewriting can change: sums and products
-/// of few bits.
+/// Even without float controls a position is decided if no rewriting can change it. Sums and
+/// products of few bits are such values.
 #[test]
 fn a_position_of_few_bits_is_decided_without_float_controls() {
     let body = |factor: &str| {
@@ -193,7 +194,7 @@ fn a_position_of_few_bits_is_decided_without_float_controls() {
             %q = OpCompositeConstruct %v4 %px %py %f0 %f1 OpStore %position %q"
         )
     };
-    // From 0 to 1 over the framebuffer, as shaders have them.
+    // The input goes from 0 to 1 over the framebuffer, as is usual in shaders.
     let corners = [[0.0, 0.0, 0.0, 0.0], [2.5, 0.0, 0.0, 0.0], [0.0, 2.5, 0.0, 0.0]];
     let mut scene = Scene::new(vertex("", "", "", &body("f2")), constant("red"), &corners);
     assert_eq!(picture(&scene.observed().targets[0]), ["########"; 8]);
@@ -201,13 +202,13 @@ fn a_position_of_few_bits_is_decided_without_float_controls() {
     let observation = scene.observed();
     assert_eq!(picture(&observation.targets[0])[0], "#######.");
     assert_eq!(picture(&observation.targets[0])[6..], ["#.......", "........"]);
-    // Of a product that is rounded nothing is known.
+    // If a product is rounded, nothing is known of the position.
     scene.vertex = vertex("", "", "", &body("third"));
     assert_eq!(picture(&scene.observed().targets[0]), ["????????"; 8]);
 }
 
-/// Where a device may take the way on which a vertex stage writes, and the definite way is the
-/// other one, it may have written.
+/// By definite values the vertex stage does not write. If a device may take the way that writes, it
+/// may have written.
 #[test]
 fn what_a_vertex_writes_on_another_way_is_in_doubt() {
     let decorations = "OpDecorate %words ArrayStride 4 OpDecorate %block Block OpMemberDecorate %block 0 Offset 0

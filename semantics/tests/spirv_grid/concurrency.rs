@@ -8,7 +8,7 @@ const SHARED: &str = "%shared = OpVariable %wv Workgroup";
 
 #[test]
 fn barriers_order_and_without_them_there_is_a_race() {
-    // Invocation 0 writes, all read after.
+    // Invocation 0 writes, and all read afterwards.
     let body = |barrier: &str| {
         format!(
             "%i = OpLoad %uint %lix %first = OpIEqual %bool %i %c0 OpSelectionMerge %m None OpBranchConditional %first %y %m
@@ -29,10 +29,10 @@ fn barriers_order_and_without_them_there_is_a_race() {
         assert_eq!(id, "spirv/data-race", "{barrier}");
         assert!(what.contains("races with the earlier") && what.contains("neither happens before the other"), "{what}");
     }
-    // Each of its own: no race.
+    // Each invocation writes its own word: no race.
     let body = format!("%i = OpLoad %uint %lix {}", store("i", "i"));
     assert_eq!(shown(&run(&load(&text(3, "", "", &body)), 1, &[9; 3])), ["0", "1", "2"]);
-    // Two workgroups to one word: a race.
+    // Two workgroups write one word: a race.
     assert_eq!(shown(&run(&load(&text(1, "", "", &store("c0", "c1"))), 2, &[0]))[0], "spirv/data-race");
 }
 
@@ -67,8 +67,8 @@ fn keeping_going_collects_several() {
     assert_eq!(report(true), report(true));
 }
 
-/// The endings of all schedules of two workgroups of one invocation, each of which does
-/// one of the bodies.
+/// The endings of all schedules of two workgroups with one invocation each. The first workgroup
+/// runs `first`, the other runs `second`.
 fn endings(declarations: &str, first: &str, second: &str, words: &[u32]) -> BTreeSet<Vec<String>> {
     let body = format!(
         "%g3 = OpLoad %u3 %gid3 %g = OpCompositeExtract %uint %g3 0 %is0 = OpIEqual %bool %g %c0
@@ -100,7 +100,7 @@ fn strings(rows: &[&[u32]]) -> BTreeSet<Vec<String>> {
 
 #[test]
 fn message_passing_is_ordered_by_release_and_acquire_only() {
-    // x := 5; flag y := 1. The reader looks at x only where it saw the flag.
+    // x := 5; flag y := 1. The reader loads x only if it saw the flag.
     let writer = |semantics: &str| format!("OpStore %x %c5 OpAtomicStore %y %c1 {semantics} %c1");
     let reader = |semantics: &str| {
         format!(
@@ -117,8 +117,8 @@ fn message_passing_is_ordered_by_release_and_acquire_only() {
 
 #[test]
 fn all_interleavings_of_atomics_are_seen() {
-    // Store buffering: sequentially consistent interleavings of relaxed atomics show
-    // three of four results.
+    // Store buffering: sequentially consistent interleavings of relaxed atomics show three of the
+    // four results.
     let found = endings(
         "",
         "OpAtomicStore %x %c1 %c0 %c1 %r0 = OpAtomicLoad %uint %y %c1 %c0 OpStore %out0 %r0",
@@ -126,15 +126,15 @@ fn all_interleavings_of_atomics_are_seen() {
         &[0; 4],
     );
     assert_eq!(found, strings(&[&[1, 1, 0, 1], &[1, 1, 1, 0], &[1, 1, 1, 1]]));
-    // Load and store apart lose an increment; a read-modify-write does not.
+    // A separate load and store may lose an increment. A read-modify-write does not.
     let apart = |n: u32| format!("%l{n} = OpAtomicLoad %uint %x %c1 %c0 %s{n} = OpIAdd %uint %l{n} %c1 OpAtomicStore %x %c1 %c0 %s{n}");
     assert_eq!(endings("", &apart(0), &apart(1), &[0; 4]), strings(&[&[1, 0, 0, 0], &[2, 0, 0, 0]]));
     let once = |n: u32| format!("%l{n} = OpAtomicIAdd %uint %x %c1 %c0 %c1");
     assert_eq!(endings("", &once(0), &once(1), &[0; 4]), strings(&[&[2, 0, 0, 0]]));
 }
 
-/// Odd numbers crossed out by all invocations of a workgroup in shared memory, with a barrier
-/// between rounds; then each counts its own.
+/// A sieve in Workgroup memory, with a barrier between rounds. Each invocation crosses out its own
+/// number if a smaller number from 2 to 5 divides it. At the end it stores its flag.
 #[test]
 fn a_sieve_in_workgroup_memory() {
     let declarations = "%flags = OpTypeArray %uint %c32 %pflags = OpTypePointer Workgroup %flags %sieve = OpVariable %pflags Workgroup";
@@ -157,7 +157,7 @@ fn a_sieve_in_workgroup_memory() {
 }
 
 /// Which dynamic instance of a barrier an invocation waits at: programs of two invocations, with
-/// what every schedule must end in.
+/// the ending that every schedule must have.
 #[test]
 fn barriers_are_told_apart_by_iterations_and_calls() {
     let barrier = "OpControlBarrier %c2 %c2 %wgsem";
@@ -210,7 +210,7 @@ fn barriers_are_told_apart_by_iterations_and_calls() {
     ];
     for (name, body, is_defined) in rows {
         let waits = format!("%waits = OpFunction %void None %fn %in = OpLabel {barrier} OpReturn OpFunctionEnd");
-        // A store at the end is what others can see, so that there are several schedules.
+        // The store at the end is visible to others, so that there are several schedules.
         let module = load(&format!("{} {waits}", text(2, "", "", &format!("{index} {body} {}", store("i", "c7")))));
         let buffers = [buffer(0, &[0, 0])];
         let dispatch = dispatch(1, &buffers);
@@ -248,8 +248,8 @@ fn doubtful_words(size: u32, declarations: &str, body: &str) -> Vec<u64> {
 #[test]
 fn doubt_goes_from_one_invocation_to_another() {
     let (barrier, barrier_none) = ("OpControlBarrier %c2 %c2 %wgsem", "");
-    // Invocation 0 does something with the sine of 1, which devices round as they like; then each
-    // writes what `read` is.
+    // Invocation 0 does something with the sine of 1, which devices round as they like. Then each
+    // invocation stores the %r of `read`.
     let program = |by_first: &str, then: &str, read: &str| {
         format!(
             "%i = OpLoad %uint %lix %sin = OpExtInst %float %glsl Sin %f1 %bits = OpBitcast %uint %sin %less = OpFOrdLessThan %bool %sin %f0
@@ -264,7 +264,7 @@ fn doubt_goes_from_one_invocation_to_another() {
     let rows: [(&str, String, Vec<u64>); 7] = [
         ("a value", program("OpStore %shared %bits", barrier, "%r = OpLoad %uint %shared"), vec![0, 1, 2]),
         ("a certain value", program("OpStore %shared %c5", barrier, "%r = OpLoad %uint %shared"), vec![]),
-        // What it would have stored, had it gone the other way, is not there to be read.
+        // The value that the other way would have stored is not there to be read.
         (
             "a store that was not done",
             program(&format!("OpStore %shared %c5 {}", branch("OpStore %shared %c6")), barrier, "%r = OpLoad %uint %shared"),

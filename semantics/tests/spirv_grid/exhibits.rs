@@ -1,5 +1,5 @@
-//! For every undefined behaviour of the registry, a program that shows it: with the same report by
-//! the relation and by the lockstep machine.
+//! For every undefined behaviour of the registry, a program that shows it. The relation and the
+//! lockstep machine give the same report.
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::undefined::Ub;
@@ -12,7 +12,7 @@ struct Exhibit {
     /// Invocations of the one workgroup.
     size: u32,
     body: &'static str,
-    /// What the report says.
+    /// A part of the report.
     says: &'static str,
 }
 
@@ -43,7 +43,7 @@ const DECLARATIONS: &str =
     %low = OpVariable %plow StorageBuffer %high = OpVariable %phigh StorageBuffer %plain = OpVariable %plow StorageBuffer
     %shared = OpVariable %wv Workgroup %sarray = OpTypePointer Workgroup %three %many = OpVariable %sarray Workgroup";
 
-/// Two lanes part: `first` runs where the invocation's number is 0, `other` elsewhere.
+/// Two paths: `first` runs in invocation 0, `other` in the others. Then all run `after`.
 macro_rules! part {
     ($first:literal, $other:literal, $after:literal) => {
         concat!(
@@ -57,8 +57,7 @@ macro_rules! part {
     };
 }
 
-/// A loop of three iterations, %k from 0 to 2, with that in its body, which ends in
-/// a branch to %next.
+/// A loop of three iterations, with %k from 0 to 2. The body must end in a branch to %next.
 macro_rules! three_times {
     ($body:literal) => {
         concat!(
@@ -164,7 +163,7 @@ const EXHIBITS: &[Exhibit] = &[
         ),
         "invocation (1,0,0) waits at it in another iteration of a loop or another call",
     ),
-    // So does the first warp, and the second.
+    // The first warp waits in its first iteration, and the second one in its second.
     exhibit(
         Ub::DivergentBarrier,
         128,
@@ -244,15 +243,15 @@ fn every_undefined_behaviour_has_an_exhibit_that_both_engines_report_alike() {
     }
 }
 
-/// What would be undefined behaviour, and is refused before it can be: the registry
-/// has these as refusals.
+/// Programs that would be undefined behaviour, but are refused before they run. The registry lists
+/// them as refusals.
 #[test]
 fn what_no_run_can_meet_is_refused() {
     let loads = |decorations: &str, declarations: &str, body: &str| {
         let words = assemble(&text(1, decorations, declarations, body), Options::default()).unwrap_or_else(|e| panic!("{e}"));
         Module::load(&words).map(|_| ()).map_err(|e| e.to_string())
     };
-    // A store to read-only memory, straight and through a function's parameter.
+    // A store to memory whose variable or member is declared NonWritable.
     let store = "%p = OpAccessChain %pword %buf %c0 %c0 OpStore %p %c1";
     assert!(loads("", "", store).is_ok());
     for decoration in ["OpDecorate %buf NonWritable", "OpMemberDecorate %block 0 NonWritable"] {
@@ -277,7 +276,7 @@ fn what_no_run_can_meet_is_refused() {
 /// A bug in a compiled program.
 type Bug = fn(lockstep::Parts<'_>);
 
-/// The comparison must say no.
+/// The comparison must find each bug.
 #[test]
 fn planted_differences_between_reports_are_seen() {
     let buffers = [buffer(0, &[0; 4]), buffer(1, &[0; 4])];
@@ -325,7 +324,8 @@ fn the_cases_are_reported_alike() {
         let buffers = [buffer(0, &words.collect::<Vec<_>>())];
         let words = assemble(&text, Options::default()).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let module = Module::load(&words).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        // The machine leaves stores through pointers to what may be read-only to the relation.
+        // The machine leaves stores through pointers to the relation if their target may
+        // be read-only.
         if path.ends_with("store-read-only.spvasm") {
             continue;
         }

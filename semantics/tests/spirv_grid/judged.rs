@@ -1,5 +1,5 @@
-//! Dispatches over sets on the lockstep machine: what it keeps of memory, of several warps and of
-//! several ways, and that it must say no. All of `sets` is run by it too.
+//! Dispatches over sets on the lockstep machine: how it keeps memory for several warps and several
+//! ways, and how it finds errors. The machine also runs all tests of `sets`.
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::concurrency::Schedule;
@@ -14,7 +14,7 @@ use smallstep_semantics::spirv::{Buffer, Module, Relation, operation};
 
 use super::sets::{SINE, STRICT, branch, differs, judged_alike, loaded, module, module_text, point, sets};
 
-/// Runs something with a dispatch of one workgroup whose buffer has so many words, all of them 0.
+/// Runs a function on a dispatch of one workgroup, whose buffer has that many words, all 0.
 fn with<T>(words: usize, run: impl FnOnce(&Dispatch<'_>) -> T) -> T {
     let buffers = [Buffer { set: 0, binding: 0, bytes: vec![0; 4 * words] }];
     let limits = Limits { instructions: 1_000_000, ..Limits::default() };
@@ -29,7 +29,8 @@ fn by_relation(module: &Module, dispatch: &Dispatch<'_>) -> (Report, Acceptance)
     (shown, acceptance)
 }
 
-/// What both engines say of such a dispatch: the machine tells all of it.
+/// The result over sets of such a dispatch, on which both engines agree. The machine judges all
+/// of it.
 #[track_caller]
 fn judged(controls: [&str; 2], size: u32, words: usize, body: &str) -> Acceptance {
     let module = module(controls, size, body);
@@ -42,13 +43,13 @@ fn judged(controls: [&str; 2], size: u32, words: usize, body: &str) -> Acceptanc
     })
 }
 
-/// One invocation alone runs a body.
+/// Only the first invocation runs the body.
 fn alone(body: &str) -> String {
     format!("%first = OpIEqual %bool %i %c0 {} ", branch("%first", body).replace("%merge", "%merge0").replace("%then", "%then0"))
 }
 
-/// All of 150 invocations, which are three warps, read what the first has left in Workgroup memory:
-/// one value, however they read it.
+/// 150 invocations, which are three warps, read the float that the first one left in Workgroup
+/// memory. It is one value, however they read it.
 #[test]
 fn warps_have_the_notes_of_their_workgroup_together() {
     let body = format!(
@@ -62,8 +63,8 @@ fn warps_have_the_notes_of_their_workgroup_together() {
     assert!(all.iter().all(|(_, set)| *set == all[0].1 && set.contains(2.0 * 0.479_425_55) && set.only().is_none()), "{all:?}");
 }
 
-/// On one way of the workgroup one invocation writes a word, on the other another one does: ways do
-/// not race with each other.
+/// On one way of the workgroup one invocation writes a word, and on the other way another one does.
+/// Ways do not race with each other.
 #[test]
 fn ways_of_a_workgroup_do_not_race_with_each_other() {
     let body = format!(
@@ -75,11 +76,11 @@ fn ways_of_a_workgroup_do_not_race_with_each_other() {
          %mb = OpLabel OpBranch %m %m = OpLabel",
         alone("OpStore %shared %q1"),
     );
-    // The value that both have compared is one: they go the same way.
+    // Both invocations compare one value, so they go the same way.
     assert_eq!(sets(&judged(STRICT, 2, 4, &body)), []);
 }
 
-/// Each of 130 invocations has its own ways, and most have one.
+/// Each of 130 invocations has its own ways, and most of them have one way.
 #[test]
 fn invocations_that_go_one_way_run_side_by_side_and_others_alone() {
     let body = format!(
@@ -89,14 +90,15 @@ fn invocations_that_go_one_way_run_side_by_side_and_others_alone() {
         branch("%less", "OpStore %pi %three")
     );
     let acceptance = judged(STRICT, 130, 130, &body);
-    // The condition of the branch is that of the selection.
+    // The branch and the selection have the same condition.
     assert_eq!((sets(&acceptance), acceptance.ways), (vec![(3, point(2.0).union(point(3.0)))], 131));
     let again = judged([""; 2], 130, 130, &body);
     let all = point(1.0).union(point(2.0)).union(point(3.0));
     assert_eq!((sets(&again), again.ways), (vec![(3, all)], 133));
 }
 
-/// What a way has written is gone before the next: the word is 0 on the way that leaves it.
+/// The writes of a way are gone before the next way. The word is 0 on the way that does not
+/// write it.
 #[test]
 fn each_way_begins_with_the_memory_that_is_given() {
     let body = format!(
@@ -106,7 +108,7 @@ fn each_way_begins_with_the_memory_that_is_given() {
     );
     let both = point(0.0).union(point(7.0));
     assert_eq!(sets(&judged(STRICT, 1, 4, &body)), [(2, both), (3, both)]);
-    // Nor is anything noted of it there any more, or of Workgroup memory.
+    // Nor are the notes of a way kept, for the buffer or for Workgroup memory.
     let noted = format!(
         "{SINE} %less = OpFOrdLessThan %bool %q1 %edge OpStore %shared %seven {} %y = OpLoad %float %p3 %z = OpLoad %float %shared
          OpControlBarrier %c2 %c2 %c264 OpStore %p1 %y OpStore %p2 %z",
@@ -114,7 +116,7 @@ fn each_way_begins_with_the_memory_that_is_given() {
     );
     let all = sets(&judged(STRICT, 1, 4, &noted));
     assert_eq!(all.iter().map(|(word, _)| *word).collect::<Vec<_>>(), [1, 2, 3], "{all:?}");
-    // What is undefined on one way is not on the other.
+    // A value that is undefined on one way is not undefined on the other.
     let undefined = format!(
         "{SINE} %less = OpFOrdLessThan %bool %q1 %edge %u = OpUndef %float OpSelectionMerge %m None OpBranchConditional %less %a %b
          %a = OpLabel OpStore %p3 %u OpBranch %m %b = OpLabel %y = OpLoad %float %p3 OpStore %p2 %y OpBranch %m %m = OpLabel"
@@ -122,7 +124,7 @@ fn each_way_begins_with_the_memory_that_is_given() {
     assert_eq!(judged(STRICT, 1, 4, &undefined).doubtful.iter().map(|d| d.start).collect::<Vec<_>>(), [12]);
 }
 
-/// What is stored over an open value is what it is, in a buffer and in Workgroup memory, and a
+/// A store over an open value makes the value known, in a buffer and in Workgroup memory. A
 /// Workgroup variable begins with its initializer.
 #[test]
 fn what_is_overwritten_is_known() {
@@ -143,8 +145,8 @@ fn what_is_overwritten_is_known() {
     assert_eq!(sets(&judged.acceptance).iter().map(|(word, _)| *word).collect::<Vec<_>>(), [0, 1]);
 }
 
-/// What nothing is known of beside its bits is decided, whatever they would be as a float, although
-/// the invocation has branched by what is open.
+/// A word of which only the bits are known is decided, whatever float the bits would be. This holds
+/// although the invocation has branched on an open condition.
 #[test]
 fn integers_are_not_small_floats() {
     let body = format!(
@@ -155,7 +157,7 @@ fn integers_are_not_small_floats() {
     let body = format!("%bi = OpAccessChain %pu %bits %c0 %c2 {body}");
     for controls in [STRICT, [""; 2]] {
         let acceptance = judged(controls, 1, 4, &body);
-        // A float with these bits may become zero where nothing is declared.
+        // Without float controls, a float with these bits may become zero.
         let small = body.replace("%w = OpISub", "%tiny = OpBitcast %float %v OpStore %p0 %tiny %w = OpISub");
         let is_open = judged(controls, 1, 4, &small).doubtful.iter().map(|d| d.start).collect::<Vec<_>>() == [0];
         assert_eq!(is_open, controls != STRICT);
@@ -164,7 +166,7 @@ fn integers_are_not_small_floats() {
     }
 }
 
-/// An undefined value that is stored is any; what overwrites it is what it is.
+/// A stored undefined value is any value. A store over it makes the word known.
 #[test]
 fn undefined_values_are_kept_and_overwritten() {
     let body = format!("{SINE} %u = OpUndef %float OpStore %p0 %u OpStore %p1 %u OpStore %p1 %q1 OpStore %p2 %q1 OpStore %p2 %u");
@@ -173,7 +175,7 @@ fn undefined_values_are_kept_and_overwritten() {
     assert_eq!(sets(&acceptance).iter().map(|(word, _)| *word).collect::<Vec<_>>(), [1]);
 }
 
-/// A way that writes what another invocation writes is a race: nothing is told of any word.
+/// A way that writes a word that another invocation writes is a race. Nothing is known of any word.
 #[test]
 fn a_way_that_races_leaves_everything() {
     for value in ["%two", "%zero"] {
@@ -185,7 +187,8 @@ fn a_way_that_races_leaves_everything() {
     }
 }
 
-/// What the machine says of a module with a bug planted.
+/// The machine's result for a module with a planted bug, and its difference from the relation.
+/// `None` if the machine does not judge the dispatch.
 fn planted(module: &Module, rules: Rules, bug: impl FnOnce(Parts<'_>)) -> Option<(Judged, Option<String>)> {
     let program = Program::compile(module, "main").expect("the machine takes it").planted(bug);
     with(16, |dispatch| {
@@ -197,7 +200,7 @@ fn planted(module: &Module, rules: Rules, bug: impl FnOnce(Parts<'_>)) -> Option
     })
 }
 
-/// The relation runs samples: a machine that computes otherwise is found while it runs.
+/// The relation also runs samples. They find a machine that computes something else, while it runs.
 #[test]
 fn a_sample_by_the_relation_finds_a_wrong_machine() {
     let module = module(STRICT, 1, &format!("{SINE} %q2 = OpFSub %float %seven %q1 OpStore %p0 %q2"));
@@ -212,7 +215,7 @@ fn a_sample_by_the_relation_finds_a_wrong_machine() {
     assert!(stuck.why.starts_with("the engines differ: byte 0"), "{stuck:?}");
 }
 
-/// Sets that are too narrow are seen beside those of the relation.
+/// The comparison with the relation finds sets that are too narrow.
 #[test]
 fn narrow_sets_are_seen() {
     let module = module(STRICT, 1, &format!("{SINE} OpStore %p0 %q1"));

@@ -1,11 +1,11 @@
-//! What the lockstep machine must compile, and show as the relation does: robust buffers, numbers
-//! of 64 and of less than 32 bits in memory.
+//! Dispatches that the lockstep machine must compile and show as the relation does: robust buffers,
+//! and numbers of 64 bits and of less than 32 bits in memory.
 
 use pretty_assertions::assert_eq;
 
 use super::*;
 
-/// The outcome by both engines, on one thread and on two.
+/// The outcome by both engines. The machine runs on one thread and on two.
 fn agreed(text: &str, groups: u32, buffers: &[Buffer], robustness: Robustness) -> Outcome<Observation> {
     let module = load(text);
     let dispatch = with_resources(dispatch(groups, buffers), |r| r.robustness = robustness);
@@ -34,8 +34,8 @@ const VECTORS: (&str, &str) = (
 
 #[test]
 fn robust_buffers_are_so_in_both_engines() {
-    // The last vector of the 24 bytes is not whole: as a whole it is out of bounds, its first word
-    // is not.
+    // The last vector of the 24 bytes is not whole. The vector as a whole is out of bounds, but its
+    // first word is not.
     let rows = [
         ("%p = OpAccessChain %pword %buf %c0 %c100 %r = OpLoad %uint %p OpStore %p %c9", Some("0")),
         ("%p = OpAccessChain %pword %buf %c0 %hugeish %r = OpLoad %uint %p OpStore %p %c9", Some("0")),
@@ -103,7 +103,7 @@ fn numbers_of_64_bits_live_in_memory_that_is_indexed() {
     ];
     for (body, expected) in rows {
         let (variables, rest) = (body.matches("OpVariable").count(), body);
-        // Variables come first in their function, so what they are indexed by does too.
+        // Variables come first in their function. Their indices follow them.
         let indices = "%l = OpLoad %uint %lix %zero = OpIMul %uint %l %c2 %one = OpIAdd %uint %l %c1";
         let mut words: Vec<&str> = Vec::new();
         let mut declared = String::new();
@@ -150,7 +150,8 @@ fn what_the_machine_does_not_compile_it_names() {
     assert!(error.to_string().contains("OpPtrAccessChain by an element of 64 bits in the lockstep machine"), "{error}");
 }
 
-/// What a small module would become very much of is bounded: here, stores of many scalars.
+/// The number of codes is bounded, because a small module may compile to very many. Here it stores
+/// many scalars.
 #[test]
 fn a_program_has_a_bound_of_codes() {
     let declarations = "%many = OpConstant %uint 32768 %array = OpTypeArray %uint %many %parray = OpTypePointer Private %array
@@ -161,8 +162,8 @@ fn a_program_has_a_bound_of_codes() {
     assert!(error.to_string().contains("codes of the lockstep machine"), "{error}");
 }
 
-/// A runtime array of numbers of 64 bits at binding 1, the same in Workgroup memory, and operands
-/// of which each half counts.
+/// A runtime array of 64-bit numbers at binding 1, a 64-bit number in Workgroup memory, and
+/// operands of which both halves count.
 const WIDES: (&str, &str) = (
     "OpDecorate %wides ArrayStride 8 OpDecorate %wblock Block OpMemberDecorate %wblock 0 Offset 0
     OpDecorate %wbuf DescriptorSet 0 OpDecorate %wbuf Binding 1 OpDecorate %halves DescriptorSet 0 OpDecorate %halves Binding 1
@@ -183,7 +184,7 @@ fn wide_words(numbers: &[u64]) -> Vec<u32> {
 
 const BEFORE: u64 = 0x6_0000_0009;
 const LEAST: u64 = 0x8000_0000_0000_0001;
-/// Atomics on a number of 64 bits: what is there before, and after.
+/// Atomics on a 64-bit number: the number before, and the number after.
 const WIDE_ROWS: &[(&str, u64, u64)] = &[
     ("OpAtomicIAdd %u64 %p %c1 %c0 %five", BEFORE, 0xb_0000_000e),
     ("OpAtomicIAdd %u64 %p %c1 %c0 %five", 0xffff_ffff, 0x6_0000_0004),
@@ -204,8 +205,8 @@ const WIDE_ROWS: &[(&str, u64, u64)] = &[
     ("OpAtomicLoad %u64 %p %c1 %c0", BEFORE, BEFORE),
 ];
 
-/// The bodies of a row: on a buffer and on Workgroup memory; both store what is left, then the
-/// result.
+/// The bodies of a row, on a buffer and on Workgroup memory. Both store the number after the
+/// atomic, then its result.
 fn wide_bodies(instruction: &str) -> [String; 2] {
     let chains = "%q = OpAccessChain %pwide %wbuf %c0 %c0 %o = OpAccessChain %pwide %wbuf %c0 %c1";
     let in_buffer = format!("{chains} %r = {} OpStore %o %r", instruction.replace("%p ", "%q "));
@@ -216,7 +217,7 @@ fn wide_bodies(instruction: &str) -> [String; 2] {
     [in_buffer, in_workgroup]
 }
 
-/// What atomics on numbers of 64 bits give and leave, in a buffer and in Workgroup memory.
+/// The results of 64-bit atomics and the numbers after them, in a buffer and in Workgroup memory.
 #[test]
 fn atomics_have_64_bits() {
     for &(instruction, before, after) in WIDE_ROWS {
@@ -226,15 +227,15 @@ fn atomics_have_64_bits() {
             assert_eq!(observation.buffers[0].bytes, buffer(1, &wide_words(&[after, before])).bytes, "{body}");
         }
     }
-    // Every invocation counts, over the border of the low word.
+    // Every invocation counts. The sum carries from the low word to the high word.
     let body = "%q = OpAccessChain %pwide %wbuf %c0 %c0 %r = OpAtomicIAdd %u64 %q %c1 %c0 %five";
     let buffers = [buffer(0, &[0]), buffer(1, &wide_words(&[0xffff_fff0]))];
     let Outcome::Observed(observation) = agreed(&wide_atomics(70, body), 3, &buffers, Robustness::None) else { panic!("it ends") };
     assert_eq!(observation.buffers[0].bytes, buffer(1, &wide_words(&[0xffff_fff0 + 210 * 0x5_0000_0005])).bytes);
 }
 
-/// What an atomic of 64 bits meets in either half: an undefined value, another invocation's store,
-/// the end of the buffer; and what it needs.
+/// Both halves of a 64-bit atomic count: an undefined value or a store of another invocation in
+/// either half, and the end of the buffer. The atomic needs the capability Int64Atomics.
 #[test]
 fn both_halves_of_an_atomic_of_64_bits_count() {
     let whole = "%q = OpAccessChain %pwide %wbuf %c0 %c0";

@@ -110,9 +110,9 @@ fn by_relation(module: &Module, dispatch: &Dispatch<'_>) -> Result<Outcome<Obser
     grid::run(module, dispatch, &Schedule::default(), &Relation::default(), &mut ())
 }
 
-/// How a dispatch ends by the relation, and that it ends so by the lockstep machine too: with the
-/// same bytes, origins and instructions, or with the same report. What the machine does not compile
-/// it refuses by name.
+/// How a dispatch ends by the relation. The lockstep machine must end in the same way: with the
+/// same bytes, origins and instructions, or with the same report. It refuses a module by name if it
+/// cannot compile it.
 fn both(module: &Module, dispatch: &Dispatch<'_>) -> Outcome<Observation> {
     let outcome = by_relation(module, dispatch).expect("main is there");
     match lockstep::Program::compile(module, dispatch.entry) {
@@ -158,13 +158,13 @@ fn store(index: &str, value: &str) -> String {
     format!("%p{index}{value} = OpAccessChain %pword %buf %c0 %{index} OpStore %p{index}{value} %{value} ")
 }
 
-/// What `%r`, an unsigned word, is after a body of one invocation.
+/// The unsigned word `%r` after a body that one invocation runs.
 fn word(declarations: &str, body: &str) -> String {
     let outcome = run(&load(&text(1, "", declarations, &format!("{body} {}", store("c0", "r")))), 1, &[77]);
     shown(&outcome)[0].clone()
 }
 
-/// The same of a signed integer, a float or a Boolean of that type.
+/// The result of an instruction of that type, as an unsigned word. A Boolean is 1 or 0.
 fn bits(type_: &str, instruction: &str) -> String {
     let (op, operands) = instruction.split_once(' ').unwrap_or((instruction, ""));
     let after = match type_ {

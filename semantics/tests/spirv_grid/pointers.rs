@@ -1,5 +1,6 @@
-//! Variable pointers by both engines: chosen by OpSelect, OpPhi, calls and variables that hold
-//! them, moved by OpPtrAccessChain, compared; what is refused; planted bugs.
+//! Variable pointers by both engines. OpSelect, OpPhi, calls and variables that hold pointers
+//! choose them, OpPtrAccessChain moves them, and instructions compare them. Also refused modules
+//! and planted bugs.
 
 use pretty_assertions::assert_eq;
 use smallstep_generate::spirv::{ComputeCase, Drawn, pointers};
@@ -8,10 +9,10 @@ use smallstep_semantics::number::sets::Exploration;
 
 use super::*;
 
-/// A second buffer %other of a pair of arrays of four words, two buffers with runtime arrays behind
-/// a word, %long of four and %short of two elements, Workgroup arrays %wa and %wb, a
-/// variable of each invocation that holds a pointer, and the types of pointers: %step counts by 4
-/// bytes.
+/// A second buffer %other with a pair of arrays of four words. Two buffers with a runtime
+/// array behind a word: %long with four elements and %short with two. Workgroup arrays %wa and
+/// %wb. A variable %held of each invocation that holds a pointer. The pointer type %step
+/// counts by 4 bytes.
 const DECORATIONS: &str = "OpDecorate %step ArrayStride 4 OpDecorate %fours ArrayStride 4 OpDecorate %oblock Block
     OpMemberDecorate %oblock 0 Offset 0 OpMemberDecorate %oblock 1 Offset 16
     OpDecorate %other DescriptorSet 0 OpDecorate %other Binding 1 OpDecorate %tblock Block
@@ -57,8 +58,8 @@ fn buffers() -> [Buffer; 4] {
     ]
 }
 
-/// What the first buffer holds in the end: by the relation, and by the lockstep machine on one
-/// thread and on two, where it must compile.
+/// The first buffer at the end, by the relation and by the lockstep machine on one thread and on
+/// two. `must_compile` says whether the machine compiles the module.
 #[track_caller]
 fn agreed(text: &str, must_compile: bool) -> Vec<String> {
     agreed_on(text, must_compile, Robustness::None)
@@ -71,7 +72,8 @@ fn agreed_on(text: &str, must_compile: bool, robustness: Robustness) -> Vec<Stri
     by_engines(text, &module, &dispatch, must_compile)
 }
 
-/// Of four invocations, each stores its %r to the word of its number.
+/// A module of four invocations. Each stores its %r to word 4 + %i of the first buffer. The body
+/// may begin with variables, up to `---`.
 pub(super) fn four(body: &str) -> String {
     let head = "%i = OpLoad %uint %lix %bit = OpBitwiseAnd %uint %i %c1 %odd = OpIEqual %bool %bit %c1
         %mine = OpAccessChain %step %buf %c0 %i %first = OpAccessChain %step %buf %c0 %c0 %third = OpAccessChain %step %buf %c0 %c3
@@ -81,7 +83,7 @@ pub(super) fn four(body: &str) -> String {
     module(4, &format!("{variables} {head} {rest} OpStore %to %r"))
 }
 
-/// Bodies, and the %r of each of four invocations, worked out by hand.
+/// Bodies, and the %r of each of the four invocations, worked out by hand.
 const VALUES: &[(&str, [u32; 4])] = &[
     ("%p = OpSelect %step %odd %o0 %o2 %r = OpLoad %uint %p", [3, 1, 3, 1]),
     ("%p = OpPtrAccessChain %step %o0 %i %r = OpLoad %uint %p", [1, 2, 3, 4]),
@@ -91,7 +93,7 @@ const VALUES: &[(&str, [u32; 4])] = &[
         %n = OpLabel %b = OpAccessChain %step %other %c1 %i OpBranch %m %m = OpLabel %p = OpPhi %step %a %y %b %n %r = OpLoad %uint %p",
         [5, 2, 7, 4],
     ),
-    // A pointer that a loop counts on: the sum of the words up to the invocation's own.
+    // A loop moves the pointer on. The result is the sum of the words up to the invocation's own.
     (
         "OpBranch %h %h = OpLabel %p = OpPhi %step %first %entry %p1 %c %k = OpPhi %uint %c0 %entry %k1 %c %s = OpPhi %uint %c0 %entry %s1 %c
         OpLoopMerge %m %c None OpBranch %b %b = OpLabel %w = OpLoad %uint %p %s1 = OpIAdd %uint %s %w %k1 = OpIAdd %uint %k %c1 OpBranch %c
@@ -110,8 +112,8 @@ const VALUES: &[(&str, [u32; 4])] = &[
     ("%p = OpPtrAccessChain %step %first %i %e = OpPtrEqual %bool %p %third %r = OpSelect %uint %e %c1 %c0", [0, 0, 0, 1]),
     ("%p = OpPtrAccessChain %step %first %i %e = OpPtrNotEqual %bool %p %third %r = OpSelect %uint %e %c1 %c0", [1, 1, 1, 0]),
     ("%d = OpPtrDiff %int %mine %third %r = OpBitcast %uint %d", [0xffff_fffd, 0xffff_fffe, 0xffff_ffff, 0]),
-    // One past the end is a place to go back from, and in memory with a layout where the next
-    // member is.
+    // A pointer one past the end may move back. In memory with a layout it points to the
+    // next member.
     ("%e = OpPtrAccessChain %step %o0 %c4 %p = OpPtrAccessChain %step %e %m1 %r = OpLoad %uint %p", [4; 4]),
     ("%e = OpPtrAccessChain %step %o0 %c4 %n = OpAccessChain %step %other %c1 %c0 %z = OpPtrEqual %bool %e %n %r = OpSelect %uint %z %c1 %c0", [1; 4]),
     ("%e = OpPtrAccessChain %step %o0 %c4 %d = OpPtrDiff %uint %e %o2 %r = OpCopyObject %uint %d", [2; 4]),
@@ -150,8 +152,8 @@ fn chosen_pointers_give_what_is_computed_by_hand() {
     }
 }
 
-/// Pointers into one of several buffers: %mine and %first are in the first one, which has a runtime
-/// array alone, %o0 and %o2 in the other.
+/// Pointers into one of several buffers. %mine and %first point into the first buffer, which has
+/// only a runtime array. %o0 and %o2 point into the other.
 const SEVERAL: &[(&str, [u32; 4])] = &[
     ("%p = OpSelect %step %odd %mine %o2 %r = OpLoad %uint %p", [3, 20, 3, 40]),
     ("%p = OpFunctionCall %step %pick %odd %mine %o0 %r = OpLoad %uint %p", [1, 20, 1, 40]),
@@ -165,7 +167,7 @@ const SEVERAL: &[(&str, [u32; 4])] = &[
         %m = OpLabel %p = OpPhi %step %mine %y %o2 %n %q = OpPtrAccessChain %step %p %m1 %r = OpLoad %uint %q",
         [2, 10, 2, 30],
     ),
-    // Stores, atomics, and both in one instruction.
+    // Stores, an atomic, and a copy between two chosen pointers.
     ("%w = OpAccessChain %step %other %c1 %i %p = OpSelect %step %odd %mine %w OpStore %p %last %r = OpLoad %uint %mine", [10, 5, 30, 7]),
     ("%w = OpAccessChain %step %other %c1 %i %p = OpSelect %step %odd %mine %w OpStore %p %last %r = OpLoad %uint %w", [4, 6, 6, 8]),
     ("%p = OpSelect %step %odd %mine %o2 %r = OpAtomicIAdd %uint %p %c1 %c0 %c5", [3, 20, 8, 40]),
@@ -174,7 +176,7 @@ const SEVERAL: &[(&str, [u32; 4])] = &[
         OpCopyMemory %s %p %r = OpLoad %uint %s",
         [3, 20, 3, 40],
     ),
-    // The same pointer, or not.
+    // Comparisons and differences of pointers.
     ("%e = OpPtrEqual %bool %first %o0 %r = OpSelect %uint %e %c1 %c2", [2; 4]),
     ("%p = OpSelect %step %odd %mine %o2 %e = OpPtrEqual %bool %p %o2 %r = OpSelect %uint %e %c1 %c2", [1, 2, 1, 2]),
     ("%p = OpSelect %step %odd %mine %o2 %e = OpPtrNotEqual %bool %mine %p %r = OpSelect %uint %e %c1 %c2", [1, 2, 1, 2]),
@@ -182,12 +184,12 @@ const SEVERAL: &[(&str, [u32; 4])] = &[
         "%p = OpSelect %step %odd %mine %o2 %q = OpSelect %step %odd %first %o0 %d = OpPtrDiff %uint %p %q %r = OpCopyObject %uint %d",
         [2, 1, 2, 3],
     ),
-    // Null is of no buffer.
+    // The null pointer points into no buffer.
     (
         "%p = OpSelect %step %odd %mine %o2 %n = OpSelect %step %f %p %null %e = OpPtrEqual %bool %n %null %r = OpSelect %uint %e %c1 %c2",
         [1; 4],
     ),
-    // Runtime arrays of several buffers, at other places and of other lengths.
+    // Runtime arrays of several buffers, with different offsets and lengths.
     (
         "%a = OpAccessChain %parray %buf %c0 %b = OpAccessChain %parray %long %c1 %p = OpSelect %parray %odd %a %b
         %q = OpAccessChain %step %p %i %r = OpLoad %uint %q",
@@ -201,8 +203,8 @@ const SEVERAL: &[(&str, [u32; 4])] = &[
     ),
 ];
 
-/// Floats that devices may show others of, through pointers into two buffers: what is known of them
-/// follows them, where a condition that devices decide otherwise chooses the pointer too.
+/// Devices may have other floats here, which go through pointers into two buffers. Their sets go
+/// with them, also if devices differ in the condition that chooses the pointer.
 #[test]
 fn sets_go_through_pointers_into_several_buffers() {
     let floats = "OpDecorate %fstep ArrayStride 4 OpDecorate %floats ArrayStride 4 OpDecorate %fblock Block
@@ -236,7 +238,8 @@ fn sets_go_through_pointers_into_several_buffers() {
     }
 }
 
-/// Bodies that choose among several buffers and behave as undefined: what is reported.
+/// Bodies that choose among several buffers and have undefined behaviour: its id, and a part of
+/// the report.
 const SEVERAL_UNDEFINED: &[(&str, &str, &str)] = &[
     ("%p = OpSelect %step %odd %mine %o2 %q = OpPtrAccessChain %step %p %c4 %r = OpLoad %uint %q", "spirv/access-out-of-bounds", "of 4"),
     (
@@ -244,7 +247,7 @@ const SEVERAL_UNDEFINED: &[(&str, &str, &str)] = &[
         "spirv/access-out-of-bounds",
         "has index 4 (%39) of 2",
     ),
-    // The first invocation that it is of, whichever buffer comes first.
+    // The report is of the first invocation with such an access, whichever buffer comes first.
     (
         "%p = OpSelect %ptblock %odd %short %long %q = OpAccessChain %step %p %c1 %c4 %r = OpLoad %uint %q",
         "spirv/access-out-of-bounds",
@@ -273,13 +276,12 @@ fn robust_buffers_bound_no_runtime_array() {
     let body = "%p = OpPtrAccessChain %step %first %c100 %r = OpLoad %uint %p";
     assert_eq!(agreed_on(&four(body), true, Robustness::Access2)[4..], ["0"; 4]);
     assert_eq!(agreed(&four(body), true)[0], "spirv/access-out-of-bounds");
-    // An array of four is one of four whatever is robust.
+    // An array of four elements keeps its bound, whatever is robust.
     let body = "%p = OpPtrAccessChain %step %o0 %c5 %r = OpLoad %uint %p";
     assert_eq!(agreed_on(&four(body), true, Robustness::Access2)[0], "spirv/access-out-of-bounds");
 }
 
-/// Bodies that are undefined behaviour: its id, and what the report says. Both engines say the
-/// same.
+/// Bodies with undefined behaviour: its id, and a part of the report. Both engines say the same.
 const UNDEFINED: &[(&str, &str, &str)] = &[
     ("%p = OpPtrAccessChain %step %o0 %c5 %r = OpCopyObject %uint %i", "spirv/access-out-of-bounds", "goes to element 5 (%"),
     ("%p = OpPtrAccessChain %step %o0 %m1 %r = OpCopyObject %uint %i", "spirv/access-out-of-bounds", "goes to element -1"),
@@ -330,12 +332,12 @@ fn a_store_to_what_is_not_writable_is_undefined_behaviour() {
     let body = four("%p = OpSelect %step %odd %o0 %o2 OpStore %p %i %r = OpLoad %uint %p");
     let read_only = body.replacen("OpDecorate %other Binding 1", "OpDecorate %other Binding 1 OpDecorate %other NonWritable", 1);
     assert_eq!(agreed(&read_only, false)[0], "spirv/store-read-only");
-    // Reading it is fine, and so is writing another.
+    // Without the store, the same pointers may be loaded from.
     let reads = read_only.replacen("OpStore %p %i", "", 1);
     assert_eq!(agreed(&reads, true)[4..], ["3", "1", "3", "1"]);
 }
 
-/// Where one past the end of an array is, in memory without a layout, is the device's to choose.
+/// In memory without a layout, the device chooses what lies one past the end of an array.
 #[test]
 fn one_past_the_end_without_a_layout_is_the_same_as_nothing_for_sure() {
     let body =
@@ -349,7 +351,8 @@ fn one_past_the_end_without_a_layout_is_the_same_as_nothing_for_sure() {
     assert_eq!(doubts, [16, 20, 24, 28]);
 }
 
-/// What SPIR-V and Vulkan do not allow, and what is not modeled: by what the refusal says.
+/// Modules that SPIR-V and Vulkan do not allow, or that are not modeled, with a part of
+/// the refusal.
 #[test]
 fn what_is_not_allowed_is_refused_by_name() {
     let refusal = |text: &str| {
@@ -388,7 +391,7 @@ fn what_is_not_allowed_is_refused_by_name() {
 /// A bug in a compiled program.
 type Bug = fn(lockstep::Parts<'_>);
 
-/// The comparison of the engines must say no.
+/// The comparison of the engines must find each bug.
 #[test]
 fn planted_bugs_are_seen() {
     use lockstep::Op;
@@ -417,7 +420,7 @@ fn planted_bugs_are_seen() {
     }
 }
 
-/// The same of the relation: a rule that is wrong shows other values.
+/// A wrong rule of the relation shows other values.
 #[test]
 fn planted_bugs_in_the_relation_are_seen() {
     fn other_way<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
@@ -449,7 +452,7 @@ fn planted_bugs_in_the_relation_are_seen() {
     }
 }
 
-/// The analysis of uniformity follows no pointer that is chosen, and says so.
+/// The analysis of uniformity does not follow chosen pointers. It reports an error.
 #[test]
 fn uniformity_has_no_verdict_on_chosen_pointers() {
     use smallstep_semantics::uniformity::spirv::analyse;
@@ -463,12 +466,12 @@ fn uniformity_has_no_verdict_on_chosen_pointers() {
     }
 }
 
-/// The buffers of a drawn dispatch.
+/// The buffers of a generated dispatch.
 fn given(case: &ComputeCase) -> Vec<Buffer> {
     case.buffers.iter().map(|b| buffer(b.binding, &b.words)).collect()
 }
 
-/// What is in the buffer that a drawn dispatch writes.
+/// The words of the buffer that a generated dispatch writes. `None` if the run shows nothing.
 fn written(outcome: &Outcome<Observation>) -> Option<Vec<u32>> {
     let output = outcome.observed()?.buffers.iter().find(|b| b.binding == 1)?;
     Some(output.bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes"))).collect())
@@ -511,13 +514,13 @@ fn generated_programs_have_everything() {
     ] {
         assert!(texts.contains(instruction), "{instruction}");
     }
-    // What a finding is made small by.
+    // A program with fewer steps is a prefix of the same program. This makes findings small.
     let [small, all] = [3, pointers::STEPS].map(|steps| pointers::drawn(1, steps).text);
     let begin = |text: &str| text.split_once("%to = ").map(|(begin, _)| begin.trim().to_string()).expect("the end");
     assert!(begin(&all).starts_with(&begin(&small)) && all.len() > small.len());
 }
 
-/// Each bug is seen by one of the first generated programs.
+/// One of the first generated programs finds each bug.
 #[test]
 fn planted_bugs_are_seen_by_generated_programs() {
     use lockstep::Op;
@@ -550,8 +553,8 @@ fn planted_bugs_are_seen_by_generated_programs() {
     }
 }
 
-/// Words of generated programs that are changed at random: they are refused, or both engines end
-/// alike, and none panics.
+/// Words of generated programs are changed at random. The module is refused, or both engines end
+/// alike. Neither engine panics.
 #[test]
 fn changed_words_are_refused_or_run_alike() {
     let (mut loaded, mut compared) = (0, 0);
@@ -563,7 +566,7 @@ fn changed_words_are_refused_or_run_alike() {
         let first = words.len() / 3;
         for _ in 0..=below(2) {
             let at = first + below((words.len() - first) as u64) as usize;
-            // Another word of the module, most often: an id in place of an id.
+            // Most often it becomes another word of the module, such as an id in place of an id.
             words[at] = match below(8) {
                 0 => below(300) as u32,
                 _ => words[first + below((words.len() - first) as u64) as usize],
@@ -577,7 +580,7 @@ fn changed_words_are_refused_or_run_alike() {
         let Ok(program) = lockstep::Program::compile(&module, "main") else { continue };
         let of_machine = program.run(&dispatch, 1);
         match (&outcome, &of_machine) {
-            // Which invocation is the first to meet it is the schedule's to decide.
+            // The schedule decides which invocation meets it first.
             (Outcome::Undefined(a), Outcome::Undefined(b)) => assert_eq!(a.ub, b.ub, "seed {seed}"),
             (Outcome::Observed(_) | Outcome::Undefined(_), _) => assert_eq!(of_machine, outcome, "seed {seed}"),
             _ => continue,
@@ -587,8 +590,8 @@ fn changed_words_are_refused_or_run_alike() {
     assert!(loaded > 100 && compared > 50, "{loaded} loaded, {compared} compared");
 }
 
-/// What is loaded for the converter to WGSL has no functions that return pointers, and no variables
-/// that hold them: it does not convert these.
+/// The converter to WGSL converts no functions that return pointers and no variables that hold
+/// them. Loading for the converter refuses them.
 #[test]
 fn what_the_converter_does_not_know_is_refused() {
     use smallstep_semantics::spirv::LoadOptions;

@@ -1,4 +1,4 @@
-//! Traces, planted rules, and what fragments do.
+//! Traces, planted rules, and invocations of fragment stages.
 
 use pretty_assertions::assert_eq;
 
@@ -23,7 +23,7 @@ fn chain_without_bounds<'m>(_: &Env<'_>, _: &Config<'m>) -> Option<Next<'m>> {
 }
 
 fn case_is_default<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    // The first case, whatever the selector.
+    // It takes the first case for any selector.
     let next = step::control::switch_case(env, config)?;
     match next {
         Next::Config(mut next) => {
@@ -56,7 +56,7 @@ fn call_keeps_block<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> 
     }
 }
 
-/// Wrong rules put in the place of right ones show in what is observed.
+/// If a wrong rule is put in the place of a right one, the observation shows it.
 #[test]
 fn planted_rules_are_caught() {
     let body = format!(
@@ -77,7 +77,7 @@ fn planted_rules_are_caught() {
     assert_eq!(with(Rules::standard().replace(Rule::SpirvAccessChain, chain_without_bounds)), "stuck");
 }
 
-/// Fragment modules beyond λV's have no grid yet: one invocation by its rules.
+/// Fragment modules beyond λV's have no grid yet. The test runs one invocation by its rules.
 #[test]
 fn fragments_are_discarded_and_demoted() {
     let fired = |body: &str| {

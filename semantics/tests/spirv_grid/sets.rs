@@ -1,4 +1,4 @@
-//! Dispatches over sets: intervals worked out by hand, and what cannot be settled.
+//! Dispatches over sets: intervals worked out by hand, and dispatches that cannot be settled.
 
 use pretty_assertions::assert_eq;
 use smallstep_generate::spirv::beside::{self, Components};
@@ -13,8 +13,8 @@ use smallstep_semantics::spirv::lockstep::Program;
 use smallstep_semantics::spirv::words::Instruction;
 use smallstep_semantics::spirv::{Buffer, Module, Options, Relation, assemble};
 
-/// Everything that [`Profile::Strict`] asks for; NoContraction is for %q1 to %q9, which all bodies
-/// name their arithmetic by.
+/// All that [`Profile::Strict`] asks for. NoContraction decorates %q1 to %q9, the arithmetic
+/// results of all bodies.
 pub(super) const STRICT: [&str; 2] = [
     "OpCapability RoundingModeRTE OpCapability SignedZeroInfNanPreserve",
     "OpExecutionMode %main RoundingModeRTE 32 OpExecutionMode %main SignedZeroInfNanPreserve 32",
@@ -80,7 +80,8 @@ pub(super) fn explored_by(module: &Module, rules: Rules) -> (Report, Acceptance)
     let profile = module.profile(&module.entry_points()[0]);
     let exploration = Exploration { rules, ..Exploration::under(profile) };
     let acceptance = grid::explore(module, &dispatch, &shown, &relation, exploration).expect("main is there");
-    // Of two results, one of which may be an integer, the machine leaves what is open.
+    // An instruction with two results, one of which may be an integer, may be open. The machine
+    // then leaves the dispatch to the relation.
     let is_left = acceptance.unsettled.is_some() || module.instructions().iter().any(|i| i.is(Op::ExtInst) && two_results(module, i));
     let judged = judged_alike(module, &dispatch, exploration, (&shown, &acceptance));
     assert!(judged.is_some() || is_left, "{acceptance:?}");
@@ -101,7 +102,8 @@ fn two_results(module: &Module, i: &Instruction) -> bool {
     MODF_TO_FREXP_STRUCT.contains(&number) || FREXP.contains(&number)
 }
 
-/// What the machine says over sets, where it tells all of it: the same as the relation.
+/// The machine's result over sets, which must be the same as the relation's. `None` if the machine
+/// does not judge the dispatch.
 pub(super) fn judged_alike(
     module: &Module,
     dispatch: &Dispatch<'_>,
@@ -114,7 +116,7 @@ pub(super) fn judged_alike(
     Some(judged)
 }
 
-/// Where the machine says something else over sets than the relation.
+/// The first difference between the machine and the relation over sets.
 pub(super) fn differs(by_relation: (&Report, &Acceptance), judged: &Judged) -> Option<String> {
     let shown = by_relation.0.outcome.observed().expect("it is observed");
     match judged.report.outcome.observed() {
@@ -130,7 +132,7 @@ fn explored(controls: [&str; 2], size: u32, body: &str) -> Acceptance {
     explored_by(&module(controls, size, body), Rules::default()).1
 }
 
-/// The sets by word.
+/// The set of each open word, by the number of the word.
 #[track_caller]
 pub(super) fn sets(acceptance: &Acceptance) -> Vec<(u64, Set)> {
     assert_eq!(acceptance.unsettled, None);
@@ -141,7 +143,7 @@ pub(super) fn point(x: f32) -> Set {
     Set::point(x.into())
 }
 
-/// %s is sin(0.5) = 0.479425538604203.
+/// %q1 is sin(0.5) = 0.479425538604203.
 pub(super) const SINE: &str = "%q1 = OpExtInst %float %glsl Sin %half ";
 
 pub(super) fn branch(condition: &str, then: &str) -> String {
@@ -156,7 +158,7 @@ fn a_sine_has_an_absolute_error() {
     let (sine, error) = (0.479_425_538_604_203_f64, 1.0 / 2048.0);
     let [(0, set)] = sets(&acceptance)[..] else { panic!("{acceptance:?}") };
     let [Span { low, high }] = *set.spans() else { panic!("{set}") };
-    // The outermost floats that are within.
+    // The ends are the outermost floats within the error.
     let ulp = 1.0 / f64::from(1u32 << 25);
     assert!(sine - error <= low && low < sine - error + ulp, "{set}");
     assert!(sine + error - ulp < high && high <= sine + error, "{set}");
@@ -177,16 +179,17 @@ fn memory_keeps_which_value_it_is() {
     let of_two =
         sets(&explored(STRICT, 1, &format!("{SINE} %q3 = OpExtInst %float %glsl Sin %half %q2 = OpFSub %float %q1 %q3 OpStore %p1 %q2")));
     assert!(of_two[0].1.hull().is_some_and(|hull| hull.low == -hull.high && hull.high > 9e-4), "{of_two:?}");
-    // Another invocation reads it behind a barrier.
+    // Another invocation reads the value behind a barrier.
     let body = format!(
         "{SINE} OpStore %shared %q1 OpControlBarrier %c2 %c2 %c264 %x = OpLoad %float %shared %y = OpLoad %float %shared
          %q2 = OpFSub %float %x %y OpStore %pi %q2"
     );
-    // Each of two invocations writes: a race.
+    // If both invocations wrote, they would race.
     let one = body.replace("OpStore %shared %q1", "%is = OpIEqual %bool %i %c0 OpSelectionMerge %e None OpBranchConditional %is %f %e %f = OpLabel OpStore %shared %q1 OpBranch %e %e = OpLabel");
     let acceptance = explored(STRICT, 2, &one);
     assert_eq!((sets(&acceptance), acceptance.ways), (vec![(0, point(0.0)), (1, point(0.0))], 1));
-    // As bits of an integer it is the same, and what is computed of them is anything.
+    // An integer with the same bits keeps the set. An integer that is computed from it is
+    // any value.
     let copied = explored(
         STRICT,
         1,
@@ -202,15 +205,15 @@ fn each_invocation_goes_its_own_ways() {
     let acceptance = explored(STRICT, 8, &format!("{SINE} {chosen}"));
     let both = point(1.0).union(point(2.0));
     assert_eq!((sets(&acceptance), acceptance.ways), ((0..8).map(|i| (i, both)).collect(), 16));
-    // The word 3 is written on one way only, which the definite values do not take.
+    // The word 3 is written on one way only. The definite values take the other way.
     let body = format!("{SINE} %less = OpFOrdLessThan %bool %q1 %edge {}", branch("%less", "OpStore %p3 %seven"));
     let (shown, acceptance) = explored_by(&module(STRICT, 1, &body), Rules::default());
     assert_eq!((&shown.doubtful[..], shown.control_in_doubt), (&[][..], true));
     assert_eq!(sets(&acceptance), [(3, point(0.0).union(point(7.0)))]);
-    // Further away it goes one way.
+    // A comparison with a number further away is decided.
     let far = explored(STRICT, 1, &body.replace("%edge", "%far"));
     assert_eq!((sets(&far), far.ways), (vec![], 1));
-    // What is written on both ways alike is decided.
+    // A value that both ways write alike is decided.
     let alike = explored(STRICT, 1, &format!("{body} OpStore %p2 %three"));
     assert_eq!(sets(&alike), [(2, point(3.0)), (3, point(0.0).union(point(7.0)))]);
 }
@@ -219,7 +222,7 @@ fn each_invocation_goes_its_own_ways() {
 fn what_cannot_be_settled_says_why() {
     let less = format!("{SINE} %less = OpFOrdLessThan %bool %q1 %edge OpStore %p0 %q1");
     let atomic = "%old = OpAtomicIAdd %uint %b1 %c1 %c0 %c1";
-    // Of 10000 times a sine the whole part may be several.
+    // The whole part of 10000 times a sine may be one of several.
     let several = "%q2 = OpFMul %float %q1 %hundred %q3 = OpFMul %float %q2 %hundred %n = OpConvertFToU %uint %q3";
     let index: &str = &format!("{several} %odd = OpBitwiseAnd %uint %n %c1 %pn = OpAccessChain %pf %buf %c0 %odd OpStore %pn %one");
     let divides: &str = &format!("{several} %m = OpUDiv %uint %c4 %n");
@@ -243,11 +246,11 @@ fn what_cannot_be_settled_says_why() {
         assert!(told.contains(why), "{body}: {told:?}");
         assert!(acceptance.words.is_empty() && !acceptance.doubtful.is_empty(), "{body}");
     }
-    // Of three times it, it is 1.
+    // The whole part of three times the sine is 1.
     let one = "%q2 = OpFMul %float %q1 %three %n = OpConvertFToU %uint %q2 %m = OpUDiv %uint %c4 %n";
     assert_eq!(explored(STRICT, 1, &format!("{less} {one}")).unsettled, None);
-    // Invocation 1 writes the word of invocation 0 on a way that it does not
-    // take by definite values.
+    // By definite values, invocation 1 does not take the way on which it writes the word of
+    // invocation 0.
     let conflict = format!(
         "%is = OpIEqual %bool %i %c1 {less0} %both = OpLogicalAnd %bool %is %less {} OpStore %pi %one",
         branch("%both", "OpStore %p0 %two"),
@@ -255,7 +258,7 @@ fn what_cannot_be_settled_says_why() {
     );
     let told = explored(STRICT, 2, &conflict).unsettled.map(|why| why.to_string());
     assert_eq!(told.as_deref(), Some("invocations that access the same memory on some ways through their branches"));
-    // More than 64 ways of one invocation.
+    // One invocation has more than 64 ways.
     let many: String = (0..7)
         .map(|n| format!("%s{n} = OpExtInst %float %glsl Sin %half %l{n} = OpFOrdLessThan %bool %s{n} %edge %x{n} = OpSelect %float %l{n} %one %two OpStore %p0 %x{n} "))
         .collect();
@@ -264,13 +267,12 @@ fn what_cannot_be_settled_says_why() {
     assert!(told.starts_with("a branch on OpFOrdLessThan of [") && told.ends_with("64 paths explored"), "{told}");
 }
 
-/// A sampled or selected zero aside, an absolute value keeps no sign: the zero of a flushed product
-/// may have either.
+/// A zero whose sign is open is a set of both zeros. No way is followed for it.
 #[test]
 fn a_zero_of_unknown_sign_is_either_zero() {
     let body = "%q1 = OpExtInst %float %glsl FMax %zero %minus OpStore %p0 %q1 %q2 = OpFMul %float %zero %minus OpStore %p1 %q2";
     let acceptance = explored(STRICT, 1, body);
-    // The greater of 0 and -0 is either; a product has the sign that it must.
+    // The greater of 0 and -0 may be either. The sign of a product is definite.
     assert_eq!(sets(&acceptance), [(0, Set::ZERO)]);
     assert_eq!(
         (acceptance.ways, [0, 1 << 31, 1].map(|bits| acceptance.words[0].expected.admits(bits))),
@@ -278,7 +280,7 @@ fn a_zero_of_unknown_sign_is_either_zero() {
     );
 }
 
-/// A float that was left as a set by another dispatch: shared by all that read it.
+/// A float that another dispatch left as a set is one value for all loads.
 #[test]
 fn what_is_given_as_a_set_is_one_value() {
     let body = "%x = OpLoad %float %p0 %y = OpLoad %float %p0 %q1 = OpFSub %float %x %y OpStore %p1 %q1 %q2 = OpFMul %float %x %two OpStore %p2 %q2
@@ -306,7 +308,7 @@ fn what_is_given_as_a_set_is_one_value() {
 
 #[test]
 fn without_controls_what_is_rewritten_stays_within() {
-    // 0.1 · 3 + 0.7, fused or not, rounded up or down.
+    // 0.1 · 3 + 7, fused or not, rounded up or down.
     let body = "%q1 = OpFMul %float %tenth %three OpStore %p0 %q1 %q2 = OpFAdd %float %q1 %seven OpStore %p1 %q2 %q3 = OpFMul %float %two %three OpStore %p2 %q3";
     let module = module([""; 2], 1, body);
     assert_eq!(module.profile(&module.entry_points()[0]), Profile::VulkanDefault);
@@ -323,11 +325,12 @@ fn without_controls_what_is_rewritten_stays_within() {
         assert!(sets[1].1.contains(x.into()), "{x} {sets:?}");
     }
     assert!(!sets[1].1.contains((product + 7.0 + 1e-5).into()));
-    // Declared, both are decided.
+    // With float controls both are decided.
     assert_eq!(explored(STRICT, 1, body), Acceptance::default());
 }
 
-/// A vector times a number is as many products: what one component may be says nothing of another.
+/// A vector times a number is bounded by component. The set of one component says nothing
+/// of another.
 #[test]
 fn a_vector_times_a_number_is_bounded_by_component() {
     let body = "%q1 = OpFMul %float %tenth %three %q2 = OpFDiv %float %one %zero %v = OpCompositeConstruct %v2 %q1 %q2
@@ -339,8 +342,8 @@ fn a_vector_times_a_number_is_bounded_by_component() {
     assert_eq!((set(0), set(1)), (Some(bounded), None), "{acceptance:?}");
 }
 
-/// A remainder of vectors is as many remainders: what is subtracted from one has the error of its
-/// own operands, not of a greater component's.
+/// A remainder of vectors is bounded by component. A difference from one component has the error of
+/// that component's operands, not that of a greater component.
 #[test]
 fn a_remainder_of_vectors_is_bounded_by_component() {
     let body = "%q1 = OpFRem %float %tenth %three %q2 = OpFSub %float %q1 %one OpStore %p0 %q2
@@ -351,7 +354,8 @@ fn a_remainder_of_vectors_is_bounded_by_component() {
     assert_eq!(sets[0].1, sets[1].1);
 }
 
-/// A function of vectors is as many functions: where one component is anything, another is not.
+/// A function of vectors is bounded by component. If one component is any value, another one keeps
+/// its set.
 #[test]
 fn a_function_of_vectors_is_bounded_by_component() {
     for function in ["Pow", "FMin", "Atan2"] {
@@ -366,7 +370,7 @@ fn a_function_of_vectors_is_bounded_by_component() {
     }
 }
 
-/// What has one value on every device has it by definite values alone, and no set beside it.
+/// A value that is the same on every device is decided by definite values alone. It has no set.
 #[test]
 fn without_controls_what_is_exact_is_decided() {
     let cases = [
@@ -383,14 +387,14 @@ fn without_controls_what_is_exact_is_decided() {
         assert_eq!(explored([""; 2], 1, body), Acceptance::default(), "{body}");
         assert_eq!(explored(STRICT, 1, body), Acceptance::default(), "{body}");
     }
-    // Near misses: a zero that may lose its sign, and what is subnormal.
+    // Near-misses: a zero that may lose its sign, and a subnormal number.
     let open = |body: &str| explored([""; 2], 1, body).doubtful.iter().map(|d| d.start).collect::<Vec<_>>();
     for zero in ["%zero", "%minus"] {
         assert_eq!(open(&format!("%u = OpBitcast %uint {zero} OpStore %b0 %u")), [0], "{zero}");
     }
     let tiny = "%u = OpISub %uint %c0 %c264 %q1 = OpExtInst %float %glsl Ldexp %seven %u OpStore %p0 %q1";
     assert_eq!(open(tiny), [0]);
-    // Of what may be one of several NMin chooses as FMin does.
+    // With an open operand, NMin chooses as FMin does.
     let of = |function: &str| {
         let body = format!("%q1 = OpFMul %float %tenth %three %q2 = OpExtInst %float %glsl {function} %q1 %seven OpStore %p0 %q2");
         sets(&explored([""; 2], 1, &body))
@@ -400,7 +404,7 @@ fn without_controls_what_is_exact_is_decided() {
     assert_eq!([of("NMax"), of("FMax")], [vec![(0, point(7.0))], vec![(0, point(7.0))]]);
 }
 
-/// 7·sin(0.5) is 3.356, to within 7·2^-11.
+/// 7·sin(0.5) is 3.356, with an error of at most 7·2^-11.
 #[test]
 fn modf_and_frexp_give_two_sets() {
     let seven = format!("{SINE} %q2 = OpFMul %float %q1 %seven ");
@@ -420,9 +424,9 @@ fn modf_and_frexp_give_two_sets() {
     let words = acceptance.words.iter().map(|w| (w.offset / 4, w.expected.set().expect("a set"))).collect::<Vec<_>>();
     let (0, significand) = words[0] else { panic!("{acceptance:?}") };
     assert!(significand.contains(0.839) && significand.hull().is_some_and(|h| 0.8375 < h.low && h.high < 0.84), "{significand}");
-    // Every number that it may be has the exponent 2.
+    // All numbers of the set have the exponent 2.
     assert_eq!((words.get(1), &acceptance.doubtful[..]), (Some(&(1, point(2.0))), &[][..]));
-    // Between 3.35 and 3.36 the next power of two is not; of a set that goes past it, the exponent
+    // No power of two lies between 3.35 and 3.36. If a set goes past a power of two, the exponent
     // stays open.
     let wide = "%q3 = OpExtInst %float %glsl Sin %half %q4 = OpFAdd %float %q3 %q3 %q5 = OpFDiv %float %q4 %q1 %m = OpExtInst %frexp %glsl FrexpStruct %q5
         %e = OpCompositeExtract %int %m 1 %x = OpConvertSToF %float %e OpStore %p0 %x";

@@ -1,11 +1,11 @@
-//! What is near to undefined behaviour; undefined values with their origin;
-//! what is refused; robustness.
+//! Near-misses of undefined behaviour, undefined values with their origin, refused modules,
+//! and robustness.
 
 use pretty_assertions::assert_eq;
 
 use super::*;
 
-/// What is near to undefined behaviour and is none.
+/// Bodies that are near to undefined behaviour and are defined.
 #[test]
 fn near_misses_are_defined() {
     let rows = [
@@ -59,12 +59,12 @@ fn what_is_missing_short_or_not_modeled_is_refused_before_anything_runs() {
     assert_eq!(run(&load(&text(1, "", "", endless)), 1, &[0]), Outcome::OutOfFuel);
 }
 
-/// The relation is bounded by instructions, the machine by turns of 64 invocations, so that neither
-/// takes much longer than the other; fuel that is asked for bounds the instructions of both.
+/// The relation is bounded by instructions and the machine by turns of 64 invocations, so that
+/// neither takes much longer than the other. If fuel is given, it bounds the instructions of both.
 #[test]
 fn each_engine_is_bounded_by_what_its_time_is_in_proportion_to() {
-    // A hundred rounds of some six instructions, for each of 64 invocations; and without end, where
-    // %end is no number of rounds.
+    // A loop with about six instructions in an iteration, for each of 64 invocations. It runs a
+    // hundred iterations, or practically without end if `end` is the greatest word.
     let rounds = |end: &str| {
         let looped = format!(
             "OpBranch %h %h = OpLabel %i = OpPhi %uint %c0 %entry %j %n %go = OpULessThan %bool %i %{end} OpLoopMerge %m %n None

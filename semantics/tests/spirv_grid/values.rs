@@ -127,7 +127,7 @@ fn control_flow_by_hand() {
     let signed = "OpSelectionMerge %m None OpSwitch %m1 %d -1 %a %a = OpLabel OpBranch %m %d = OpLabel OpBranch %m
         %m = OpLabel %r = OpPhi %uint %c1 %a %c2 %d";
     assert_eq!(word("", signed), "1");
-    // 1 + 2 + 4 + 5, leaving out 3 by continue and leaving at 6.
+    // The sum 1 + 2 + 4 + 5. The loop skips 3 by a continue and ends at 6.
     let sum = "OpBranch %h
         %h = OpLabel %i = OpPhi %uint %c1 %entry %j %n %s = OpPhi %uint %c0 %entry %s3 %n
         OpLoopMerge %m %n None OpBranch %k

@@ -15,7 +15,7 @@ const DECLARATIONS: &str =
     %pwv = OpTypePointer Workgroup %v2
     %wa = OpVariable %pwords Workgroup %wb = OpVariable %ppair Workgroup ";
 
-/// A module of four invocations, of which each stores its %r.
+/// A module of four invocations, each of which stores its %r to its own word.
 fn module_of(capabilities: &str, decorations: &str, declarations: &str, body: &str) -> String {
     let head = "%i = OpLoad %uint %lix %zero = OpIEqual %bool %i %c0 %to = OpAccessChain %pword %buf %c0 %i";
     let extension = "OpExtension \"SPV_KHR_workgroup_memory_explicit_layout\" OpExtension \"SPV_KHR_storage";
@@ -38,7 +38,7 @@ fn agreed(text: &str, must_compile: bool) -> Vec<String> {
     by_engines(text, &module, &dispatch, must_compile)
 }
 
-/// The first invocation stores that, and all wait for it.
+/// The first invocation runs `stores`. All invocations wait at a barrier and then run `loads`.
 fn stored(stores: &str, loads: &str) -> String {
     format!(
         "OpSelectionMerge %ready None OpBranchConditional %zero %fill %ready %fill = OpLabel {stores} OpBranch %ready
@@ -47,17 +47,17 @@ fn stored(stores: &str, loads: &str) -> String {
 }
 
 const VALUES: &[(&str, &str, [&str; 4])] = &[
-    // 2.5 is seen as its word through the other Block.
+    // The other Block shows 2.5 as a word.
     ("%p = OpAccessChain %pwf %wb %c0 OpStore %p %fh", "%q = OpAccessChain %wv %wa %c0 %c0 %r = OpLoad %uint %q", ["1075838976"; 4]),
     ("%p = OpAccessChain %wv %wa %c0 %c2 OpStore %p %c9", "%q = OpAccessChain %wv %wb %c1 %r = OpLoad %uint %q", ["9"; 4]),
-    // The matrix has its columns 8 bytes apart, from byte 16 on.
+    // The columns of the matrix are 8 bytes apart, from byte 16 on.
     (
         "%c = OpCompositeConstruct %v2 %f1 %fh %p = OpAccessChain %pwv %wb %c2 %c1 OpStore %p %c",
         "%at = OpIAdd %uint %i %c4 %last = OpAccessChain %wv %wa %c0 %at %six = OpULessThan %bool %i %c2 %k = OpSelect %uint %six %c6 %c7
         %q = OpAccessChain %wv %wa %c0 %k %r = OpLoad %uint %q",
         ["1065353216", "1065353216", "1075838976", "1075838976"],
     ),
-    // What nothing has written is undefined, by the load.
+    // Memory that was never written is undefined, and the load makes the undefined value.
     ("", "%q = OpAccessChain %wv %wa %c0 %i %r = OpLoad %uint %q", ["any(spirv/uninitialised)"; 4]),
     (
         "%p = OpAccessChain %wv %wa %c0 %c3 OpStore %p %c5",
@@ -75,18 +75,18 @@ fn blocks_share_their_memory() {
 
 #[test]
 fn races_are_of_bytes() {
-    // One invocation stores through one Block what another loads through the other.
+    // One invocation stores through one Block, and the others load the same word through the other.
     let body = "%p = OpAccessChain %pwf %wb %c0 %q = OpAccessChain %wv %wa %c0 %c0 OpSelectionMerge %m None OpBranchConditional %zero %y %n
         %y = OpLabel OpStore %p %fh OpBranch %m %n = OpLabel %x = OpLoad %uint %q OpBranch %m %m = OpLabel %r = OpCopyObject %uint %i";
     let shown = agreed(&module(body), true);
     assert_eq!(shown[0], "spirv/data-race");
     assert!(shown[1].contains("in Workgroup memory") && shown[1].contains("both access byte 0"), "{}", shown[1]);
-    // The next word is another.
+    // The next word does not overlap.
     let apart = body.replacen("%q = OpAccessChain %wv %wa %c0 %c0", "%q = OpAccessChain %wv %wa %c0 %c1", 1);
     assert_eq!(agreed(&module(&apart), true), ["0", "1", "2", "3"]);
 }
 
-/// Bytes and halves overlap words; the machine leaves them to the relation.
+/// Bytes and halves overlap words. The machine leaves them to the relation.
 #[test]
 fn narrow_numbers_share_words() {
     let capabilities = "OpCapability WorkgroupMemoryExplicitLayout16BitAccessKHR OpCapability Int16";
@@ -135,7 +135,7 @@ fn what_is_not_allowed_is_refused_by_name() {
 /// A bug in a compiled program.
 type Bug = fn(lockstep::Parts<'_>);
 
-/// The comparison of the engines must say no.
+/// The comparison of the engines must find each bug.
 #[test]
 fn planted_bugs_are_seen() {
     use lockstep::Op;

@@ -1,5 +1,5 @@
-//! Modules whose `main` does something with images and writes `%r` to a buffer, and what is bound
-//! while they run.
+//! Modules whose `main` does something with images and writes `%r` to a buffer, and the resources
+//! that are bound for them.
 
 use std::fmt::Write;
 
@@ -11,7 +11,8 @@ use smallstep_semantics::spirv::grid::Report;
 use smallstep_semantics::spirv::step::{Relation, Sink};
 use smallstep_semantics::spirv::{Buffer, Module, Options, assemble, grid, lockstep};
 
-/// Constants in a body, `f(0.5)`, `i(1,-1)`, `u(2)`, become declarations and ids.
+/// Turns the constants of a body, such as `f(0.5)`, `i(1,-1)` and `u(2)`, into declarations
+/// and ids.
 fn constants(body: &str) -> (String, String) {
     let (mut declarations, mut out) = (String::new(), String::new());
     let mut rest = body;
@@ -43,7 +44,7 @@ fn constants(body: &str) -> (String, String) {
     (declarations, out)
 }
 
-/// How many components a type of results has.
+/// The number of components of a result type.
 fn count(type_: &str) -> usize {
     match type_ {
         "v4" | "u4" | "i4" => 4,
@@ -53,9 +54,9 @@ fn count(type_: &str) -> usize {
     }
 }
 
-/// The module, which declares all float controls, whose `main`, of workgroups with `size`
-/// invocations, has that body; `%r`, of that type, is written to the buffer. An empty type writes
-/// nothing. `%lix` is the local index, `%buf` the buffer and `%pword` a pointer to a word of it.
+/// A module that declares all float controls. Its `main` has that body, with workgroups of `size`
+/// invocations, and writes `%r` of that type to the buffer. An empty type writes nothing. `%lix` is
+/// the local index, `%buf` the buffer and `%pword` a pointer to a word of it.
 pub fn text(type_: &str, body: &str, size: u32, functions: &str) -> String {
     let mut body = body.to_string();
     match count(type_) {
@@ -147,7 +148,8 @@ pub fn load(text: &str) -> Module {
     Module::load(&words).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// What is bound beside a buffer of 16 words of 77, and what the environment says.
+/// The images and samplers that are bound beside a buffer of 16 words of 77, and the robustness and
+/// precision of the environment.
 #[derive(Clone)]
 pub struct Bound {
     pub images: Vec<BoundImage>,
@@ -172,7 +174,7 @@ fn image(binding: u32, format: Format, [width, height]: [u32; 2], levels: &[Vec<
     BoundImage { set: 0, binding, image }
 }
 
-/// The texels of two cubes of one texel a face.
+/// The texels of two cubes with one texel a face.
 const FACES: [f32; 12] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0];
 
 fn cubes(binding: u32, format: Format, texels: &[u8]) -> BoundImage {
@@ -253,8 +255,8 @@ impl Bound {
     }
 }
 
-/// In what the lockstep machine, with a bug or none, differs from how a dispatch ended by the
-/// relation.
+/// How the lockstep machine, with this bug, differs from the outcome by the relation. `None` if it
+/// does not.
 pub fn difference(
     module: &Module,
     dispatch: &Dispatch<'_>,
@@ -269,7 +271,7 @@ pub fn difference(
     (shown != *outcome).then(|| format!("the lockstep machine shows {shown:?}, not {outcome:?}"))
 }
 
-/// A run of one workgroup by the relation, which the lockstep machine must show the same of.
+/// Runs one workgroup by the relation. The lockstep machine must show the same.
 pub fn report(module: &Module, bound: &Bound, relation: &Relation) -> Report {
     let report = bound.run_by(module, 1, relation, &mut ());
     let buffers = fresh();
@@ -279,13 +281,13 @@ pub fn report(module: &Module, bound: &Bound, relation: &Relation) -> Report {
     report
 }
 
-/// A run of one invocation.
+/// Runs a body in one invocation.
 pub fn outcome(type_: &str, body: &str, bound: &Bound, relation: &Relation) -> Report {
     report(&load(&text(type_, body, 1, "")), bound, relation)
 }
 
-/// The components of `%r` as the buffer has them: numbers, `any(kind)` where undefined, with `~`
-/// where a device may have others; or what went wrong.
+/// The components of `%r` in the buffer: a number, with `~` if a device may have another one, or
+/// `any(kind)` if it is undefined. If the run shows nothing: what went wrong.
 pub fn shown(type_: &str, report: &Report) -> String {
     let observation = match &report.outcome {
         Outcome::Observed(observation) => observation,

@@ -1,5 +1,5 @@
-//! The cases notice what is planted in what values are computed by, and every rule that is not
-//! there; and words changed at random end in an outcome or are refused.
+//! The cases find planted errors in the functions that compute values, and find the absence of
+//! every rule. Modules with randomly changed words end in an outcome or are refused.
 
 use smallstep_semantics::image::{AddressMode, Rules as ImageRules};
 use smallstep_semantics::outcome::Outcome;
@@ -13,14 +13,14 @@ use smallstep_semantics::spirv::{Module, Options, assemble};
 use super::cases::CASES;
 use super::module::{Bound, difference, fresh, load, report, shown, text};
 
-/// The first case that comes out otherwise.
+/// The first case that shows something else by this relation.
 fn caught(relation: &Relation) -> Option<&'static str> {
     let bound = Bound::new();
     let run = |type_: &str, body: &str| bound.run_by(&load(&text(type_, body, 1, "")), 1, relation, &mut ());
     CASES.iter().find(|(type_, body, expected)| shown(type_, &run(type_, body)) != *expected).map(|case| case.1)
 }
 
-/// The first case that the lockstep machine shows otherwise with a bug.
+/// The first case in which the lockstep machine with this bug differs from the relation.
 fn caught_in_machine(bug: &dyn Fn(Parts<'_>)) -> Option<&'static str> {
     let bound = Bound::new();
     let buffers = fresh();
@@ -32,7 +32,7 @@ fn caught_in_machine(bug: &dyn Fn(Parts<'_>)) -> Option<&'static str> {
     CASES.iter().find(|(type_, body, _)| differs(type_, body)).map(|case| case.1)
 }
 
-/// Wrong functions that definite values are computed by.
+/// Wrong versions of the functions that compute definite values.
 fn wrong_rules() -> [(&'static str, ImageRules); 14] {
     let right = ImageRules::default();
     [
@@ -67,8 +67,8 @@ fn planted_values_are_caught() {
     assert_eq!(missed, [""; 0]);
 }
 
-/// The cases, by both engines, notice what is wrong in the lockstep machine alone: a function that
-/// values are computed by, or an operand that is taken for another one.
+/// By both engines, the cases find errors in the lockstep machine alone: a wrong function of
+/// values, or an operand that is taken for another one.
 #[test]
 fn bugs_in_the_lockstep_machine_are_caught() {
     assert_eq!(caught_in_machine(&|_| {}), None);
@@ -112,7 +112,7 @@ fn every_rule_is_missed() {
     fn never<'m>(_: &Env<'_>, _: &Config<'m>) -> Option<Next<'m>> {
         None
     }
-    // Levels of detail of quads are for draws (`spirv_draw`).
+    // Levels of detail of quads are tested with draws (`spirv_draw`).
     let others = [Rule::SpirvImageUndefined, Rule::SpirvImageSampleImplicitLod, Rule::SpirvImageSampleDrefImplicitLod];
     let image = |rule: &Rule| rule.item().starts_with("spirv::relation::step::image::") && !others.contains(rule);
     let rules: Vec<Rule> = Rule::ALL.iter().copied().filter(image).collect();
@@ -123,8 +123,8 @@ fn every_rule_is_missed() {
     }
 }
 
-/// Modules of the cases with a word changed: those that load run to an outcome, and never to where
-/// no rule applies.
+/// Modules of the cases with a changed word. If a module loads, it runs to an outcome and never
+/// gets stuck.
 #[test]
 fn changed_words_are_refused_or_run() {
     let mut state = 11u64;
@@ -138,7 +138,7 @@ fn changed_words_are_refused_or_run() {
         let words = assemble(&text(type_, body, 1, ""), Options::default()).expect("the cases are modules");
         for _ in 0..40 {
             let mut changed = words.clone();
-            // A word of the function, becoming another word of the module or one next to it.
+            // A word of the function becomes another word of the module, or a number near its own.
             let at = words.len() - 1 - random(words.len().min(120) - 1);
             changed[at] = match random(3) {
                 0 => changed[at].wrapping_add(1),

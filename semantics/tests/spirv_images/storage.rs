@@ -1,4 +1,4 @@
-//! Storage images: what is written, what is observed, and who may see it when.
+//! Storage images: what is written, what is observed, and which invocation may see a texel when.
 
 use std::ops::ControlFlow;
 
@@ -21,7 +21,8 @@ fn image(report: &Report) -> &ObservedImage {
     }
 }
 
-/// A run whose body writes to `%any`, of that format and 2 by 1 texels, which are all zeros before.
+/// Runs a body that writes to `%any`, an image of that format with 2 by 1 texels, which are all
+/// zeros before.
 fn written(format: Format, body: &str) -> Report {
     let mut bound = Bound::new();
     bound.images.retain(|image| image.binding != 16);
@@ -56,7 +57,8 @@ fn texels_are_written_in_their_format() {
     certain(Format::Rgb10A2Unorm, "f(0,1,0,1)", &((0x3ff_u32 << 10) | (3 << 30)).to_le_bytes());
 }
 
-/// Rounding is the device's: the nearest code or its neighbour; NaNs may be any NaN.
+/// The device rounds, so a value is stored as the nearest code or its neighbour. A NaN may be
+/// any NaN.
 #[test]
 fn what_is_rounded_is_doubtful() {
     let doubts = |format, body: &str| {
@@ -64,17 +66,17 @@ fn what_is_rounded_is_doubtful() {
         (image(&report).bytes[format.bytes()..].to_vec(), report.doubtful_texels)
     };
     let doubt = |component, why| DoubtfulTexels { image: 0, component, start: 1, end: 2, why };
-    // 127.5 to even.
+    // 127.5 is rounded to even.
     assert_eq!(doubts(Format::R8Unorm, "f(0.5,0,0,0)"), (vec![128], vec![doubt(0, Why::Texel)]));
     assert_eq!(doubts(Format::Rgba8Unorm, "f(1,0.5,0,0)"), (vec![255, 128, 0, 0], vec![doubt(1, Why::Texel)]));
     assert_eq!(doubts(Format::R32Sfloat, "f(0x1.8p+128,0,0,0)").1, [doubt(0, Why::NaN)]);
-    // A value that is in doubt itself says why it is.
+    // A value that is in doubt itself keeps its own reason.
     let report = written(
         Format::R32Sfloat,
         "%x = OpExtInst %float %glsl Sin f(0) %v = OpCompositeConstruct %v2 %x %x %i = OpLoad %anyimg %any OpImageWrite %i i(1,0) %v",
     );
     assert_eq!(report.doubtful_texels, [doubt(0, Why::Approximate)]);
-    // Read again, it is in doubt still.
+    // When it is read again, it is still in doubt.
     let report = super::outcome(
         "v4",
         "%x = OpExtInst %float %glsl Cos f(0) %v = OpCompositeConstruct %v4 %x f(0) f(0) f(0) %i = OpLoad %stimg %st
@@ -83,7 +85,7 @@ fn what_is_rounded_is_doubtful() {
         &Relation::default(),
     );
     assert_eq!(shown("v4", &report), "1~ 0 0 0");
-    // And certain once it is overwritten.
+    // Once it is overwritten, it is certain.
     let report = written(Format::R8Unorm, "%i = OpLoad %anyimg %any OpImageWrite %i i(1,0) f(0.5,0,0,0) OpImageWrite %i i(1,0) f(1,0,0,0)");
     assert_eq!((image(&report).bytes.as_slice(), report.doubtful_texels.as_slice()), (&[0, 255][..], &[][..]));
 }
@@ -100,14 +102,14 @@ fn undefined_components_are_observed_with_their_origin() {
     assert_eq!(image(&report).bytes, [0, 0, 0, 0, 9, 0, 0, 0]);
     let module = load(&text("", body, 1, ""));
     assert_eq!(made.map(|(at, _)| module.instructions()[at as usize].name()), Some("OpUndef".to_string()));
-    // Integers that do not fit, and components that are not given.
+    // Integers that do not fit, and components that are missing.
     let kinds = |body: &str| {
         let report = written(Format::Rg16Uint, &format!("%i = OpLoad %anyimg %any OpImageWrite %i i(0,0) {body}"));
         image(&report).undefined.iter().map(|u| (u.component, u.start, u.kind)).collect::<Vec<_>>()
     };
     assert_eq!(kinds("u(65536,65535)"), [(0, 0, "spirv/image-conversion")]);
     assert_eq!(kinds("u(5)"), [(1, 0, "spirv/image-conversion")]);
-    // What the image held before was made by nobody here.
+    // No instruction made the undefined texels that the image held before.
     let mut bound = Bound::new();
     bound.images.retain(|image| image.binding != 9);
     bound.images.push(BoundImage { set: 0, binding: 9, image: Image::new(Format::R32Uint, 4, 1, 1).expect("four texels") });
@@ -141,8 +143,8 @@ fn writes_out_of_bounds_change_nothing() {
     assert_eq!(words, [7, 8, 9, 10]);
 }
 
-/// Two invocations: each writes the texel of its index and reads the other's, with a barrier of
-/// those semantics between.
+/// Two invocations. Each writes the texel of its index and reads the other's texel, with this
+/// barrier in between.
 fn exchange(barrier: &str) -> Report {
     let body = format!(
         "%l = OpLoad %uint %lix %o = OpISub %uint u(1) %l %i = OpLoad %suimg %su %mine = OpCompositeConstruct %u2 %l u(0)
@@ -159,7 +161,7 @@ fn texels_are_shared_memory_in_the_class_of_images() {
     let clean = barrier(0x808);
     let Outcome::Observed(observation) = &clean.outcome else { panic!("{:?}", clean.outcome) };
     assert_eq!(&observation.buffers[0].bytes[..8], [51, 0, 0, 0, 50, 0, 0, 0]);
-    // Of UniformMemory or WorkgroupMemory, of nothing, and without a barrier.
+    // UniformMemory or WorkgroupMemory, no memory at all, and no barrier.
     for report in [barrier(0x48), barrier(0x108), barrier(0), exchange("")] {
         let Outcome::Undefined(undefined) = &report.outcome else { panic!("{:?}", report.outcome) };
         assert_eq!(undefined.ub.id(), "spirv/data-race");
@@ -168,7 +170,7 @@ fn texels_are_shared_memory_in_the_class_of_images() {
     }
 }
 
-/// Neighbouring texels are apart, also where they share a word; one texel that two write is not.
+/// Neighbouring texels are separate, even if they share a word. Two writes of one texel race.
 #[test]
 fn texels_race_one_by_one() {
     let write = |x: &str| {
@@ -184,7 +186,7 @@ fn texels_race_one_by_one() {
     assert_eq!(image(&write("%l")).bytes, [0, 1, 2, 3]);
     let Outcome::Undefined(undefined) = write("u(2)").outcome else { panic!("a race is not seen") };
     assert!(undefined.what.contains("texel (2, 0)"), "{}", undefined.what);
-    // Two workgroups, one texel each, no order at all.
+    // One workgroup may write the texel. Two workgroups have no order, so they race.
     assert_eq!(
         image(&report(&load(&text("", "%i = OpLoad %suimg %su OpImageWrite %i i(3,0) u(1)", 1, "")), &Bound::new(), &Relation::default()))
             .bytes[12],
@@ -194,7 +196,7 @@ fn texels_race_one_by_one() {
     assert!(matches!(Bound::new().run(&two, 2, &mut ()).outcome, Outcome::Undefined(_)));
 }
 
-/// All schedules: readers of an image that nothing may write do not race and have one schedule.
+/// All schedules. Readers of an image that nothing may write do not race, and have one schedule.
 #[test]
 fn every_schedule_of_a_reader_and_a_writer_is_a_race() {
     let explored = |decorate: &str, body: &str| {

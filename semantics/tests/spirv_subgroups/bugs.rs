@@ -5,14 +5,14 @@ use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::memory::Value;
 use smallstep_semantics::spirv::step::{Config, Env, Join, Member, Next, RuleFunction, Tangle, group};
 
-/// A bug: what is wrong, and the rule that it is in.
+/// A planted bug, and the rule that it is in.
 pub struct Bug {
     pub name: &'static str,
     pub rule: Rule,
     pub function: RuleFunction,
 }
 
-/// The configuration once the rule is done on another tangle.
+/// Runs the rule, and completes it with another tangle.
 fn on<'m>(rule: RuleFunction, env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
     match rule(env, config)? {
         Next::Joins(Join { resume, .. }) => resume(env, config, tangle),
@@ -20,14 +20,14 @@ fn on<'m>(rule: RuleFunction, env: &Env<'_>, config: &Config<'m>, tangle: &Tangl
     }
 }
 
-/// The tangle with other members.
+/// The tangle with other members. `own` is the place of the invocation among them.
 fn with(tangle: &Tangle, members: Vec<Member>, own: usize) -> Tangle {
     let mut other = Tangle::new(tangle.size, members, tangle.doubt);
     other.own = own;
     other
 }
 
-/// The result, changed.
+/// Changes the bits of the result.
 fn changed<'m>(config: &Config<'m>, next: Option<Next<'m>>, change: impl Fn(u64) -> u64) -> Option<Next<'m>> {
     let Next::Config(mut next) = next? else { return None };
     let result = config.head()?.result;
@@ -41,7 +41,8 @@ fn operand(config: &Config<'_>, at: usize) -> Option<u32> {
     config.head()?.operands(config.module.words()).get(at).copied()
 }
 
-/// A rule of which what happens with the tangle is another function.
+/// Declares a planted rule. `$resumed` replaces the function that completes the rule with
+/// the tangle.
 macro_rules! bug {
     ($function:ident, $rule:ident, $resumed:expr) => {
         fn $function<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
@@ -57,7 +58,8 @@ macro_rules! bug {
     };
 }
 
-/// Every lane of the subgroup takes part, those that do not with the invocation's own operands.
+/// The tangle with every lane of the subgroup. Lanes that are missing get the invocation's
+/// own operands.
 fn all_active(tangle: &Tangle) -> Tangle {
     let own = tangle.members[tangle.own].clone();
     let known = |lane: u32| tangle.members.iter().find(|member| member.lane == lane).cloned();
@@ -66,7 +68,7 @@ fn all_active(tangle: &Tangle) -> Tangle {
 }
 
 bug!(exclusive_is_inclusive, group_arithmetic, |env, config, tangle| {
-    // The next one's exclusive scan is this one's inclusive one.
+    // The exclusive scan of the next lane is the inclusive scan of this one.
     let mut members = tangle.members.clone();
     let last = Member { lane: members.last()?.lane + 1, ..members.last()?.clone() };
     members.push(last);
@@ -75,7 +77,7 @@ bug!(exclusive_is_inclusive, group_arithmetic, |env, config, tangle| {
     on(group::group_arithmetic, env, config, &if exclusive { with(tangle, members, own) } else { tangle.clone() })
 });
 bug!(clusters_are_ignored, group_arithmetic, |env, config, tangle| {
-    // All are in one cluster.
+    // All lanes are in one cluster.
     let clustered = operand(config, 1) == Some(rspirv::spirv::GroupOperation::ClusteredReduce as u32);
     let members = tangle.members.iter().map(|member| Member { lane: 0, ..member.clone() }).collect();
     on(group::group_arithmetic, env, config, &if clustered { with(tangle, members, tangle.own) } else { tangle.clone() })
@@ -105,7 +107,7 @@ bug!(last_is_elected, group_elect, |env, config, tangle| {
     on(group::group_elect, env, config, &with(tangle, tangle.members.clone(), own))
 });
 bug!(some_are_all, group_vote, |env, config, tangle| {
-    // Only its own vote counts.
+    // Only the invocation's own vote counts.
     on(group::group_vote, env, config, &with(tangle, vec![tangle.members[tangle.own].clone()], 0))
 });
 bug!(first_is_last, group_broadcast, |env, config, tangle| {
@@ -117,7 +119,7 @@ bug!(first_is_last, group_broadcast, |env, config, tangle| {
 });
 bug!(up_is_down, group_shuffle, |env, config, tangle| {
     let up = config.head()?.op == Op::GroupNonUniformShuffleUp;
-    // Mirrored lanes turn one into the other.
+    // If the lanes are mirrored, up becomes down.
     let mirrored = |member: &Member| Member { lane: tangle.size - 1 - member.lane, ..member.clone() };
     let members = tangle.members.iter().rev().map(mirrored).collect();
     let own = tangle.members.len() - 1 - tangle.own;

@@ -1,4 +1,4 @@
-//! What is refused before anything runs.
+//! Modules that are refused before anything runs.
 
 use super::*;
 

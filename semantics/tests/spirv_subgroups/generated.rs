@@ -13,7 +13,7 @@ fn given(case: &ComputeCase) -> Vec<Buffer> {
     case.buffers.iter().map(buffer).collect()
 }
 
-/// What is in the buffer that a drawn dispatch writes.
+/// The words of the buffer that a generated dispatch writes. `None` if the run shows nothing.
 fn written(outcome: &Outcome<Observation>) -> Option<Vec<u32>> {
     let output = outcome.observed()?.buffers.iter().find(|b| b.binding == 1)?;
     Some(output.bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes"))).collect())
@@ -64,15 +64,14 @@ fn generated_programs_have_everything() {
     assert!(begin(&all).starts_with(&begin(&small)) && all.len() > small.len());
 }
 
-/// Changes what a group instruction of that name says.
+/// Changes the group instructions whose name ends in `name`.
 fn of(parts: &mut Parts<'_>, name: &str, change: impl Fn(&mut lockstep::Group)) {
     parts.groups.iter_mut().filter(|group| format!("{:?}", group.op).ends_with(name)).for_each(change);
 }
 
 type Bug = fn(&mut Parts<'_>);
 
-/// Bugs in what the machine makes of group instructions: each is seen by one of the first generated
-/// programs.
+/// Bugs in the group instructions of the machine. One of the first generated programs finds each.
 #[test]
 fn planted_bugs_are_seen_by_generated_programs() {
     use rspirv::spirv::GroupOperation::{ExclusiveScan, InclusiveScan, Reduce};
@@ -123,8 +122,8 @@ fn planted_bugs_are_seen_by_generated_programs() {
     }
 }
 
-/// Words of generated programs that are changed at random: they are refused, or both engines end
-/// alike, and none panics.
+/// Words of generated programs are changed at random. The module is refused, or both engines end
+/// alike. Neither engine panics.
 #[test]
 fn changed_words_are_refused_or_run_alike() {
     let (mut loaded, mut compared) = (0, 0);
@@ -136,7 +135,7 @@ fn changed_words_are_refused_or_run_alike() {
         let first = words.len() / 3;
         for _ in 0..=below(2) {
             let at = first + below((words.len() - first) as u64) as usize;
-            // Another word of the module, most often: an id in place of an id.
+            // Most often it becomes another word of the module, such as an id in place of an id.
             words[at] = match below(8) {
                 0 => below(300) as u32,
                 _ => words[first + below((words.len() - first) as u64) as usize],
@@ -150,9 +149,9 @@ fn changed_words_are_refused_or_run_alike() {
         let Ok(program) = Program::compile(&module, "main") else { continue };
         let of_machine = program.run(&dispatch, 1);
         match (&report.outcome, &of_machine) {
-            // A barrier of the subgroup that the machine does not pass.
+            // The machine cannot pass some barriers of the scope Subgroup.
             (_, Outcome::Unsupported(_)) => continue,
-            // Which invocation is the first to meet it is the schedule's to decide.
+            // The schedule decides which invocation meets it first.
             (Outcome::Undefined(a), Outcome::Undefined(b)) => assert_eq!(a.ub, b.ub, "seed {seed}"),
             (Outcome::Observed(_) | Outcome::Undefined(_), _) => assert_eq!(of_machine, report.outcome, "seed {seed}"),
             _ => continue,

@@ -1,13 +1,13 @@
-//! The lockstep machine with subgroups: numbers of other widths and vectors, workgroups of several
-//! warps, and what it leaves to the relation.
+//! The lockstep machine with subgroups: numbers of other widths, vectors, workgroups of several
+//! warps, and dispatches that the machine leaves to the relation.
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::spirv::lockstep::{Program, Watch};
 
 use super::*;
 
-/// Sums, least values and shuffles of numbers of every width, by both engines; what they are, in
-/// the lowest 32 bits.
+/// Sums, minima and shuffles of numbers of every width, by both engines. The results are given by
+/// their lowest 32 bits.
 #[test]
 fn numbers_of_every_width_are_combined() {
     let capabilities =
@@ -15,8 +15,8 @@ fn numbers_of_every_width_are_combined() {
         OpCapability GroupNonUniform";
     let declarations = "%w8 = OpTypeInt 8 0 %w16 = OpTypeInt 16 0 %w64 = OpTypeInt 64 0 %f16 = OpTypeFloat 16 %f64 = OpTypeFloat 64";
     let rows = [
-        // The type, how a word becomes one, how one becomes a word, and of 250 + i the sum and the
-        // least.
+        // The type, the conversion of a word to the type and back, and the sum and the minimum of
+        // 250 + i.
         ("%w8", "OpUConvert", "OpUConvert", (0..8).map(|i| 250 + i).sum::<u32>() & 0xff, 0),
         ("%w16", "OpUConvert", "OpUConvert", (0..8).map(|i| 250 + i).sum::<u32>(), 250),
         ("%w64", "OpUConvert", "OpUConvert", (0..8).map(|i| 250 + i).sum::<u32>(), 250),
@@ -31,11 +31,11 @@ fn numbers_of_every_width_are_combined() {
             let text = text(8, declarations, &body).replacen("OpCapability Shader OpCapability GroupNonUniform", capabilities, 1);
             let words: Vec<u32> = (250..258).collect();
             let report = by_engines(&load(&text).unwrap_or_else(|e| panic!("{e}\n{text}")), &words, Some(8));
-            // Half floats are rounded, and may be otherwise.
+            // Half floats are rounded, so devices may have other results. The doubts are left out.
             words_of(&Report { doubtful: Vec::new(), ..report })
         };
         let summed = of(&format!("OpGroupNonUniform{add} {type_} %c3 Reduce %a"));
-        // Half floats round, so that their order shows.
+        // Half floats are rounded, so their sum depends on the order.
         let expected = if type_ == "%f16" { summed[0] } else { Word::Is(sum) };
         assert_eq!(summed, vec![expected; 8], "{type_}");
         assert_eq!(of(&format!("OpGroupNonUniform{min} {type_} %c3 Reduce %a")), vec![Word::Is(least); 8], "{type_}");
@@ -65,7 +65,7 @@ fn subgroups_of_several_warps_are_apart() {
     }
 }
 
-/// What the machine says where it leaves a dispatch to the relation.
+/// The message with which the machine leaves a dispatch to the relation.
 #[test]
 fn what_the_machine_leaves_to_the_relation_it_names() {
     let of = |body: &str, size, certain: bool| {
@@ -87,7 +87,7 @@ fn what_the_machine_leaves_to_the_relation_it_names() {
     let after = "a group instruction after invocations of a subgroup took several paths, in the lockstep machine";
     assert_eq!(of(&format!("{parts} {sum}"), Some(8), true), after);
     assert_eq!(of(&format!("{parts} {sum}"), Some(8), false), "observed");
-    // The invocations of no subgroup are parted.
+    // No subgroup has invocations on both paths.
     assert_eq!(of(&format!("{parts} {sum}").replace("%i %c3", "%i %c4"), Some(4), true), "observed");
     let barrier = format!("{parts} OpControlBarrier %c3 %c3 %acqrel {sum}");
     let passes = "OpControlBarrier of the scope Subgroup after its invocations took several paths, in the lockstep machine";

@@ -1,6 +1,6 @@
 //! Subgroups by the relation and the lockstep machine: every group instruction against a second
-//! evaluation that follows the lanes one by one, which invocations execute one together, sizes, and
-//! floats in any order.
+//! evaluation that follows the lanes one by one, which invocations execute an instruction together,
+//! sizes, and floats in any order.
 
 mod bugs;
 mod checks;
@@ -40,7 +40,7 @@ const CAPABILITIES: &str = "OpCapability Shader OpCapability GroupNonUniform OpC
     OpCapability GroupNonUniformArithmetic OpCapability GroupNonUniformBallot OpCapability GroupNonUniformShuffle
     OpCapability GroupNonUniformShuffleRelative OpCapability GroupNonUniformClustered OpCapability GroupNonUniformQuad";
 
-/// The module whose `main` has that body, with workgroups of so many invocations.
+/// A module whose `main` has that body, with workgroups of `invocations` invocations.
 fn text(invocations: u32, declarations: &str, body: &str) -> String {
     let inputs = "%lix %size %lane %number %count %eq %ge %gt %le %lt";
     format!(
@@ -68,7 +68,7 @@ fn buffer(words: &[u32]) -> Buffer {
     Buffer { set: 0, binding: 0, bytes: words.iter().flat_map(|w| w.to_le_bytes()).collect() }
 }
 
-/// One workgroup with these words, in subgroups of that size.
+/// A dispatch of one workgroup with these buffers, in subgroups of that size.
 fn dispatch<'d>(buffers: &'d [Buffer], size: Option<u32>) -> Dispatch<'d> {
     let limits = Limits { instructions: 1_000_000, ..Limits::default() };
     let resources = Resources { subgroup_size: size, ..Resources::of_buffers(buffers) };
@@ -80,8 +80,8 @@ fn report(module: &Module, words: &[u32], size: Option<u32>, schedule: &Schedule
     grid::report(module, &dispatch(&[buffer(words)], size), schedule, &relation, false, &mut ()).expect("main is there")
 }
 
-/// The same by the rules as they are. The lockstep machine ends with the same, and is certain only
-/// where nothing is in doubt but what floats round to.
+/// The report by the standard rules. The lockstep machine ends in the same way. Its certain run may
+/// refuse the dispatch, and ends only if nothing is in doubt but the rounding of floats.
 #[track_caller]
 fn by_engines(module: &Module, words: &[u32], size: Option<u32>) -> Report {
     let report = report(module, words, size, &Schedule::default(), Rules::standard());
@@ -104,7 +104,7 @@ fn by_engines(module: &Module, words: &[u32], size: Option<u32>) -> Report {
     report
 }
 
-/// What the report of a body says of these words.
+/// The report of a body with these words, by both engines.
 fn of_body(invocations: u32, body: &str, words: &[u32], size: Option<u32>) -> Report {
     let module = load(&text(invocations, "", body)).unwrap_or_else(|e| panic!("{e}\n{body}"));
     by_engines(&module, words, size)
@@ -116,7 +116,7 @@ enum Word {
     Is(u32),
     /// An undefined value.
     Any,
-    /// Another one on some device.
+    /// A value that may be another one on some device.
     Doubtful,
 }
 
@@ -135,7 +135,7 @@ fn words_of(report: &Report) -> Vec<Word> {
     buffers[0].bytes.chunks(4).enumerate().map(word).collect()
 }
 
-/// What ends a run that shows nothing.
+/// How a run ends that shows nothing.
 fn ending(report: &Report) -> String {
     match &report.outcome {
         Outcome::Undefined(undefined) => format!("{}: {}", undefined.ub.id(), undefined.what),
@@ -144,7 +144,7 @@ fn ending(report: &Report) -> String {
     }
 }
 
-/// Loads %i, and %v, the word of that number.
+/// Loads %i, the invocation's index, and %v, the word of that number.
 const OWN: &str = "%i = OpLoad %uint %lix %p = OpAccessChain %pword %buf %c0 %i %v = OpLoad %uint %p ";
-/// Stores %r there.
+/// Stores %r in the word that [`OWN`] loads.
 const STORE: &str = " OpStore %p %r ";

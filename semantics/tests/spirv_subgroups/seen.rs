@@ -1,4 +1,4 @@
-//! Planted bugs: the second evaluation says no to each.
+//! Planted bugs. The second evaluation finds each of them.
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::random::Random;
@@ -8,7 +8,7 @@ use super::bugs::{BUGS, Bug};
 use super::values::{cases, drawn, module_of};
 use super::*;
 
-/// Whether some case shows another word than the second evaluation has.
+/// Whether some case shows another word than the second evaluation.
 fn is_seen(bug: &Bug) -> bool {
     let mut random = Random::new(5);
     for case in cases() {

@@ -6,10 +6,12 @@ use smallstep_semantics::number::{Expected, Profile};
 
 use super::*;
 
-/// How many execute it together: what each stores in a body that computes %r by this.
+/// Counts the invocations that execute it together. A body computes %r by it, and each invocation
+/// stores %r.
 const COUNT: &str = "OpGroupNonUniformIAdd %uint %c3 Reduce %c1";
 
-/// A selection on whether %i is below %c…, with that in it and elsewhere, and a merge block.
+/// A selection on whether %i is below `below`, with `inside` and `elsewhere` as its two paths, and
+/// a merge block.
 fn selection(name: &str, below: u32, inside: &str, elsewhere: &str) -> String {
     format!(
         "%is{name} = OpULessThan %bool %i %c{below} OpSelectionMerge %m{name} None OpBranchConditional %is{name} %y{name} %n{name}
@@ -35,7 +37,7 @@ fn invocations_that_took_one_path_are_together() {
 fn where_the_subgroup_is_together_before_a_construct_it_is_after_it() {
     let body = format!("{OWN} {} %r = {COUNT} {STORE}", selection("a", 3, "", ""));
     assert_eq!(shown(&body), vec![Word::Is(8); 8]);
-    // A loop of as many iterations as the invocation's number.
+    // A loop in which each invocation runs as many iterations as its number.
     let loops = "OpBranch %h %h = OpLabel %k = OpPhi %uint %c0 %entry %k1 %next OpLoopMerge %out %next None OpBranch %b
         %b = OpLabel %more = OpULessThan %bool %k %i OpBranchConditional %more %next %out
         %next = OpLabel %k1 = OpIAdd %uint %k %c1 OpBranch %h %out = OpLabel ";
@@ -51,7 +53,7 @@ fn iterations_are_told_apart() {
         %next = OpLabel %n = {COUNT} %s1 = OpIAdd %uint %s %n %k1 = OpIAdd %uint %k %c1 OpBranch %h
         %out = OpLabel OpStore %p %s"
     );
-    // Iteration k is of the 7 - k with greater numbers.
+    // The 7 - k invocations with greater numbers execute iteration k.
     let expected: Vec<Word> = (0..8u32).map(|i| Word::Is((0..i).map(|k| 7 - k).sum())).collect();
     assert_eq!(shown(&body), expected);
 }
@@ -70,7 +72,8 @@ fn several_paths_within_a_part_of_the_subgroup_are_doubtful_after_their_merge() 
 
 #[test]
 fn a_continue_and_a_break_part_the_subgroup() {
-    // The odd skip the rest of the first iteration; in the second nobody knows.
+    // The odd invocations skip the rest of the first iteration. In the second, it is not known
+    // which ones are together.
     let body = format!(
         "{OWN} %odd = OpBitwiseAnd %uint %i %c1 %isodd = OpIEqual %bool %odd %c1 OpBranch %h
         %h = OpLabel %k = OpPhi %uint %c0 %entry %k1 %next OpLoopMerge %out %next None OpBranch %b
@@ -105,7 +108,7 @@ fn a_path_through_a_function_counts() {
     };
     let run = |module: &Module| words_of(&by_engines(module, &[0; 8], Some(8)));
     assert_eq!(run(&module("OpBranch %fm")), vec![Word::Is(8); 8]);
-    // Some return earlier.
+    // Some invocations return earlier.
     assert_eq!(run(&module("OpReturnValue %c0")), vec![Word::Doubtful; 8]);
 }
 
@@ -130,12 +133,12 @@ fn what_differs_between_sizes_is_doubtful() {
     let size = of("%r = OpLoad %uint %size", None);
     assert_eq!(words_of(&size), vec![Word::Doubtful; 8]);
     assert!(size.doubtful.iter().all(|doubtful| doubtful.why == Why::SubgroupSize));
-    // 2 ∙ 4 invocations are 8 in all sizes from 8 on, but not with 4.
+    // The count is 8 in all sizes from 8 on, but 4 in size 4.
     assert_eq!(words_of(&of(&format!("%r = {COUNT}"), None)), vec![Word::Doubtful; 8]);
     assert_eq!(words_of(&of("%r = OpGroupNonUniformQuadSwap %uint %c3 %i %c0", None)), (0..8).map(|i| Word::Is(i ^ 1)).collect::<Vec<_>>());
     let lanes = of("%r = OpLoad %uint %lane", None);
     assert_eq!(words_of(&lanes), [vec![0, 1, 2, 3].into_iter().map(Word::Is).collect(), vec![Word::Doubtful; 4]].concat());
-    // Of each word it is known what it may be, unless one size makes it undefined or open.
+    // The possible values of each word are known, unless one size makes it undefined or open.
     let few = |report: &Report| -> Vec<(u64, Vec<u32>)> { report.one_of.iter().map(|one| (one.offset / 4, one.values.clone())).collect() };
     assert_eq!(few(&size), (0..8).map(|word| (word, vec![4, 8, 16, 32, 64])).collect::<Vec<_>>());
     assert_eq!(few(&lanes), (4..8).map(|word| (word, vec![word as u32 - 4, word as u32])).collect::<Vec<_>>());
@@ -147,11 +150,11 @@ fn what_differs_between_sizes_is_doubtful() {
         let report = of(&undefined, None);
         assert_eq!((few(&report), report.doubtful.len()), (vec![], 8), "{at}");
     }
-    // Clusters of 8 are for subgroups that have them.
+    // Clusters of 8 need subgroups that have 8 invocations.
     assert_eq!(words_of(&of("%r = OpGroupNonUniformIAdd %uint %c3 ClusteredReduce %c1 %c8", None)), vec![Word::Is(8); 8]);
     let small = of("%r = OpGroupNonUniformIAdd %uint %c3 ClusteredReduce %c1 %c8", Some(4));
     assert!(ending(&small).starts_with("spirv/cluster-size"), "{}", ending(&small));
-    // A run whose ending depends on the size has none.
+    // A run whose ending depends on the size is unsupported.
     let ends = format!(
         "%s = OpLoad %uint %size %is = OpIEqual %bool %s %c8 OpSelectionMerge %m None OpBranchConditional %is %y %m
         %y = OpLabel OpUnreachable %m = OpLabel %r = {COUNT}"
@@ -197,10 +200,11 @@ fn a_barrier_of_the_subgroup_is_passed_by_those_that_are_together() {
     };
     let barrier = "OpControlBarrier %c3 %c3 %acqrel";
     assert_eq!(words_of(&run(barrier, "%c2")), (0..8).map(|i| Word::Is(i ^ 2)).collect::<Vec<_>>());
-    // The other subgroup is not waited for.
+    // The barrier does not wait for the other subgroup.
     assert!(ending(&run(barrier, "%c4")).starts_with("spirv/data-race"));
     assert!(ending(&run("", "%c2")).starts_with("spirv/data-race"));
-    // Nobody knows who is at a barrier after several paths in a part of the subgroup.
+    // After several paths in a part of the subgroup, it is not known which invocations are at
+    // a barrier.
     let parted = selection("a", 3, &format!("{} {barrier}", selection("b", 1, "", "")), "");
     assert!(ending(&run(&parted, "%c0")).starts_with("unsupported: OpControlBarrier of the scope Subgroup"));
 }
@@ -238,10 +242,10 @@ fn floats_are_combined_in_any_order() {
         assert!(!set.contains(1e8), "{set:?}");
     }
     assert!(orders.contains(&0.75) && orders.iter().any(|&sum| sum != 0.75));
-    // Two terms have one order.
+    // A sum of two terms has one order.
     let scan = words_of(&by_engines(&module("InclusiveScan"), &bits, Some(4)));
     assert_eq!(scan, [Word::Is(bits[0]), Word::Is(0f32.to_bits()), Word::Doubtful, Word::Doubtful]);
-    // Where every order is exact nothing is open.
+    // If every order is exact, nothing is open.
     let exact = words_of(&by_engines(&reduce, &[1.0f32, 2.5, -8.0, 100.0].map(f32::to_bits), Some(4)));
     assert_eq!(exact, vec![Word::Is(95.5f32.to_bits()); 4]);
 }
@@ -257,7 +261,7 @@ fn permute(values: &mut Vec<f32>, from: usize, show: &mut impl FnMut(&[f32])) {
     }
 }
 
-/// A sum in this order, with every way to put parentheses.
+/// All sums of the values in this order, with every way to put parentheses.
 fn sums(values: &[f32]) -> Vec<f32> {
     match values {
         [] => Vec::new(),
@@ -271,8 +275,8 @@ fn sums(values: &[f32]) -> Vec<f32> {
     }
 }
 
-/// Where any invocations may be a subgroup, what depends on others is in doubt, and what depends on
-/// the size alone, or on nobody, is not.
+/// If any invocations may be a subgroup, values that depend on other invocations are in doubt.
+/// Values that depend only on the size, or on no other invocation, are not.
 #[test]
 fn what_depends_on_the_mapping_is_doubtful() {
     let of = |body: &str| {
@@ -309,14 +313,15 @@ fn what_depends_on_the_mapping_is_doubtful() {
     }
     assert_eq!(words_of(&of("%r = OpLoad %uint %size")), vec![Word::Is(4); 8]);
     assert_eq!(words_of(&of("%r = OpLoad %uint %count")), vec![Word::Is(2); 8]);
-    // What is read of a ballot is, though it is given.
+    // The bits that are read from a ballot are in doubt, although the ballot is given.
     let own = "%w = OpCompositeConstruct %u4 %c5 %c0 %c0 %c0 %r = OpGroupNonUniformBallotBitCount %uint %c3 Reduce %w";
     assert!(in_doubt(&of(own)));
     let barrier = of("OpControlBarrier %c3 %c3 %acqrel %r = OpCopyObject %uint %i");
     assert_eq!(ending(&barrier), "unsupported: OpControlBarrier of the scope Subgroup where any invocations may be a subgroup");
 }
 
-/// Whether an operand is the same in a subgroup nobody knows.
+/// Some operands must be the same in all of a subgroup. If the subgroups are not known, they may be
+/// the same, so the result is in doubt.
 #[test]
 fn operands_that_must_be_the_same_may_be_where_nobody_knows() {
     let body = "%r = OpGroupNonUniformBroadcast %uint %c3 %i %i";

@@ -1,24 +1,24 @@
-//! Every group instruction, on words drawn at random and with some lanes inactive, against a second
-//! evaluation that knows nothing of the relation.
+//! Every group instruction, on random words and with some lanes inactive, against a second
+//! evaluation that shares nothing with the relation.
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::random::Random;
 
 use super::*;
 
-/// What a lane of a subgroup has: two operands, if it is active.
+/// The lanes of a subgroup: the two operands of each, or `None` if the lane is inactive.
 pub(super) type Lanes = [Option<[u32; 2]>];
 
-/// A group instruction: how %r comes of the words %a and %b, and what it is by hand, `None` where
-/// it is undefined.
+/// A group instruction: how it computes %r from the words %a and %b, and the expected %r of a lane,
+/// which is `None` if it is undefined.
 pub(super) struct Case {
     pub(super) name: &'static str,
     pub(super) text: &'static str,
     pub(super) expected: fn(&Lanes, usize) -> Option<u32>,
-    /// The operand b is less than that, and is the same in all lanes if it must be.
+    /// The operand b is below this number. If `same` is set, b must be the same in all lanes.
     pub(super) below: u32,
     pub(super) same: bool,
-    /// What a is less than.
+    /// The operand a is below this number.
     pub(super) values: u32,
 }
 
@@ -46,7 +46,7 @@ fn ballot(lanes: &Lanes) -> u32 {
     actives(lanes).filter(|(_, a)| a & 1 == 1).fold(0, |bits, (lane, _)| bits | 1 << lane)
 }
 
-/// A reduction, an inclusive and an exclusive scan, and a reduction of clusters of 2, of words.
+/// For words: a reduction, an inclusive scan, an exclusive scan, and a reduction of clusters of 2.
 macro_rules! scans {
     ($op:literal, $identity:expr, $combine:expr) => {
         [
@@ -66,7 +66,7 @@ macro_rules! scans {
     };
 }
 
-/// The same, of signed words.
+/// For signed words: a reduction, an exclusive scan, and a reduction of clusters of 4.
 macro_rules! signed {
     ($op:literal, $identity:expr, $combine:expr) => {
         [
@@ -88,7 +88,7 @@ macro_rules! signed {
     };
 }
 
-/// The same, of floats that are small integers.
+/// For floats that are small integers: a reduction and an inclusive scan.
 macro_rules! floats {
     ($op:literal, $identity:expr, $combine:expr, $values:literal) => {
         [
@@ -115,7 +115,7 @@ macro_rules! floats {
     };
 }
 
-/// The same, of whether words are odd.
+/// For Booleans, which say whether words are odd: an exclusive scan.
 macro_rules! logical {
     ($op:literal, $identity:expr, $combine:expr) => {
         [case(
@@ -133,7 +133,7 @@ macro_rules! logical {
     };
 }
 
-/// Whether %a is odd, as %h, before that.
+/// Computes %h, whether %a is odd, before the text.
 macro_rules! odd {
     ($text:literal) => {
         concat!("%o = OpBitwiseAnd %uint %a %c1 %h = OpIEqual %bool %o %c1 ", $text)
@@ -256,8 +256,8 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// The module of a case: each invocation has %a, %b and whether it is active in the buffer, one
-/// after the other, and puts %r in the place of %a.
+/// The module of a case. The buffer holds %a of all invocations, then %b, then whether each
+/// invocation is active. An active invocation stores %r in the place of its %a.
 pub(super) fn module_of(case: &Case, invocations: u32) -> Module {
     let body = format!(
         "{OWN} %ib = OpIAdd %uint %i %a0 %pb = OpAccessChain %pword %buf %c0 %ib %b = OpLoad %uint %pb
@@ -270,7 +270,8 @@ pub(super) fn module_of(case: &Case, invocations: u32) -> Module {
     load(&text).unwrap_or_else(|e| panic!("{}: {e}\n{text}", case.name))
 }
 
-/// Words for a module of a case, and what each invocation should store.
+/// Words for a module of a case, and the word that each invocation should store: `None` if it is
+/// inactive, and `Some(None)` if the word is undefined.
 pub(super) fn drawn(case: &Case, invocations: usize, size: usize, random: &mut Random) -> (Vec<u32>, Vec<Option<Option<u32>>>) {
     let mut word = || (random.bits() >> 32) as u32;
     let all_active = word() % 3 == 0;

@@ -1,5 +1,5 @@
-//! The programs written by hand, run: what is accepted never diverges. Most of what is rejected
-//! does so in some run.
+//! Runs the programs written by hand. No accepted program diverges, and most of the rejected
+//! programs diverge in some run.
 
 use crate::programs::{ACCEPTED, Case, REJECTED, program};
 use smallstep_semantics::uniformity::seed::{self, Planted, Settings};
@@ -7,7 +7,7 @@ use smallstep_semantics::wsl;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::group::{self, Ending, Resource, Schedule};
 
-/// What the buffers hold, one way after the other.
+/// The contents of the buffers. Each array is the contents in one of the runs.
 const WORDS: [[u32; 16]; 4] =
     [[0; 16], [1; 16], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], [3, 0, 9, 1, 0, 7, 2, 2, 5, 0, 1, 4, 8, 6, 0, 1]];
 
@@ -52,7 +52,7 @@ fn most_of_what_is_rejected_diverges() {
     }
     println!("{} of {} diverge", apart.len(), run.len());
     assert!(apart.len() * 10 >= run.len() * 8, "{} of {} diverge", apart.len(), run.len());
-    // The program of U-1, and the bug that forgets what a return does.
+    // The program of U-1 is accepted under the bug that forgets the effect of a return.
     let u1 = apart.iter().find(|c| c.what.starts_with("U-1")).expect("it diverges");
     let settings = Settings { planted: Planted::AlwaysMeets, ..Settings::default() };
     assert!(seed::analyse_with(&program(u1).1, &settings).accepts());

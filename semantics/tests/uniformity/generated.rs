@@ -1,4 +1,4 @@
-//! Generated dispatches, run: none is accepted that diverges.
+//! Runs generated dispatches. No accepted dispatch diverges.
 
 use smallstep_semantics::uniformity::seed::behaviour::Behaviour;
 use smallstep_semantics::uniformity::seed::{self, Planted, Settings};
@@ -13,14 +13,14 @@ fn programs() -> u64 {
     std::env::var("SMALLSTEP_WSL_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(1500)
 }
 
-/// Writes programs with barriers anywhere, rich in ways to leave a statement.
+/// Writes programs with barriers anywhere and many ways to leave a statement.
 struct Writer {
     state: u64,
-    /// The functions that can be called: their names.
+    /// The names of the functions that can be called.
     functions: Vec<String>,
     /// The names of values that can be read.
     values: Vec<&'static str>,
-    /// How many loops and switches stand around.
+    /// The number of loops and of switches around the current place.
     loops: usize,
     switches: usize,
     names: usize,
@@ -73,7 +73,7 @@ impl Writer {
         }
     }
 
-    /// A block; whether its end is reached.
+    /// Writes a block. Returns whether its end is reached.
     fn block(&mut self, depth: usize, out: &mut String) -> bool {
         out.push_str("{ ");
         for _ in 0..self.below(3) + usize::from(depth > 2) {
@@ -172,7 +172,7 @@ impl Writer {
         for f in 0..w.below(4) {
             let mut body = String::new();
             (0..1 + w.below(3)).for_each(|_| w.stmt(2, &mut body));
-            // Functions see no resources.
+            // Functions have no access to resources, so they use a local array instead.
             let body = body.replace("c[", "a[").replace("d[", "a[").replace("% 16u", "% 4u");
             let _ = writeln!(out, "uint f{f}(uint p, uint q) {{ {LOCALS} {body} return {}; }}", ["p", "q", "x", "2u"][w.below(4)]);
             w.functions.push(format!("f{f}"));
@@ -227,7 +227,7 @@ fn no_generated_program_is_accepted_and_diverges() {
     let (mut valid, mut accepted, mut apart, mut kept) = (0, 0, 0, 0);
     for seed in 0..programs() {
         let text = Writer::program(seed);
-        // A statement that is never reached makes a program invalid.
+        // An unreachable statement makes a program invalid.
         let Some(program) = validate::validate(&text).program else { continue };
         valid += 1;
         let analysis = seed::analyse(&program);

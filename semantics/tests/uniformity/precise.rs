@@ -1,4 +1,4 @@
-//! Verdicts of the precise analysis, by hand.
+//! Verdicts of the precise analysis on programs written by hand.
 
 use smallstep_semantics::uniformity::flow::Planted;
 use smallstep_semantics::uniformity::wsl;
@@ -177,13 +177,14 @@ fn bodies_are_judged_as_by_hand() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A function that is too large to be inlined, with this at its end.
+/// A function that is too large to be inlined, with `end` as its last statements.
 fn large(head: &str, end: &str) -> String {
     let padding = "w = w * 3u + 1u; ".repeat(400);
     format!("{head} {{ uint w = 1u; {padding} {end} }}")
 }
 
-/// Programs with a callee that is judged by its summary: their functions, the body, the verdict.
+/// Programs with a callee that is too large to inline and is judged by its summary. For each: its
+/// functions, the body of the entry point and the verdict.
 fn summarized() -> Vec<(String, &'static str, bool)> {
     let barrier = "AllMemoryBarrierWithGroupSync();";
     let waits = || large("void big(uint x)", &format!("if (x == w) {{ {barrier} }}"));
@@ -219,7 +220,8 @@ fn a_large_callee_is_judged_by_its_summary() {
     }
 }
 
-/// Loops in one another have merges in the square of their number: too many are refused.
+/// The number of merges of nested loops grows with the square of their depth. Programs with too
+/// many merges are refused.
 #[test]
 fn loops_are_judged_up_to_a_depth() {
     let nested = |n: usize| {
@@ -276,7 +278,7 @@ fn the_precise_mode_accepts_what_the_seed_accepts() {
 #[test]
 fn outlining_changes_no_verdict() {
     for (name, accepted, body) in BODIES {
-        // A return would leave the new function only.
+        // A return would only leave the new function.
         if body.contains("return") || body.contains("threadgroup") {
             continue;
         }
@@ -285,7 +287,7 @@ fn outlining_changes_no_verdict() {
                  uint u = *pu; {} }}",
             body.replace("barrier()", "AllMemoryBarrierWithGroupSync()")
         );
-        // The functions that bodies call stand before it.
+        // The functions that bodies call must stand before it.
         let whole = program("outlined(t, &u, g, l, c, d, n);");
         let at = whole.find("[numthreads").expect("an entry point");
         let text = format!("{}{outlined}\n{}", &whole[..at], &whole[at..]);

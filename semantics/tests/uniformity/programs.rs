@@ -1,16 +1,16 @@
-//! Programs written by hand, over every form: those whose control flow is uniform, and those in
-//! which invocations come to a barrier or derivative apart.
+//! Programs written by hand, with every form. In some, control flow is uniform. In the others, some
+//! invocations reach a barrier or derivative without the others.
 
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate;
 
-/// A program.
+/// A compute or fragment program.
 pub struct Case {
-    /// What it is about.
+    /// What the program shows. Names the program in messages.
     pub what: &'static str,
-    /// Functions and structures.
+    /// The functions and structures before the entry point.
     functions: &'static str,
-    /// The entry point's body, where `BAR` is a barrier.
+    /// The body of the entry point, in which `BAR` is a barrier.
     body: &'static str,
     fragment: bool,
 }
@@ -38,7 +38,7 @@ pub fn program(case: &Case) -> (String, Program) {
     const FRAGMENT: &str = "fragment void main(float x : attribute(0), constant float[] k : register(b0), device float[] d : register(u0), \
         Texture2D<float4> t : register(t0), sampler s : register(s0)";
     let head = if case.fragment { FRAGMENT } else { COMPUTE };
-    // Only what needs a texture is not run.
+    // The texture is a parameter only where the body uses it, since the other programs are run.
     let more = if case.body.contains("rw") { ", RWTexture1D<uint> rw : register(u1)" } else { "" };
     let text = format!("struct S {{ uint a; uint b; }}\n{}\n{head}{more}) {{ {} }}\n", case.functions, case.body);
     let text = text.replace("BAR", "GroupMemoryBarrierWithGroupSync();");
@@ -47,7 +47,7 @@ pub fn program(case: &Case) -> (String, Program) {
     (text, program)
 }
 
-/// Programs whose control flow is uniform, as far as the seed sees it.
+/// Programs that the seed's analysis accepts.
 pub const ACCEPTED: &[Case] = &[
     compute("a barrier", "", "BAR"),
     compute("a branch on the group", "", "if (gid.x == 0) { BAR } else { BAR }"),
@@ -95,7 +95,7 @@ pub const ACCEPTED: &[Case] = &[
     fragment("a discard behind the derivative", "", "float y = ddx(x); if (x > 0.0) { discard; }"),
 ];
 
-/// Programs in which invocations may come to a barrier or derivative apart.
+/// Programs in which some invocations may reach a barrier or derivative without the others.
 pub const REJECTED: &[Case] = &[
     // Branches.
     compute("a branch on the invocation", "", "if (tid == 0) { BAR }"),
@@ -154,7 +154,7 @@ pub const REJECTED: &[Case] = &[
     ),
     compute("a break of the switch, not of the loop", "", "for (uint i = 0; i < tid; i++) { switch (gid.x) { default: break; } BAR }"),
     compute("a break before the barrier of a case", "", "switch (gid.x) { default: if (tid == 0) { break; } BAR break; }"),
-    // Operators that leave operands out.
+    // Operators that do not always evaluate all operands.
     compute("the right operand of ||", "bool bar() { BAR return true; }", "if (tid == 2 || bar()) { d[0] = 1; }"),
     compute("the right operand of &&", "bool bar() { BAR return true; }", "if (tid == 2 && bar()) { d[0] = 1; }"),
     compute("the second operand of ?:", "bool bar() { BAR return true; }", "bool b = tid == 2 ? bar() : true;"),

@@ -1,5 +1,5 @@
-//! The analysis of seed 001, on programs written by hand: what is accepted, what is rejected, and
-//! that each weakened rule accepts something that diverges.
+//! The analysis of seed 001 on programs written by hand. It accepts and rejects the right programs.
+//! Each weakened rule accepts a program that diverges.
 
 use crate::programs::{ACCEPTED, REJECTED, program};
 use smallstep_semantics::rule::{Judgement, Rule};
@@ -53,8 +53,8 @@ fn every_rule_fires() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// The edges that follow from others, and so cannot be missed: what is computed in some control
-/// flow implies it.
+/// The edges that other edges imply, because a computed value implies the control flow in which it
+/// is computed. Leaving such an edge out changes no verdict.
 const REDUNDANT: &[(Rule, u8)] = &[
     // result ⇒ {CF, C}, and C ⇒ CF.
     (Rule::UniformityReturn, 1),
@@ -63,11 +63,11 @@ const REDUNDANT: &[(Rule, u8)] = &[
     (Rule::UniformityLeftAddressTaker, 2),
     (Rule::UniformityLoad, 2),
     (Rule::UniformityCallGenerated, 1),
-    // Control flow behind the case before implies that in which the switch has chosen.
+    // Control flow after the previous case implies the control flow in which the switch has chosen.
     (Rule::UniformityCase, 1),
 ];
 
-/// The weakened rules: each edge of each rule left out, and the metadata and behaviours.
+/// The weakened rules: each edge of each rule left out, and bugs in metadata and behaviours.
 fn bugs(programs: &[Program]) -> Vec<Planted> {
     let edges = |settings: &Settings| programs.iter().map(|p| seed::analyse_with(p, settings).edges).sum::<usize>();
     let all = edges(&Settings::default());
@@ -75,7 +75,7 @@ fn bugs(programs: &[Program]) -> Vec<Planted> {
     for &rule in Rule::ALL.iter().filter(|r| r.judgement() == Judgement::Uniformity) {
         for number in 0..9 {
             let planted = Planted::Without(rule, number);
-            // A rule has the edges that are missing without them.
+            // If the number of edges does not change, the rule has no edge with that number.
             if edges(&Settings { planted, ..Settings::default() }) != all {
                 bugs.push(planted);
             }
@@ -109,8 +109,8 @@ fn every_weakened_rule_is_caught() {
     assert!(caught >= 60, "{caught} bugs");
 }
 
-/// A rule by the letter that is unsound accepts something that is rejected, one that is only too
-/// strict accepts nothing of it.
+/// An unsound rule by the letter accepts some program of REJECTED. A rule by the letter that is
+/// only too strict accepts none of them.
 #[test]
 fn letters_are_unsound_or_not_as_the_errata_say() {
     let rejected: Vec<Program> = REJECTED.iter().map(|case| program(case).1).collect();
@@ -169,7 +169,8 @@ fn metadata_are_as_computed_by_hand() {
     );
 }
 
-/// What cannot be uniform is in the picture of a function if the function is rejected.
+/// The picture of a function has a node that cannot be uniform if and only if the function
+/// is rejected.
 #[test]
 fn pictures_show_why() {
     for case in ACCEPTED.iter().chain(REJECTED) {
@@ -184,8 +185,8 @@ fn pictures_show_why() {
     }
 }
 
-/// In a group of one invocation everything is uniform, and a function that other groups run too is
-/// judged as theirs.
+/// In a group of one invocation everything is uniform. A function that larger groups run too is
+/// judged as for larger groups.
 #[test]
 fn groups_of_one_invocation_are_uniform() {
     let text = |threads: &str, more: &str| {
@@ -232,7 +233,8 @@ fn an_explanation_goes_from_the_barrier_to_what_differs() {
     assert_eq!(steps, expected);
 }
 
-/// Deep and long programs are analysed, and the graph grows with the program.
+/// Deep and long programs are analysed, and the size of the graph is linear in the size of
+/// the program.
 #[test]
 fn graphs_are_linear_in_the_program() {
     let size = |n: usize| {
@@ -254,7 +256,7 @@ fn graphs_are_linear_in_the_program() {
     assert!(metadata(&nested, "f").result);
 }
 
-/// A chain of calls, each function calling the one before it.
+/// A chain of calls, in which each function calls the previous one.
 #[test]
 fn chains_of_calls_are_analysed_once_each() {
     let mut text = String::from("void f0(uint x) { if (x == 0) { GroupMemoryBarrierWithGroupSync(); } }\n");

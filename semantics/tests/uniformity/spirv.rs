@@ -1,6 +1,6 @@
-//! Verdicts on SPIR-V modules, by hand.
+//! Verdicts on SPIR-V modules, written by hand.
 //!
-//! Bodies are assembly with a few words for control flow; see [`expand`].
+//! Bodies are assembly with some words for control flow. See [`expand`].
 
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::{Dispatch, Limits, Resources};
@@ -19,7 +19,7 @@ use smallstep_semantics::uniformity::spirv::{self as uniformity, Options, Plante
 /// - `break %c N M` and `continue %c N M` leave the body of the loop N, or go on at `%M`;
 /// - `dead N` begins a block behind a branch or return.
 ///
-/// Variables of the function come first, wherever they stand.
+/// The variables of the function come first, wherever the body declares them.
 fn expand(body: &str) -> (String, String) {
     let (mut variables, mut code, mut count) = (String::new(), String::new(), 0);
     for line in body.split([';', '\n']).map(str::trim).filter(|l| !l.is_empty()) {
@@ -220,8 +220,8 @@ const COMPUTE_FUNCTIONS: &str = "
     OpFunctionEnd
 ";
 
-/// A compute module of workgroups of that size: `%t` differs, `%u` is uniform, `%tb` and `%ub` are
-/// whether they are 1.
+/// A compute module with workgroups of that size. `%t` differs between invocations and `%u` is
+/// uniform. `%tb` and `%ub` are true where these are 1.
 fn compute(size: &str, body: &str) -> String {
     let (variables, code) = expand(body);
     format!(
@@ -307,13 +307,13 @@ fn barrier_if(condition: &str) -> String {
     format!("if {condition} K; barrier; else K; end K")
 }
 
-/// A comparison of the value with one, and a selection around a barrier.
+/// A comparison of the value with one, and a selection on it around a barrier.
 fn barrier_if_one(value: &str) -> String {
     format!("%k = OpIEqual %bool {value} %one; {}", barrier_if("%k"))
 }
 
-/// Compute bodies, and whether each is accepted. `BARRIER x` at the end is a barrier where the
-/// condition x holds, `ONE x` where the value x is one.
+/// Compute bodies: the name, whether the analysis accepts the body, and the body. `BARRIER x` at
+/// the end is a barrier where the condition x holds. `ONE x` is a barrier where the value x is one.
 const COMPUTE: &[(&str, bool, &str)] = &[
     ("nothing", true, "barrier"),
     ("branch on the thread", false, "BARRIER %tb"),
@@ -695,7 +695,7 @@ const COMPUTE: &[(&str, bool, &str)] = &[
     ("greatest", false, "%y = OpExtInst %uint %glsl UMax %t %three; %k = OpULessThan %bool %y %sizes; BARRIER %k"),
 ];
 
-/// Fragment bodies, and whether each is accepted.
+/// Fragment bodies: the name, whether the analysis accepts the body, and the body.
 const FRAGMENT: &[(&str, bool, &str)] = &[
     ("derivative", true, "derivative"),
     ("derivative in a branch", false, "if %tb A; derivative; else A; end A"),
@@ -788,7 +788,7 @@ fn modules_are_judged_as_by_hand() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Each weakened analysis accepts what it must reject.
+/// Each weakened analysis accepts some module that it must reject.
 #[test]
 fn every_weakened_rule_is_caught() {
     let in_flow = [
@@ -841,8 +841,8 @@ fn every_weakened_rule_is_caught() {
     assert!(missed.is_empty(), "not caught: {missed:?}");
 }
 
-/// Whether some run of the module comes to a barrier that not all invocations reach alike, or none
-/// where it cannot be run.
+/// Whether the invocations of some run do not all reach a barrier. `None` if the module cannot
+/// be run.
 fn diverges(module: &Module, u: u32) -> Option<bool> {
     let buffer = |binding, words: [u32; 8]| Buffer { set: 0, binding, bytes: words.iter().flat_map(|w| w.to_le_bytes()).collect() };
     let filled = |binding| buffer(binding, [0, 1, 2, 1, 0, 3, 1, 1]);
@@ -860,7 +860,8 @@ fn diverges(module: &Module, u: u32) -> Option<bool> {
     }
 }
 
-/// No accepted module shows divergence when the relation runs it, and most rejected ones do.
+/// The relation shows no divergence of accepted modules, and shows divergence of most
+/// rejected ones.
 #[test]
 fn accepted_modules_do_not_diverge() {
     let (mut run, mut shown, mut unsound) = (0, Vec::new(), Vec::new());
@@ -883,7 +884,8 @@ fn accepted_modules_do_not_diverge() {
     assert!(3 * run >= 2 * COMPUTE.len() && 3 * shown.len() >= rejected);
 }
 
-/// In a workgroup of one invocation everything is uniform; in another one only along its axes.
+/// In a workgroup of one invocation everything is uniform. In a larger one, a local id is uniform
+/// along the axes of size 1.
 #[test]
 fn workgroup_sizes() {
     let accepts = |size: &str, text: &str| {
@@ -896,7 +898,8 @@ fn workgroup_sizes() {
     assert!(accepts("1 8 1", "BARRIER %tb"), "one column");
 }
 
-/// An explanation names what needs uniform control flow, the way to it, and where it begins.
+/// An explanation names the operation that needs uniform control flow, the path to it, and the
+/// start of this path.
 #[test]
 fn an_explanation_has_places() {
     let text = compute(
@@ -922,7 +925,8 @@ fn an_explanation_has_places() {
     assert!(rejection.steps[0].span.to_string().ends_with("(a.hlsl:7:3)"), "{}", rejection.steps[0].span);
 }
 
-/// Specialization constants are known as loading freezes them, or uniform and unknown.
+/// A specialization constant has the value with which loading freezes it, or it is uniform
+/// and unknown.
 #[test]
 fn specialization_constants() {
     let inner = format!("if %k0 A; {}; else A; end A", barrier_if("%tb"));
@@ -937,7 +941,7 @@ fn specialization_constants() {
     assert!(!analysis.accepts());
 }
 
-/// Calls that double at each level are too many to inline; so is said, soon.
+/// Calls that double at each level are too many to inline. The analysis reports this soon.
 #[test]
 fn too_much_to_inline_has_no_verdict() {
     let mut functions = String::new();
@@ -956,8 +960,8 @@ fn too_much_to_inline_has_no_verdict() {
     assert!(matches!(error.why, Why::Instructions(n) if n > 1 << 40), "{error}");
 }
 
-/// Long functions and deep nesting take time in proportion. Growing the work eightfold may take
-/// thirty times as long, not sixty-four.
+/// The time for long functions and deep nesting is nearly linear. Eight times the work may take
+/// thirty times as long, but not sixty-four times.
 #[test]
 fn growth_is_linear() {
     let time = |module: &Module| {
@@ -990,7 +994,7 @@ fn growth_is_linear() {
     }
 }
 
-/// Nesting of hostile depth ends soon: selections in selections, loops in loops.
+/// Very deep nesting ends soon: selections in selections, and loops in loops.
 #[test]
 fn deep_nesting() {
     let nested = |n: usize, open: &str, close: &str| {

@@ -1,4 +1,4 @@
-//! The table of what is uniform of itself, held to what other tables say.
+//! The table of the uniformity of library functions, compared with other tables.
 
 use smallstep_semantics::uniformity::table::{self, Load, Need, ResultUniformity};
 use smallstep_semantics::wsl::entry::{EntryPoint, Item, Stage};
@@ -14,8 +14,9 @@ fn program(text: &str) -> Program {
     validated.program.unwrap_or_else(|| panic!("{:?}\n{text}", validated.errors))
 }
 
-/// A library function is for compute stages alone if it is a barrier, and for fragment stages alone
-/// if it computes derivatives: the library's table says the stages by its own.
+/// A library function is a barrier if and only if it is for compute stages alone. It needs
+/// derivatives if and only if it is for fragment stages alone. The library's table has the
+/// stages independently.
 #[test]
 fn needs_are_those_of_the_stages() {
     let mut needs = [0; 2];
@@ -34,7 +35,8 @@ fn needs_are_those_of_the_stages() {
     assert_eq!(needs, [3, 12]);
 }
 
-/// What has pointers behind its first argument stores through them; nothing else does.
+/// A library function stores through pointers if and only if it has pointers after its
+/// first argument.
 #[test]
 fn what_is_stored_is_stored_through_pointers() {
     for row in TABLE.iter().flat_map(|section| section.rows) {
@@ -86,7 +88,7 @@ fn inputs_are_as_their_stage() {
     assert!(table::single(Stage::Compute([1, 1, 1])) && !table::single(Stage::Compute([1, 2, 1])) && !table::single(Stage::Fragment));
 }
 
-/// Textures that can be written give values that vary, the others do not.
+/// Loads from writable textures vary, and loads from other textures do not.
 #[test]
 fn texels_are_as_their_texture() {
     let program = program(

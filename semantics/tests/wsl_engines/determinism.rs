@@ -1,5 +1,5 @@
-//! The same seed and strategy give the same trace and observation, whatever else runs beside, and
-//! on however many threads of the host.
+//! The same seed and strategy give the same trace and observation. This does not depend on what
+//! else runs, or on the number of host threads.
 
 use smallstep_generate::wsl::{arguments, dispatch, typed};
 use smallstep_semantics::wsl::Settings;
@@ -11,8 +11,8 @@ use smallstep_semantics::wsl::machine::{self, Compiled};
 use smallstep_semantics::wsl::validate::validate;
 use std::fmt::Write;
 
-/// All that is seen of a program's calls: every step with its rules, place and events, and what is
-/// shown, by both engines.
+/// All observations of a program's calls by both engines, as text: every step with its rules, place
+/// and events, and the results.
 fn calls(seed: u64, strategy: Strategy) -> String {
     let text = typed::program(seed);
     let program = validate(&text).program.expect("it is valid");
@@ -32,7 +32,7 @@ fn calls(seed: u64, strategy: Strategy) -> String {
     seen
 }
 
-/// All that is shown of a dispatch, with its races, by both engines.
+/// All observations of a dispatch by both engines, as text, with its races.
 fn dispatched(seed: u64, strategy: Strategy) -> String {
     let made = if seed.is_multiple_of(2) { dispatch::dispatch(seed) } else { dispatch::racy(seed) };
     let program = validate(&made.text).program.expect("it is valid");
@@ -74,7 +74,7 @@ fn the_same_is_seen_on_any_number_of_threads() {
         std::thread::scope(|scope| {
             for thread in 0..threads {
                 let alone = &alone;
-                // Each thread sees all of it, from another place on.
+                // Each thread compares all of them, and begins at a different one.
                 scope.spawn(move || {
                     for i in (0..COUNT).map(|i| (i + thread * 7) % COUNT) {
                         let again = seen(i);
@@ -89,8 +89,8 @@ fn the_same_is_seen_on_any_number_of_threads() {
 
 #[test]
 fn another_seed_shows_another_trace() {
-    // What is compared depends on the seeds: a strategy that ignored its own
-    // would pass everywhere else.
+    // The comparison depends on the seeds. A strategy that ignored its seed would pass all
+    // other tests.
     let of = |seed| {
         let prepared = prepare("int f(int z) { return 1 / z; }", "f(0)").expect("it is typed");
         let settings = Settings { strategy: Strategy::Random(seed), ..Settings::default() };

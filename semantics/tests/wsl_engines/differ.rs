@@ -1,4 +1,4 @@
-//! The comparison of both engines says no where they run something else.
+//! The comparison of the engines reports a difference if they run different code.
 
 use smallstep_generate::wsl::beside::{self, Bounds, Compared, Fuel, NotCompared};
 use smallstep_semantics::wsl::choice::Strategy;
@@ -43,7 +43,7 @@ fn another_function_or_entry_point_is_a_difference() {
     assert_eq!(call("down", "up"), Compared::Differ { machine: "3".into(), relation: "5".into() });
     assert_eq!(call("gone", "gone"), Compared::Same("discarded".into()));
     assert!(matches!(call("gone", "up"), Compared::Differ { .. }) && matches!(call("up", "gone"), Compared::Differ { .. }));
-    // Without a result too.
+    // Functions without a result.
     assert_eq!(call("leaves", "leaves"), Compared::Same("discarded".into()));
     assert!(matches!(call("leaves", "nothing"), Compared::Differ { .. }) && matches!(call("nothing", "leaves"), Compared::Differ { .. }));
     let dispatch = |compiled_as: &str, name: &str| {
@@ -58,7 +58,7 @@ fn another_function_or_entry_point_is_a_difference() {
     for (machine, relation) in [("two", "one"), ("apart", "one"), ("one", "apart")] {
         assert!(matches!(dispatch(machine, relation), Compared::Differ { .. }), "{machine} beside {relation}");
     }
-    // What races depends on the schedule.
+    // The result of a race depends on the schedule.
     assert_eq!(dispatch("racy", "racy"), Compared::Not(NotCompared::Race));
 }
 
@@ -94,7 +94,7 @@ fn another_stage_or_another_derivative_is_a_difference() {
     for (machine, relation) in [("fine", "coarse"), ("gone", "stays"), ("stays", "gone")] {
         assert!(matches!(over_screen(machine, relation), Compared::Differ { .. }), "{machine} beside {relation}");
     }
-    // Nothing comes from a vertex stage to the fragments, whose variable is zeros.
+    // The vertex stages have no output for the fragments, whose variable is zeros.
     let shaded = |machine: &str, relation: &str| {
         beside::draw(&draw("stays", Some(relation)), (Some(&compiled(machine)), &compiled("stays")), Strategy::First, FUEL)
     };
@@ -102,8 +102,8 @@ fn another_stage_or_another_derivative_is_a_difference() {
     assert!(matches!(shaded("far", "near"), Compared::Differ { .. }));
 }
 
-/// What is too large is left out and counted, at the bound not: functions,
-/// words of variables, threads.
+/// A program that exceeds a bound is left out and counted. At the bound it is not. The bounds are
+/// for functions, words of variables, and threads.
 #[test]
 fn what_the_bounds_leave_out_is_counted() {
     let text = "
@@ -118,18 +118,18 @@ fn what_the_bounds_leave_out_is_counted() {
         let ran = beside::everything(&program, text, 7, &bounds).expect("the engines agree");
         (ran.same, ran.left().collect::<Vec<_>>())
     };
-    // Two calls by three strategies, and two groups of four threads by two.
+    // Two calls by three strategies, and two groups of four threads by two strategies.
     assert_eq!(ran(bounds), (8, vec![]));
     assert_eq!(ran(Bounds { functions: 2, ..bounds }), (6, vec![(NotCompared::Bounds, 1)]));
     assert_eq!(ran(Bounds { functions: 0, ..bounds }), (0, vec![(NotCompared::Bounds, 3)]));
     assert_eq!(ran(Bounds { threads: 7, ..bounds }), (6, vec![(NotCompared::Bounds, 1)]));
-    // Fuel for none of them.
+    // Without fuel for the relation, none is compared.
     let (same, left) = ran(Bounds { fuel: Fuel { relation: 0, ..FUEL }, ..bounds });
     assert_eq!((same, left), (0, vec![(NotCompared::Fuel, 8)]));
 }
 
-/// A thread's variables are counted in words: as many as the bound are taken, and
-/// one fewer are not.
+/// A thread's variables are counted in words. A bound of that number of words admits the function,
+/// and a bound of one word less does not.
 #[test]
 fn words_of_variables_are_bounded() {
     let text = "int sum(int x) { int[20] all; all[3] = x; return all[3] + all[4]; }";
@@ -144,7 +144,7 @@ fn words_of_variables_are_bounded() {
     assert_eq!(left(words - 1), [(NotCompared::Bounds, 1)]);
 }
 
-/// A draw is held to the bound of words too; and what only the machine executes, since it is too
+/// The bound on words applies to draws too. A draw that only the machine executes, since it is too
 /// deep for the relation, is not compared.
 #[test]
 fn a_draw_is_left_out_where_it_is_too_large() {

@@ -1,4 +1,4 @@
-//! Generated dispatches on both engines, by several schedules; and with a race planted.
+//! Generated dispatches on both engines, by several schedules. Also dispatches with a planted race.
 
 use smallstep_generate::wsl::dispatch::{self, Dispatch, Shape};
 use smallstep_semantics::wsl::Settings;
@@ -111,8 +111,8 @@ fn a_planted_race_is_reported() {
             let Ending::Shown(shown) = by_relation(&generated, &program, &settings) else {
                 panic!("dispatch {seed} does not end by {schedule:?}\n{}", generated.text)
             };
-            // An access that another one races with may have been the last store before a later
-            // one, which then is the other side.
+            // The planted access may be either side of a race: the later access, or the last store
+            // before it.
             let planted = shown.races.iter().any(|r| [r.first, r.second].iter().any(|a| place.contains(&(a.instruction.start as usize))));
             assert!(
                 planted,
@@ -130,8 +130,8 @@ fn a_race_of_a_small_dispatch_is_reported_by_every_order() {
     let (mut raced, mut open) = (0, 0);
     for seed in 0..dispatches() {
         let generated = dispatch::of(seed, Shape { small: true, race: true, ..Shape::default() });
-        // Two threads that are a group each, and share no array but what all groups share, have
-        // none to race on.
+        // There is no array to race on if each of two threads is a group of its own, and the only
+        // shared arrays are shared by all groups.
         if generated.race.is_none() {
             continue;
         }
@@ -145,7 +145,7 @@ fn a_race_of_a_small_dispatch_is_reported_by_every_order() {
         open += u64::from(definite(&shown).iter().flatten().any(Option::is_none));
     }
     println!("{raced} of {} dispatches race, {open} show more than one result", dispatches());
-    // Most races are of threadgroup memory and of values that nobody uses, and are seen in the
-    // report alone.
+    // Most races are on threadgroup memory and on values that nothing uses. Only the report of
+    // races shows them.
     assert!(raced * 2 > dispatches() && open > 0, "{raced} race, {open} show more than one result");
 }

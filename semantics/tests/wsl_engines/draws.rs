@@ -1,4 +1,4 @@
-//! Draws on both engines: those of generated programs, and fragments whose quads part ways around
+//! Draws on both engines: draws of generated programs, and fragments whose quads diverge around
 //! derivatives and samples.
 
 use smallstep_generate::wsl::beside::{self, Compared, Fuel};
@@ -29,7 +29,7 @@ fn compare(draw: &Draw, strategy: Strategy) -> Compared {
     beside::draw(draw, (vertex.as_ref(), &fragment), strategy, FUEL)
 }
 
-/// Compares every draw of a program; how many ended alike.
+/// Compares every draw of a program. Returns how many ended alike.
 fn same(text: &str, seed: u64) -> u64 {
     let program = program(text);
     let mut same = 0;
@@ -54,7 +54,7 @@ fn draws_of_generated_programs_show_the_same() {
     assert!(same > programs() / 8, "{same} draws alike");
 }
 
-/// Numbers below a bound, one after the other.
+/// A sequence of random numbers below a bound, from a seed and the number of draws so far.
 struct Random(u64, u64);
 
 impl Random {
@@ -68,7 +68,7 @@ impl Random {
     }
 }
 
-/// A float, with operations over the quad.
+/// An expression of type float with operations over the quad.
 fn float(random: &mut Random, depth: usize) -> String {
     let derivative = ["ddx", "ddy", "ddx_coarse", "ddy_coarse", "ddx_fine", "ddy_fine", "fwidth", "fwidth_coarse", "fwidth_fine"];
     if depth == 0 {
@@ -122,7 +122,7 @@ fn statements(random: &mut Random, depth: usize, text: &mut String) {
     }
 }
 
-/// A fragment entry point over the place on the screen, with a texture and a buffer.
+/// A fragment entry point that takes its place on the screen, a texture and a buffer.
 fn fragment(seed: u64) -> String {
     let mut random = Random(seed, 0);
     let mut body = String::new();

@@ -1,4 +1,5 @@
-//! The fast engine beside the relation: the same results, the same choices, the same endings.
+//! The fast engine compared with the relation: the same results, the same choices, and the
+//! same endings.
 
 mod determinism;
 mod differ;
@@ -13,11 +14,11 @@ use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::machine::Compiled;
 use smallstep_semantics::wsl::typing::program::Program;
 
-/// How both engines ended, if both did within their fuel.
+/// The comparison of the endings of both engines.
 enum Compared {
-    /// Alike, with this.
+    /// Both ended alike, with this result as text.
     Same(String),
-    /// One did not end, or does not run this.
+    /// One did not end within its fuel, or does not support the call.
     Not,
 }
 

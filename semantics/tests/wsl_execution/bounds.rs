@@ -1,5 +1,5 @@
-//! Unspecified values beside definite ones: what the fast engine shows for any definite arguments
-//! is among what the relation carries where those are unspecified.
+//! Unspecified values compared with definite ones. The fast engine runs a program with any definite
+//! arguments. Its result is among the values that the relation carries for unspecified arguments.
 
 use crate::random::Random;
 use smallstep_semantics::number::sets::Set;
@@ -14,14 +14,14 @@ use smallstep_semantics::wsl::machine::{self, Compiled, Ending};
 use smallstep_semantics::wsl::open::{BoundReplacement, Integers, Possible};
 use smallstep_semantics::wsl::validate::validate;
 
-/// How many arguments each program is called with.
+/// The number of argument lists for each program.
 const SAMPLES: u64 = 48;
 
 fn programs() -> u64 {
     std::env::var("SMALLSTEP_WSL_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(100) * 10
 }
 
-/// Numbers that are near something: small ones, powers of two, ends.
+/// A number near special ones: small numbers, powers of two, and the ends of the range.
 fn number(random: &mut Random) -> u32 {
     let any = random.next() as u32;
     match random.below(6) {
@@ -33,7 +33,7 @@ fn number(random: &mut Random) -> u32 {
     }
 }
 
-/// Expressions over parameters and variables.
+/// A generator of expressions over parameters and variables.
 struct Expressions(Random);
 
 impl Expressions {
@@ -154,7 +154,7 @@ impl Expressions {
     }
 }
 
-/// How often what was carried was a set, and how often it was anything.
+/// The numbers of carried results that were sets, single values, and any value.
 #[derive(Default)]
 struct Counts {
     bounded: u64,
@@ -162,7 +162,7 @@ struct Counts {
     any: u64,
 }
 
-/// The first program of which a definite run shows what is not carried.
+/// The first program with a definite run whose result the relation does not carry.
 fn lost(seeds: std::ops::Range<u64>, bound: Option<BoundReplacement>, counts: &mut Counts) -> Option<String> {
     let planted = Planted { bound, ..Planted::default() };
     for seed in seeds {

@@ -1,4 +1,4 @@
-//! Calls, by hand.
+//! Calls, with results by hand.
 
 use crate::call;
 use pretty_assertions::assert_eq;
@@ -61,7 +61,7 @@ fn targets_are_reduced_once_and_operands_from_left_to_right() {
         ("loaded()", "11"),
         ("post()", "11"),
         ("sides()", "22"),
-        // Both pointers are to the one place of the parameter.
+        // Both pointers point to the only place of the parameter.
         ("static()", "14"),
     ] {
         let text = text.replace("static", "dangling");
@@ -157,7 +157,7 @@ fn lengths_of_what_is_got_call_the_getter() {
         int[2] once(thread int* n) { *n += 1; int[2] a; return a; }
         int lengths() { C c; int n = 0; uint l = c.all.length + once(&n).length; return int(l) * 10 + n; }";
     assert_eq!(call(text, "lengths()"), "51");
-    // Of a left-value what leads to it is evaluated.
+    // `length` of a left-value evaluates the expressions that lead to it.
     assert_eq!(call("int f() { int[2][3] a; uint i = 0; uint n = a[i++].length; return int(n * 10 + i); }", "f()"), "21");
 }
 
@@ -211,7 +211,7 @@ fn what_is_wrong_with_an_expression_is_told_by_its_place_in_it() {
         let found: Vec<_> = wrong.errors.iter().map(|e| (wrong.place.inside(e.span.start), &e.message)).collect();
         assert!(told, "{expression}: {found:?}");
     }
-    // What is wrong with the program is not in the expression.
+    // An error of the program has no place in the expression.
     let wrong = prepare("int f() { return true; }", "f()").expect_err("it is wrong");
     assert_eq!(wrong.place.inside(wrong.errors[0].span.start), None);
 }

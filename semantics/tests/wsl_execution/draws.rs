@@ -1,5 +1,5 @@
-//! Draws of generated entry points end as they must, with every step well typed; draws whose
-//! results are known by other means; and draws that must not be.
+//! Draws of generated entry points end as they must, and each of their steps is well typed. Other
+//! draws have results that are known by other means, or must be refused.
 
 use smallstep_generate::wsl::bound::draws;
 use smallstep_generate::wsl::{draws as pipelines, typed};
@@ -54,8 +54,8 @@ fn draws_of_generated_programs_are_never_stuck_and_stay_well_typed() {
     assert!(shown > 50 && refused > 50, "{shown} draws, {refused} refused, {others} ended otherwise");
 }
 
-/// Helpers run only where someone may tell: what is shown is the same where every thread runs, for
-/// someone watches, and fewer steps are taken of programs without operations over quads.
+/// Helpers run only if something can observe them. In a watched run every thread runs, and the
+/// results are the same. Programs without operations over quads take fewer steps without helpers.
 #[test]
 fn helpers_that_nothing_can_tell_of_do_not_run() {
     let (mut fewer, mut meeting, mut storing) = (0, 0, 0);
@@ -120,7 +120,7 @@ fn the_place_on_the_screen_is_the_pixels_centre() {
             };
             near(0, of(x, size[0]));
             near(1, of(y, size[1]));
-            // The rows and columns differ in rounding alone, and then either is allowed.
+            // Rows and columns of a quad differ only by rounding, so either difference is allowed.
             let derivative = texel[2].floats().hull().expect("a float");
             assert!((derivative.low - 1.0 / f64::from(size[0])).abs() < 1e-6 && (derivative.high - 1.0 / f64::from(size[0])).abs() < 1e-6);
         }
@@ -192,7 +192,7 @@ fn positions_that_are_not_known_leave_all_in_doubt() {
     assert!(matches!(draw.run(&Settings::default()), Ending::Other(Outcome::Unsupported(_))));
 }
 
-/// Every fragment stores to the same word, on ways that a quotient by zero chooses.
+/// Every fragment stores to the same word. A quotient by zero decides the way.
 const RACY: &str = "fragment float4 f(float2 p : attribute(0), device uint[] b : register(u0)) : SV_Target 0 {
     uint zero = 0; if (1u / zero > 4u) { b[0] = 1; } else { b[0] = uint(p.x * 8); } return float4(); }";
 
@@ -295,7 +295,7 @@ fn both_stages_see_a_register_by_their_own_types() {
     assert_eq!(wrong.what, "`a` is device of uint and `b` is constant of uint, and both are in u0");
 }
 
-/// Draws at positions that a device may compute otherwise, with fragments that count themselves.
+/// A draw at positions that devices may compute in other ways. The fragments count themselves.
 const NEAR: &str = "
     struct V { float4 at : SV_Position; float c : attribute(0); }
     vertex V v(float2 p : attribute(1), uint i : SV_VertexID) {
@@ -343,8 +343,8 @@ fn a_draw_is_decided_where_positions_are_within_bounds() {
             assert!(hull.low < hull.high && hull.high - hull.low < 1e-2, "{profile}: {hull:?}");
         }
     }
-    // The right edge goes along a column of centres, where x is a quarter of w: there, and nowhere
-    // else, is doubt, and in the buffer.
+    // The right edge passes through a column of centres, where x is a quarter of w. Only the pixels
+    // of this column and the buffer are in doubt.
     let column = (0.25 * 1.03 - 0.013) / 0.9;
     let shown = of(near(NEAR, [[-1.3, -1.3], [column, -1.3], [column, 1.3]], [4, 4], Profile::Wgsl));
     let doubted: Vec<bool> = (0..16).map(|pixel| shown.targets[0].doubted[pixel]).collect();
@@ -358,7 +358,7 @@ fn a_draw_at_any_place_is_undecided_only_where_fragments_store() {
         panic!("it is not known where the triangle is")
     };
     assert!(why.contains("where fragments may store"), "{why}");
-    // Where vertices store, and fragments do not, all pixels are in doubt, and no buffer is.
+    // If vertices store and fragments do not, all pixels are in doubt, but no buffer is.
     let by_vertex = anywhere(NEAR)
         .replace(", device atomic_uint[] count : register(u1)) {\n        C r;", ") {\n        C r;")
         .replace("        uint old;\n        InterlockedAdd(&count[0], 1u, &old);\n", "")
@@ -396,12 +396,14 @@ fn a_triangle_that_is_drawn_again_has_its_depths_again() {
         let of = |value: f32| target.texels.iter().filter(|texel| texel[0].only() == Some(value.to_bits())).count();
         (of(1.0), of(2.0), target.doubted.iter().filter(|d| **d).count())
     };
-    // The second passes where equal depths do, and only there; no device is in doubt of that.
+    // The second instance passes where equal depths pass, and only there. No device is in doubt
+    // of that.
     let (first, second, doubted) = drawn("", Compare::LessOrEqual);
     assert!(first == 0 && second > 5 && doubted == 0, "{first}, {second}, {doubted}");
     let (first, second, doubted) = drawn("", Compare::Less);
     assert!(first > 5 && second == 0 && doubted == 0, "{first}, {second}, {doubted}");
-    // Another triangle in the same plane may be rounded otherwise, and one before it passes.
+    // The depths of another triangle in the same plane may be rounded differently. A triangle in
+    // front of the plane passes.
     let (.., doubted) = drawn("r.at = float4(r.at.x * 2.0, r.at.y * 2.0, r.at.z * 2.0, 2.0);", Compare::LessOrEqual);
     assert!(doubted > 5, "{doubted}");
     let (first, second, doubted) = drawn("r.at.z -= 0.5;", Compare::Less);

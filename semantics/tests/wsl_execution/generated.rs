@@ -19,7 +19,7 @@ fn programs() -> u64 {
     std::env::var("SMALLSTEP_WSL_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(100)
 }
 
-/// An argument of that type, if it can be made without memory: small numbers, by the seed.
+/// An argument of that type with small numbers, by the seed. `None` if the type needs memory.
 pub fn argument(program: &Program, layouts: &mut Layouts, ty: TypeId, seed: u64) -> Option<Value> {
     if matches!(
         program.env.types.get(ty),

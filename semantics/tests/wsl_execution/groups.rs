@@ -1,4 +1,4 @@
-//! Compute entry points: grids, barriers, schedules, races.
+//! Compute entry points: grids, barriers, schedules and races.
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::outcome::Outcome;
@@ -52,7 +52,7 @@ const SUM: &str = "
         if (lane == 0) out[group.x] = part[0];
     }";
 
-/// How many steps of threads [`count`] has seen.
+/// The number of steps of threads that [`count`] has seen.
 static WATCHED: AtomicU64 = AtomicU64::new(0);
 
 fn count(_: &Shared, _: &Memory, _: &Thread) {
@@ -65,7 +65,8 @@ fn every_step_of_a_dispatch_and_of_a_call_is_watched() {
     let text = "[numthreads(3, 1, 1)] compute void main(uint i : SV_GroupIndex, device uint[] a : register(u0)) { a[i] = i + 1; }";
     let Ending::Shown(shown) = run(text, [2, 1, 1], &[&[0; 3]], &settings) else { panic!("it ends") };
     assert!(shown.steps > 6 && !shown.races.is_empty(), "{shown:?}");
-    // Both groups store to the same words, so the dispatch is run once more with these in mind.
+    // Both groups store to the same words, so the dispatch runs a second time with these
+    // words known.
     assert_eq!(WATCHED.swap(0, Ordering::Relaxed), 2 * shown.steps);
     let call = prepare("int f(int n) { int sum = 0; for (int i = 0; i < n; i++) sum += i; return sum; }", "f(4)").expect("valid");
     let outcome = call.evaluate(&settings, &mut |_, _| {});
@@ -86,15 +87,15 @@ fn a_reduction_sums_under_every_schedule() {
 fn without_the_barrier_it_races() {
     let text = SUM.replace("GroupMemoryBarrierWithGroupSync();", "DeviceMemoryBarrierWithGroupSync();");
     for schedule in SCHEDULES {
-        // The threads meet, but the fence is not of the memory that they share.
+        // The threads meet, but the fence does not cover the memory that they share.
         let shown = shown(&text, [1, 1, 1], &[&[1, 2, 3, 4], &[0]], schedule.clone());
         assert!(!shown.races.is_empty(), "{schedule:?}");
         assert_eq!(definite(&shown.buffers[1]), [None], "{schedule:?}");
     }
 }
 
-/// A run that ends at the first race has seen one, in fewer steps; one without a race is as any
-/// other.
+/// A run that ends at the first race reports one race after fewer steps. A run without a race is
+/// not changed.
 #[test]
 fn a_run_may_end_at_the_first_race() {
     let racy = SUM.replace("GroupMemoryBarrierWithGroupSync();", "DeviceMemoryBarrierWithGroupSync();");
@@ -124,16 +125,16 @@ fn a_barrier_that_some_thread_never_reaches_is_reported() {
     let text = "[numthreads(2, 1, 1)] compute void main(uint lane : SV_GroupIndex) { if (lane == 1) AllMemoryBarrierWithGroupSync(); }";
     let Ending::Diverged(divergence) = run(text, [1, 1, 1], &[], &Settings::default()) else { panic!("it is not reported") };
     assert_eq!((divergence.waiting, divergence.other, divergence.at), (1, 0, None));
-    // The same barrier in another iteration is another instance.
+    // The barrier in another iteration is another instance of it.
     let text = "[numthreads(2, 1, 1)] compute void main(uint lane : SV_GroupIndex) {
         for (uint i = 0; i < 2; i++) { if (i == lane) AllMemoryBarrierWithGroupSync(); } }";
     let Ending::Diverged(divergence) = run(text, [1, 1, 1], &[], &Settings::default()) else { panic!("it is not reported") };
     assert!(divergence.at.is_some());
-    // Called from another place it is another instance too.
+    // A barrier that is called from another place is another instance too.
     let text = "void meet() { AllMemoryBarrierWithGroupSync(); }
         [numthreads(2, 1, 1)] compute void main(uint lane : SV_GroupIndex) { if (lane == 0) meet(); else meet(); }";
     assert!(matches!(run(text, [1, 1, 1], &[], &Settings::default()), Ending::Diverged(_)));
-    // All of them: no divergence.
+    // All threads make the same calls, so there is no divergence.
     let text = text.replace("if (lane == 0) meet(); else meet();", "meet(); for (uint i = 0; i < 3; i++) meet();");
     assert!(matches!(run(&text, [1, 1, 1], &[], &Settings::default()), Ending::Shown(_)));
 }
@@ -191,7 +192,7 @@ fn loads_that_race_are_unspecified_whichever_comes_first() {
         assert_eq!(definite(&shown.buffers[0]), [None], "{schedule:?}");
         assert_eq!(shown.races.len(), 1, "{schedule:?}");
     }
-    // Two stores: either value, and nothing else.
+    // Two stores leave either value, and nothing else.
     let text =
         "[numthreads(2, 1, 1)] compute void main(device uint[] out : register(u0), uint lane : SV_GroupIndex) { out[0] = lane + 1; }";
     for schedule in SCHEDULES {
@@ -201,8 +202,8 @@ fn loads_that_race_are_unspecified_whichever_comes_first() {
 
 #[test]
 fn every_load_that_races_is_unspecified() {
-    // The second load is after the first one of its thread, and both are before the
-    // store in some order.
+    // The second load follows the first load of its thread. In some order, both come before
+    // the store.
     let text = "[numthreads(2, 1, 1)] compute void main(device uint[] out : register(u0), uint lane : SV_GroupIndex) {
         threadgroup uint x;
         threadgroup uint y;
@@ -213,7 +214,7 @@ fn every_load_that_races_is_unspecified() {
         assert_eq!(definite(&shown.buffers[0]), [None, None, Some(0)], "{schedule:?}");
         assert_eq!(shown.races.len(), 2, "{schedule:?}: a pair of places each");
     }
-    // Of two stores that race, one is by the thread that loads.
+    // Of the two stores that race, one is by the thread that loads.
     let text = "[numthreads(2, 1, 1)] compute void main(device uint[] out : register(u0), uint lane : SV_GroupIndex) {
         threadgroup uint x;
         x = lane + 1;
@@ -222,7 +223,7 @@ fn every_load_that_races_is_unspecified() {
     for schedule in SCHEDULES.into_iter().map(Some).chain([None]) {
         assert_eq!(definite(&shown(text, [1, 1, 1], &[&[9; 2]], schedule.clone()).buffers[0]), [None, None], "{schedule:?}");
     }
-    // In one iteration of a loop around barriers, and only there.
+    // A race in one iteration of a loop with barriers, and in no other.
     let text = "[numthreads(2, 1, 1)] compute void main(device uint[] out : register(u0), uint lane : SV_GroupIndex) {
         threadgroup uint x;
         for (uint i = 0; i < 3; i++) {
@@ -268,7 +269,7 @@ fn a_register_holds_as_many_elements_of_each_type_as_there_is_room_for() {
 
 #[test]
 fn orders_that_no_thread_can_tell_apart_are_one() {
-    // Each thread has its own word, and each operation is atomic: 3 threads with 4 of them.
+    // Each of 3 threads makes 4 atomic operations, on a word of its own.
     let text = "[numthreads(3, 1, 1)] compute void main(device uint[] out : register(u0), uint lane : SV_GroupIndex) {
         threadgroup atomic_uint[3] own;
         threadgroup atomic_uint all;
@@ -279,7 +280,7 @@ fn orders_that_no_thread_can_tell_apart_are_one() {
     let apart = shown(text, [1, 1, 1], &[&[9; 3]], None);
     assert_eq!((apart.ways, apart.complete), (1, true));
     assert_eq!(definite(&apart.buffers[0]), [Some(3); 3]);
-    // One of them on one word: 3! orders.
+    // Each thread makes one of its operations on a shared word: 3! orders.
     let text = text.replace("out[lane]", "InterlockedAdd(&all, 1, &old); out[lane]");
     let one = shown(&text, [1, 1, 1], &[&[9; 3]], None);
     assert_eq!((one.ways, one.complete), (6, true));
@@ -288,7 +289,8 @@ fn orders_that_no_thread_can_tell_apart_are_one() {
 
 #[test]
 fn orders_and_unspecified_values_are_followed_together() {
-    // Whoever comes first decides what 1 / 0 is; both ways of both orders are seen, each once.
+    // The thread that comes first decides the value of 1 / 0. Both ways of both orders are seen,
+    // each once.
     let text = "[numthreads(2, 1, 1)] compute void main(device uint[] out : register(u0), uint lane : SV_GroupIndex) {
         threadgroup atomic_uint turn;
         uint old;

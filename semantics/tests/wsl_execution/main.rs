@@ -1,4 +1,4 @@
-//! WSL's execution by the relation: values by hand, unspecified values, groups, progress of
+//! WSL's execution by the relation: values by hand, unspecified values, groups, and the progress of
 //! generated programs.
 
 mod bounds;
@@ -19,7 +19,7 @@ use smallstep_semantics::wsl::Settings;
 use smallstep_semantics::wsl::call::{Shown, prepare};
 use smallstep_semantics::wsl::value;
 
-/// What a call beside a program shows, as text.
+/// The result of a call beside a program, as text.
 #[track_caller]
 fn call_with(program: &str, expression: &str, settings: &Settings) -> String {
     let prepared = prepare(program, expression).unwrap_or_else(|wrong| panic!("{expression}: {:?}\n{program}", wrong.errors));
@@ -37,7 +37,7 @@ fn call_with(program: &str, expression: &str, settings: &Settings) -> String {
     }
 }
 
-/// The same, unspecified values carried.
+/// The same, with unspecified values carried.
 #[track_caller]
 fn call(program: &str, expression: &str) -> String {
     call_with(program, expression, &Settings::default())

@@ -1,4 +1,5 @@
-//! Preservation: every step leaves a well-typed term; and the check refuses terms that are not.
+//! Preservation: every step leaves a well-typed term. The check refuses terms that are not
+//! well typed.
 
 use crate::generated::argument;
 use smallstep_generate::wsl::typed;
@@ -25,15 +26,16 @@ use std::rc::Rc;
 /// The most steps of a run.
 const STEPS: usize = 300;
 
-/// A step that left a term that is not well typed: its rule, none of the beginning,
-/// and what is wrong.
+/// A term that is not well typed. `rule` is the rule of the step that left it. It is `None` for the
+/// first term, and if the rules that apply are wrong.
 #[derive(Debug)]
 pub struct Broken {
     rule: Option<Rule>,
     why: String,
 }
 
-/// The steps of one way of an expression's execution, each checked; and the decisions of the way.
+/// Checks each step on one way of an expression's execution. Returns the number of steps and the
+/// decisions of the way.
 fn one_way(
     shared: &Shared,
     beside: &Memory,
@@ -50,7 +52,7 @@ fn one_way(
     let mut checked = well_typed(shared, &memory, &thread).map_err(|wrong| Broken { rule: None, why: wrong.to_string() });
     let mut steps = 0;
     while checked.is_ok() && thread.value().is_none() && steps < STEPS {
-        // A wrong rule is to be seen by what it makes.
+        // With a wrong rule, only the terms are checked. They must show the mistake.
         let applied = match shared.planted.rule {
             None => match crate::relation::one_applies(shared, &memory, &opens, &thread) {
                 Ok(applied) => Some(applied),
@@ -78,12 +80,13 @@ fn one_way(
     (checked.map(|()| steps), opens.ways)
 }
 
-/// The steps of an expression's execution along a few ways, and of one that chooses at random.
+/// Checks the steps of an expression's execution along a few ways, and along one with
+/// random choices.
 fn checked(program: &Program, root: FunctionId, start: &Expr, planted: Planted, rules: &mut BTreeSet<Rule>) -> Result<usize, Broken> {
     checked_beside(&Memory::default(), program, root, start, planted, rules)
 }
 
-/// Likewise, beside what is in memory already.
+/// The same, with memory that already has the objects of `beside`.
 pub fn checked_beside(
     beside: &Memory,
     program: &Program,
@@ -108,7 +111,7 @@ pub fn checked_beside(
     all
 }
 
-/// The steps of an expression beside a program.
+/// Checks the steps of an expression beside a program.
 pub fn of_expression(text: &str, expression: &str, planted: Planted) -> Result<usize, Broken> {
     let prepared = prepare(text, expression).unwrap_or_else(|wrong| panic!("{expression}: {:?}\n{text}", wrong.errors));
     let root = FunctionId(prepared.program.bodies.len() as u32 - 1);
@@ -117,7 +120,7 @@ pub fn of_expression(text: &str, expression: &str, planted: Planted) -> Result<u
     checked_beside(&beside, &prepared.program, root, &source(&prepared.program, prepared.expr), planted, &mut BTreeSet::new())
 }
 
-/// What is set through generated setters: of fields, of elements, and of what address-takers give.
+/// Assignments by generated setters: to fields, to elements, and to what address-takers point to.
 const SETTERS: &str = "
     struct P { int x; int[3] a; }
     struct Q { P p; }
@@ -161,8 +164,8 @@ fn every_step_of_generated_programs_preserves_types() {
         assert!(found.as_ref().is_ok_and(|&steps| steps > 30), "{expression}: {found:?}");
     }
     assert!(crate::textures::preserved(&mut rules) > 1000);
-    // What is discarded leaves no term; derivatives are of draws, whose steps are checked in
-    // `draws`.
+    // A discarded thread leaves no term. Derivatives belong to draws, whose steps are checked
+    // in `draws`.
     let elsewhere = [Rule::WslEDiscard, Rule::WslEDerivative];
     let missed = |r: &&Rule| r.name().starts_with("wsl/e-") && !elsewhere.contains(r) && !rules.contains(r);
     let missed: Vec<&str> = Rule::ALL.iter().filter(missed).map(|r| r.name()).collect();
@@ -227,7 +230,7 @@ const TEXT: &str = "
     float dots(float4 v) { return dot(v, v); }
     int effect(int x) { other(x); return x; }";
 
-/// Memory beside the thread's, and its own: the group's stands between them.
+/// The objects of device memory and of the thread's own memory. The group's object is between them.
 const DEVICE: ObjectId = ObjectId(0);
 const OWN: ObjectId = ObjectId(2);
 
@@ -235,7 +238,7 @@ fn value(e: &mut Expr, words: &[Word]) {
     e.form = Form::Value(Words::from_slice(words));
 }
 
-/// Where the rule applies, the expression becomes what `f` makes of it.
+/// Where the rule applies, the expression becomes the result of `f`.
 fn instead(cx: &mut Cx, e: &Expr, rule: ExprRule, f: impl FnOnce(&mut Cx, &mut Expr)) -> Option<Next> {
     rule(cx, e)?;
     let mut changed = e.clone();
@@ -243,7 +246,7 @@ fn instead(cx: &mut Cx, e: &Expr, rule: ExprRule, f: impl FnOnce(&mut Cx, &mut E
     Some(Next::expr(changed))
 }
 
-/// Likewise, of a statement.
+/// The same for a statement.
 fn instead_of(cx: &mut Cx, s: &Stmt, rule: StmtRule, f: impl FnOnce(&mut Cx, &mut Stmt)) -> Option<Next> {
     rule(cx, s)?;
     let mut changed = s.clone();
@@ -253,7 +256,7 @@ fn instead_of(cx: &mut Cx, s: &Stmt, rule: StmtRule, f: impl FnOnce(&mut Cx, &mu
 
 type Bug = (&'static str, &'static str, Rule, Replacement);
 
-/// A bug's name, an expression that meets it, the rule, and what stands in its place.
+/// The bugs: a name, an expression that runs into the bug, the rule, and its replacement.
 fn bugs() -> Vec<Bug> {
     use Replacement::{Expr as E, Stmt as S};
     vec![
@@ -628,7 +631,7 @@ fn bugs() -> Vec<Bug> {
     ]
 }
 
-/// What a call is resolved to, with another environment.
+/// Replaces a call with the body of its function, after a change of the body's environment.
 fn body(program: &Program, e: &mut Expr, change: impl Fn(&mut Option<smallstep_semantics::wsl::execution::term::Env>)) {
     use smallstep_semantics::wsl::environment::access::Callee;
     use smallstep_semantics::wsl::execution::term::Block;

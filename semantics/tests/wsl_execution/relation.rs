@@ -1,8 +1,8 @@
-//! Execution is a relation: of every configuration exactly one rule applies until the thread ends
-//! or waits, or those for each outcome of one condition that is unspecified.
+//! Execution is a relation. Exactly one rule applies to each configuration until the thread ends or
+//! waits. If a condition is unspecified, one rule applies for each of its outcomes.
 //!
-//! Every rule is asked about every term that a step rests on, whatever the term's form. So rules
-//! that forget part of their premises are seen where they apply beside others.
+//! Every rule is tried on every term that a step depends on, whatever the form of the term. So a
+//! rule that forgets a part of its premises is seen where it applies beside another rule.
 
 use crate::generated::argument;
 use smallstep_generate::wsl::typed;
@@ -29,16 +29,16 @@ use smallstep_semantics::wsl::validate::validate;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// What was found of many configurations.
+/// Counts over many configurations.
 #[derive(Default)]
 struct Found {
     /// The rules that applied to some term.
     fired: BTreeSet<Rule>,
-    /// How many configurations there were.
+    /// The number of configurations.
     configurations: u64,
-    /// How many terms every rule was asked about.
+    /// The number of terms on which every rule was tried.
     terms: u64,
-    /// How many of them had several rules, for the outcomes of a condition.
+    /// The number of these terms to which several rules applied, for the outcomes of a condition.
     open: u64,
 }
 
@@ -46,8 +46,9 @@ thread_local! {
     static FOUND: RefCell<Found> = RefCell::default();
 }
 
-/// Checks that one rule applies to what a thread's next step rests on, or the alternatives of one
-/// condition, and that those are looked up by the terms' forms. Every rule that applied.
+/// Checks that one rule applies to each term that a thread's next step depends on, or one for each
+/// outcome of a condition. Checks also that the forms of the terms lead to these rules. Returns
+/// every rule that applied.
 pub fn one_applies(shared: &Shared, memory: &Memory, opens: &OpenTerms, thread: &Thread) -> Result<Vec<Rule>, String> {
     let asked = ask(shared, memory, opens, thread);
     FOUND.with_borrow_mut(|found| {
@@ -74,12 +75,12 @@ pub fn one_applies(shared: &Shared, memory: &Memory, opens: &OpenTerms, thread: 
     }
 }
 
-/// Checks that a step was made by those rules: a thread goes on where it made its last step, and
-/// that is as if it were asked for from the whole program.
+/// Checks that these rules made a step. A thread continues at the place of its last step. The step
+/// must be the same as a step found from the whole program.
 pub fn made_by(taken: &Step, mut all: Vec<Rule>) -> Result<(), String> {
     let mut rules: Vec<Rule> = taken.within.iter().copied().chain([taken.rule]).collect();
     rules.sort_unstable();
-    // Of the outcomes of a condition one is chosen.
+    // One of the outcomes of a condition is chosen, so the rule of the other is left out.
     let others = all.len() - rules.len().min(all.len());
     all.retain(|rule| rules.contains(rule));
     match others <= 1 && all.len() == rules.len() && all == rules {
@@ -88,10 +89,10 @@ pub fn made_by(taken: &Step, mut all: Vec<Rule>) -> Result<(), String> {
     }
 }
 
-/// The most steps of a way.
+/// The most steps of one way.
 const STEPS: usize = 300;
 
-/// Checks the configurations of an expression's execution along a few ways.
+/// Checks the configurations in the execution of an expression, along at most four ways.
 fn follow(program: &Program, root: FunctionId, start: &Expr, planted: Option<(Rule, Replacement)>) -> Result<(), String> {
     let shared = Shared::new(program, root, Planted { rule: planted, ..Planted::default() }).expect("the variables are few");
     let mut found = Ok(());
@@ -124,7 +125,7 @@ fn follow_expression(text: &str, expression: &str, planted: Option<(Rule, Replac
     follow(&prepared.program, root, &source(&prepared.program, prepared.expr), planted)
 }
 
-/// Expressions whose executions apply every rule but those of textures and quads.
+/// Expressions whose executions apply every rule except those of textures and quads.
 const TEXT: &str = "
     struct P { int x; int[3] a; }
     struct Q { P p; }
@@ -234,7 +235,7 @@ fn the_table_has_every_rule() {
     assert_eq!(Rules::default().rules(), all);
 }
 
-/// Calls of a program's functions.
+/// Calls of a program's functions, each with its function.
 fn starts(program: &Program, seed: u64) -> Vec<(FunctionId, Expr)> {
     let mut layouts = Layouts::default();
     let functions = program.env.functions.iter().enumerate();
@@ -249,7 +250,7 @@ fn starts(program: &Program, seed: u64) -> Vec<(FunctionId, Expr)> {
     callable.filter_map(start).collect()
 }
 
-/// Draws, of which the operations over quads are. Nothing is unspecified in them.
+/// Checks draws, which have the operations over quads. No value in them is unspecified.
 fn drawn() {
     let text = "
         fragment float4 f(float2 p : attribute(0)) : SV_Target 0 {
@@ -272,7 +273,7 @@ fn drawn() {
     assert!(matches!(draw.run(&settings), Ending::Shown(_)));
 }
 
-/// A rule without part of its premises: what it forgets, the rule, and what it does.
+/// A rule without a part of its premises: the missing part, the rule, and its replacement.
 type Guardless = (&'static str, Rule, Replacement);
 
 fn zeros(cx: &Cx, e: &Expr) -> Next {
@@ -287,7 +288,8 @@ fn first(s: &Stmt) -> Option<&Stmt> {
     }
 }
 
-/// The case of a switch of that number is entered.
+/// Enters the first case of a switch for which `case` holds. `case` sees only whether the case has
+/// a value.
 fn entered(cx: &Cx, s: &Stmt, case: impl Fn(&Option<u32>) -> bool) -> Option<Next> {
     let Stmt::Switch(_, id) = s else { return None };
     let StmtForm::Switch(_, cases) = &cx.shared.program.stmt(*id).form else { return None };

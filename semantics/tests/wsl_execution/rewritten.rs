@@ -1,5 +1,6 @@
-//! Floats under profiles that let a device rewrite operations together: whatever way devices made
-//! up here evaluate an expression in, the result is among what the relation allows.
+//! Floats under profiles that let a device rewrite several operations together. Simulated
+//! devices evaluate an expression in any allowed way. Their results are among those that the
+//! relation allows.
 
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
@@ -48,7 +49,7 @@ fn generate(random: &mut Random, depth: usize) -> Expr {
     Of(name, (0..operands).map(|_| generate(random, depth - 1)).collect())
 }
 
-/// As WSL writes it.
+/// The expression as WSL text.
 fn written(expr: &Expr) -> String {
     match expr {
         Number(x) if x.is_sign_negative() => format!("(-{:?})", x.abs()),
@@ -64,7 +65,7 @@ fn written(expr: &Expr) -> String {
     }
 }
 
-/// Another way to write it, at the root.
+/// The expression with its root written in another way.
 fn rewritten(random: &mut Random, expr: Expr) -> Expr {
     let of = |name, operands: Vec<Expr>| Of(name, operands);
     let Of(name, operands) = &expr else { return expr };
@@ -99,14 +100,14 @@ fn rounded(random: &mut Random, x: f64) -> f32 {
     if f64::from(near) < x { near.next_up() } else { near.next_down() }
 }
 
-/// What a device computes that rewrites as it likes.
+/// The result of a device that rewrites as it likes.
 fn computed(random: &mut Random, expr: &Expr) -> f32 {
     let expr = &rewritten(random, expr.clone());
     let Of(name, of) = expr else {
         let Number(x) = expr else { return 0.0 };
         return *x;
     };
-    // A product may be added without a rounding of its own.
+    // A product may be added without a rounding in between.
     if let ("+" | "-", [Of("*", ab), c]) = (*name, &of[..])
         && random.below(2) == 0
     {
@@ -134,7 +135,7 @@ fn computed(random: &mut Random, expr: &Expr) -> f32 {
     }
 }
 
-/// What the relation allows.
+/// The values that the relation allows for the expression.
 fn allowed(ty: &str, expression: &str, profile: Profile) -> Possible {
     let program = format!("{ty} f() {{ return {expression}; }}");
     let prepared = prepare(&program, "f()").unwrap_or_else(|wrong| panic!("{:?}\n{program}", wrong.errors));
@@ -166,7 +167,8 @@ fn every_evaluation_is_within_the_set() {
             others += u32::from(found != first);
         }
     }
-    // That one value is not all that there is, and sets are not everything either.
+    // The comparison is not trivial: devices have several results, and the sets do not
+    // allow everything.
     assert!(bounded > 2_500 && definite > 300 && others > 20_000 && others < inside, "{bounded}, {definite}, {others} of {inside}");
 }
 
@@ -202,7 +204,7 @@ fn short_numbers_are_exact_however_they_are_computed() {
         let found = allowed("float", expression, Profile::Wgsl);
         assert_eq!(found.only().map(f32::from_bits), expected, "{expression}: {found:?}");
     }
-    // A zero has either sign.
+    // A zero may have either sign.
     let zero = allowed("float", "0.0 * 0.59375", Profile::Wgsl).floats();
     assert!(zero.contains(0.0) && zero.contains(-0.0) && zero.hull().is_some_and(|hull| hull.low == 0.0 && hull.high == 0.0), "{zero}");
 }

@@ -1,5 +1,5 @@
-//! Textures and samplers: every kind, every function; sets under a profile of precision; strange
-//! operands; well-typed terms.
+//! Textures and samplers: every kind and every function, sets under a profile of precision, strange
+//! operands, and well-typed terms.
 
 use crate::random::Random;
 use smallstep_generate::wsl::beside::{self, Compared, Fuel};
@@ -27,7 +27,7 @@ fn program(text: &str) -> Program {
     found.program.unwrap_or_else(|| panic!("{:?}\n{text}", found.errors))
 }
 
-/// An image for a texture of the kind, of texels that count from `first`.
+/// An image for a texture of the kind. Its texels count up from `first`.
 fn image(kind: TextureKind, format: Format, sides: [u32; 3], levels: u32, first: u32) -> Image {
     let mut image = Image::of_shape(format, shape(kind), sides, levels).expect("an image");
     let mut next = first;
@@ -46,7 +46,7 @@ fn image(kind: TextureKind, format: Format, sides: [u32; 3], levels: u32, first:
     image
 }
 
-/// Small sides of the kind.
+/// The sides of a small image for the kind.
 fn small(kind: TextureKind) -> [u32; 3] {
     use smallstep_semantics::image::Shape;
     match shape(kind) {
@@ -107,7 +107,7 @@ fn vector(of: &str, count: usize) -> String {
     if count == 1 { of.to_string() } else { format!("{of}{count}") }
 }
 
-/// The coordinates as an argument.
+/// The coordinates as a scalar or vector argument.
 fn place(of: &str, at: &[String]) -> String {
     if at.len() == 1 { at[0].clone() } else { format!("{}({})", vector(of, at.len()), at.join(", ")) }
 }
@@ -146,7 +146,7 @@ fn every_texel_of_every_kind_is_loaded_from_its_place() {
     }
 }
 
-/// All functions that take a texture of the kind, of coordinates that come from two buffers.
+/// All functions that take a texture of the kind. Their coordinates come from two buffers.
 fn all_functions(kind: TextureKind) -> String {
     let (axes, layered, depth) = (shape(kind).axes(), shape(kind).is_layered(), is_depth(kind));
     let cube = kind.name().contains("Cube");
@@ -225,7 +225,7 @@ fn no_operand_is_too_strange() {
     }
 }
 
-/// The fast engine shows what the relation shows, by definite strategies.
+/// The fast engine and the relation have the same result by definite strategies.
 fn both(text: &str, bound: &[Bound], seed: u64) {
     let program = program(text);
     let dispatch = dispatch(&program, text, bound);
@@ -270,7 +270,8 @@ fn what_is_definite_is_in_the_set_of_what_a_device_may_have() {
     assert!(narrow > 60, "{narrow} are narrow");
 }
 
-/// Each function once, each step checked: what it takes as resources stands beside the thread.
+/// Runs each function once and checks each step. The resources that it takes are in memory beside
+/// the thread.
 pub fn preserved(rules: &mut BTreeSet<Rule>) -> usize {
     let mut steps = 0;
     for kind in TextureKind::ALL {

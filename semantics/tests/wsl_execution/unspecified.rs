@@ -1,4 +1,4 @@
-//! Unspecified values: sets, frozen, forked only where they decide.
+//! Unspecified values are sets. They are frozen, and execution forks only where they decide.
 
 use crate::{call, call_with};
 use pretty_assertions::assert_eq;
@@ -55,10 +55,10 @@ fn values_are_frozen() {
     for (expression, expected) in [
         ("same(1)", "true"),
         ("nothing(1)", "0"),
-        // Each division gives a value of its own.
+        // Each division gives a new unspecified value.
         ("twice(1)", "one of false, true"),
         ("number(1.0)", "one of false, true"),
-        // One element is stored to, whichever.
+        // The store changes a single element, whichever it is.
         ("weak(9)", "7"),
         ("again(9)", "7"),
         ("other(9)", "one of 0, 7"),
@@ -108,23 +108,23 @@ fn floats_are_sets_under_a_profile() {
         bool same(float x) { float y = x / 3.0; return (y < 0.1) == (y < 0.1); }";
     let strict = Settings { precision: Some(Profile::Strict), ..Settings::default() };
     for (expression, expected) in [
-        // Sums and products are rounded correctly: there is one.
+        // Sums and products are rounded correctly, so they have one result.
         ("1.0 + 2.0", "3.0"),
         ("0.1 * 0.3", "0.030000001"),
-        // 2^-11 around the sine, doubled.
+        // 2^-11 around the sine, times 2.
         ("f(1.0)", "within [1.6819655, 1.6839185]"),
-        // 2.5 ULP, the whole ones.
+        // 2.5 ULP, rounded inward to whole floats.
         ("1.0 / 3.0", "within [0.33333328, 0.3333334]"),
         ("branch(0.5235988)", "one of 1, 2"),
         ("branch(0.1)", "1"),
         ("whole(16.0)", "one of 3, 4"),
         ("part(1.0)", "float2(0.0, within [2.7182808, 2.718283])"),
-        // A comparison of one value with one is one decision.
+        // A value that is compared with itself is decided once.
         ("same(0.3)", "true"),
     ] {
         assert_eq!(call_with(text, expression, &strict), expected, "{expression}");
     }
-    // Without a profile there is one result, the correctly rounded one, and it is in the set.
+    // Without a profile the only result is the correctly rounded one, which is in the set.
     assert_eq!(call(text, "f(1.0)"), "1.6829419");
 }
 
@@ -154,7 +154,7 @@ fn what_a_comparison_decides_holds_from_then_on() {
         }";
     for (expression, expected) in [
         ("below(0)", "one of 0, 1, 2, 9"),
-        // What the sum decides of x is known only once y is.
+        // What the comparison of the sum says about x is known only after y is.
         ("later(0)", "one of 1, 9"),
         ("never(0)", "one of 2, 3"),
         ("between(0)", "one of 0, 60, 70, 80"),
@@ -166,20 +166,21 @@ fn what_a_comparison_decides_holds_from_then_on() {
         ("loop(0)", "one of 0, 1, 2, 3"),
         ("within(0.0)", "within [1.0000001, 1.9999999] or [7.0, 7.0]"),
         ("again(0.0)", "true"),
-        // Neither holds of NaN.
+        // Neither comparison holds for NaN.
         ("unordered(0.0)", "one of false, true"),
         ("bits(0.0)", "unspecified"),
     ] {
         assert_eq!(call(text, expression), expected, "{expression}");
     }
-    // Where comparisons with NaN may give either, they leave NaN among what the float may be.
+    // Where a comparison with NaN may have either outcome, NaN remains a possible value of
+    // the float.
     let settings = Settings { precision: Some(Profile::VulkanDefault), ..Settings::default() };
     assert_eq!(call_with(text, "within(0.0)", &settings), "unspecified");
 }
 
 #[test]
 fn what_no_execution_shows_is_not_among_the_values() {
-    // x is any int, u any uint, y another int, f any float.
+    // x and y are any ints, u is any uint, f and g are any floats.
     let text = "
         int some(int z) { return 1 / z; }
         uint someu(int z) { return 1u / uint(z); }
@@ -226,7 +227,7 @@ fn what_no_execution_shows_is_not_among_the_values() {
         ("bool", "x * 3 == 6 && x != 2", "false"),
         ("bool", "x - y == 1 && x == y", "false"),
         ("bool", "~x == -x - 1", "true"),
-        // Opposite questions.
+        // Opposite comparisons.
         ("bool", "(x < 5) == !(x >= 5)", "true"),
         ("bool", "(x < y) == (y > x)", "true"),
         ("bool", "(x == y) != (x != y)", "true"),
@@ -244,7 +245,7 @@ fn what_no_execution_shows_is_not_among_the_values() {
         ("bool", "max(x, y) >= x && min(x, y) <= y", "true"),
         ("bool", "clamp(x, -3, 3) <= max(y, 3)", "true"),
         ("bool", "(u & 9u) <= u && u / 3u <= u && u % 3u <= u && (u >> 2u) <= u && (u | 5u) >= u", "true"),
-        // Quotients and remainders, bits below and above.
+        // Quotients with remainders, and low with high bits.
         ("bool", "x / 7 * 7 + x % 7 == x", "true"),
         ("bool", "u / 8u * 8u + u % 8u == u", "true"),
         ("bool", "((u & 0xffu) | (u & 0xffffff00u)) == u", "true"),
@@ -261,7 +262,7 @@ fn what_no_execution_shows_is_not_among_the_values() {
         ("bool", "isnan(f) == (f != f)", "true"),
         ("bool", "f < 0.0 && f == 0.0", "false"),
         ("bool", "f <= 0.0 && f >= 0.0 && f != 0.0", "false"),
-        // Of NaN neither holds.
+        // Neither comparison holds for NaN.
         ("bool", "f < 1.0 || f >= 1.0", "one of false, true"),
         ("bool", "(f < g) == (g > f)", "true"),
     ] {

@@ -1,5 +1,5 @@
-//! The built-in functions a second time: every one of them with its concrete types, written from
-//! the seed and what completes it by plain loops over names.
+//! A second listing of the built-in functions, each with its concrete types. Plain loops over names
+//! make it, after the seed and the texts that complete it.
 
 use smallstep_semantics::wsl::library::{Key, type_named};
 use smallstep_semantics::wsl::syntax::AddressSpace;
@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 /// A function's name, as `operator+`, or `cast float4`.
 pub type Name = String;
 
-/// The concrete functions: by name and types of parameters the type of the result.
+/// The concrete functions: by name and types of the parameters, the type of the result.
 pub struct Listing {
     pub types: Types,
     pub functions: BTreeMap<(Name, Vec<TypeId>), TypeId>,
 }
 
-/// The type of that text: a name, then suffixes from left to right, as `int[3]* thread`. `E` is an
-/// enum of int, `F` of uint, `S` a struct.
+/// The type with that text: a name, then suffixes from left to right, as `int[3]* thread`. `E` is
+/// an enum with base int, `F` an enum with base uint, `S` a struct.
 pub fn ty(types: &mut Types, text: &str) -> TypeId {
     let end = text.find(['[', '*', '<']).unwrap_or(text.len());
     let (name, mut rest) = text.split_at(end);
@@ -48,7 +48,7 @@ pub fn ty(types: &mut Types, text: &str) -> TypeId {
     id
 }
 
-/// The key of a name of the listing.
+/// The key of a name in the listing.
 pub fn key<'a>(types: &mut Types, name: &'a str) -> Key<'a> {
     match name.strip_prefix("cast ") {
         Some(of) => Key::Cast(ty(types, of)),
@@ -56,7 +56,7 @@ pub fn key<'a>(types: &mut Types, name: &'a str) -> Key<'a> {
     }
 }
 
-/// The types that have no fixed number and stand for all others of their kind.
+/// Types without a fixed number. They stand for all others of their kind.
 pub const OTHERS: [&str; 20] = [
     "E",
     "F",
@@ -187,7 +187,7 @@ impl Listing {
             for n in 2..=4 {
                 let name = format!("cast {t}{n}");
                 self.add(&name, &[], &of(n));
-                // Every ordered split of n, the whole too, which is the identity.
+                // Every ordered split of n. The split into one part is the identity.
                 for cuts in 0..1 << (n - 1) {
                     let (mut parts, mut part) = (Vec::new(), 1);
                     for i in 0..n - 1 {
@@ -344,8 +344,8 @@ impl Listing {
     fn textures(&mut self) {
         let elements: Vec<String> = ["int", "uint", "float"].into_iter().flat_map(shapes).collect();
         let depth = vec!["float".to_string()];
-        // Name, location, offset, gradient, texel with level, how many sizes, whether four texels
-        // lie around a place.
+        // Name, location, offset, gradient, texel with level, the number of sizes, and whether four
+        // texels surround a place.
         let sampled = [
             ("Texture1D", "float", "int", "float", "int2", 1, false),
             ("Texture1DArray", "float2", "int", "float", "int3", 2, false),

@@ -1,5 +1,5 @@
-//! WSL's standard library against a second listing of it, written by plain loops from the texts;
-//! integer literals; names of types; `LIBRARY.md`.
+//! WSL's standard library compared with a second listing, which plain loops make after the texts.
+//! Also integer literals, names of types, and `LIBRARY.md`.
 
 mod listing;
 
@@ -42,9 +42,9 @@ fn text(types: &Types, name: &str, parameters: &[TypeId]) -> String {
     format!("{name}({})", parameters.join(", "))
 }
 
-/// Where the table and the listing differ, the first few: functions of the listing that the table
-/// does not have or gives another result, and calls around those of the listing that the table
-/// accepts and the listing does not have.
+/// The first few differences between the table and the listing. In one kind, the table lacks a
+/// function of the listing, or gives it another result. In the other, the table accepts a call that
+/// the listing lacks, near a function of the listing.
 fn differences(listing: &Listing) -> Vec<String> {
     let mut types = listing.types.clone();
     let mut out = Vec::new();
@@ -52,8 +52,8 @@ fn differences(listing: &Listing) -> Vec<String> {
     for ((name, parameters), &result) in &listing.functions {
         known.entry((name, parameters.len())).or_default().insert(parameters, result);
     }
-    // Around: every call of at most two arguments, and of three fixed types; of others each with
-    // one argument changed.
+    // The calls near a function: every call of up to two arguments, and of three arguments with
+    // fixed types. For more, the function's own types with one argument changed.
     let fixed: Vec<TypeId> = (0..BUILT_IN).map(TypeId).collect();
     let mut universe = fixed.clone();
     universe.extend(OTHERS.map(|text| ty(&mut types, text)));
@@ -97,7 +97,8 @@ fn differences(listing: &Listing) -> Vec<String> {
 fn the_table_declares_what_the_listing_has_and_no_more() {
     let listing = listing();
     assert_eq!(differences(&listing), Vec::<String>::new());
-    // The names of both, with the number of parameters: casts and accessors by what they are.
+    // The listing has each named function of the table, with the same number of parameters. Casts
+    // and accessors have other names.
     let listed: BTreeSet<(&str, usize)> = listing.functions.keys().map(|(name, parameters)| (name.as_str(), parameters.len())).collect();
     for row in TABLE.iter().flat_map(|s| s.rows) {
         for signature in row.signatures {
@@ -138,7 +139,7 @@ fn a_wrong_listing_is_noticed() {
     }
 }
 
-/// What a literal can be: the arguments that it stands for.
+/// The types that an argument may have. Only a literal may have several.
 fn readings(argument: Argument) -> Vec<TypeId> {
     match argument {
         Argument::Of(id) => vec![id],
@@ -148,7 +149,8 @@ fn readings(argument: Argument) -> Vec<TypeId> {
     }
 }
 
-/// A call with literals can resolve to what it can resolve to with each type in their places.
+/// A call with literals can resolve to the functions that it can resolve to with each possible type
+/// in their places.
 #[test]
 fn integer_literals_are_of_each_type_that_they_can_be_given() {
     let listing = listing();
@@ -188,8 +190,8 @@ fn integer_literals_are_of_each_type_that_they_can_be_given() {
     assert!(accepted > 4_000, "{accepted}");
 }
 
-/// The parameters of every overload that a call can resolve to: `#` is a literal like 1, `-#` one
-/// like -1, `##` one too large for an integer.
+/// The parameters of every overload to which a call can resolve. `#` is a literal like 1, `-#` a
+/// literal like -1, and `##` a literal that is too large for an integer.
 fn call(name: &str, arguments: &str) -> Vec<String> {
     let mut types = listing().types;
     let key = key(&mut types, name);
@@ -268,8 +270,8 @@ fn instances_say_what_they_are() {
     assert_eq!(modf.function.rule(), Rule::WslLibModf);
 }
 
-/// Functions of equal instances have equal parameters, and different ones different parameters: an
-/// instance is the function's identity.
+/// Functions of equal instances have equal parameters, and functions of different instances have
+/// different parameters. So an instance identifies its function.
 #[test]
 fn instances_are_distinct() {
     let listing = listing();
@@ -284,7 +286,7 @@ fn instances_are_distinct() {
     }
 }
 
-/// Seed 004 "Checking the coherence of operators and functions": a setter sets what a getter gets.
+/// Seed 004 "Checking the coherence of operators and functions": every setter has its getter.
 #[test]
 fn setters_have_their_getters() {
     let listing = listing();
@@ -332,7 +334,7 @@ fn each_rule_of_the_library_has_one_section_or_declares_types() {
         for row in section.rows {
             assert!(row.says.ends_with('.') && !row.says.contains('\n') && !row.says.contains("  "), "{:?}", row.says);
             assert!(!row.signatures.is_empty());
-            // An instance says the address spaces of eight parameters.
+            // An instance records the address spaces of eight parameters.
             for signature in row.signatures {
                 let last = signature.parameters.iter().rposition(|p| matches!(p, Pattern::Pointer(..)));
                 assert!(last.is_none_or(|at| at < 8), "{:?}", row.name);
@@ -473,7 +475,7 @@ fn candidates_of_a_call_that_fails() {
     assert_eq!(named("sine", None), Vec::<String>::new());
 }
 
-/// Holds `LIBRARY.md` to the table, or writes it.
+/// `LIBRARY.md` agrees with the table. `SPEC_BLESS=1` writes it.
 #[test]
 fn the_page_is_up_to_date() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("LIBRARY.md");

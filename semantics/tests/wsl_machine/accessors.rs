@@ -1,11 +1,10 @@
-//! Getters, setters and address-takers: declared, generated, one in the other.
+//! Getters, setters and address-takers: declared, generated, and within each other.
 
 use crate::{int, run_with, words};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::machine::Settings;
 
-/// A structure whose `x` is kept doubled in `raw`, and which counts in `gets` how
-/// often it was read.
+/// A structure whose `x` is stored doubled in `raw`. `sets` counts the assignments to `x`.
 const DOUBLED: &str = "struct S { int raw; int sets; }
     int operator.x(S s) { return s.raw / 2; }
     S operator.x=(S s, int v) { s.raw = v * 2; s.sets += 1; return s; }
@@ -38,9 +37,10 @@ fn setters_within_setters_read_and_assign_the_whole() {
         "
     );
     let f = "int f(int v) { U u; u[1].s.x = v; u[0].s.x = v + 1; u[1].s.raw++; return u[1].s.raw * 1000 + u[0].s.x * 100 + u[1].sets * 10 + u.t1.inner.sets; }";
-    // raw of the second is 2 · 3 + 1, x of the first 4; two assignments to its `s`, one to its `x`.
+    // `raw` of the second is 2 · 3 + 1, and `x` of the first is 4. Then two assignments to the
+    // second's `s`, and one to its `x`.
     assert_eq!(int(&format!("{text}{f}"), &[3]), 7421);
-    // A vector within.
+    // A vector in the structure.
     let text =
         "struct S { float4 kept; } float4 operator.v(S s) { return s.kept; } S operator.v=(S s, float4 v) { s.kept = v * 2.0; return s; }
         float4 f(float x) { S s; s.v = float4(1.0, 2.0, 3.0, 4.0); s.v.zx = float2(x, x + 1.0); return s.kept; }";
@@ -56,10 +56,10 @@ fn setters_within_setters_read_and_assign_the_whole() {
 
 #[test]
 fn a_getter_is_called_as_often_as_the_rules_call_it() {
-    // Of `e++` twice: once for the old value, once for the operator's argument (ERRATA WSL-D8); of
-    // `++e` and `e += 1` once.
+    // `e++` calls it twice: once for the old value, once for the operator's argument (ERRATA
+    // WSL-D8). `++e` and `e += 1` call it once.
     let gets = |e: &str| {
-        // Each call of the getter meets one unspecified value.
+        // Each call of the getter makes one choice of an unspecified value.
         let text = format!(
             "struct S {{ int n; }} int operator.x(S s) {{ return s.n / 0; }} S operator.x=(S s, int v) {{ s.n = v; return s; }} void f() {{ S s; {e}; }}"
         );
@@ -88,14 +88,14 @@ fn declared_address_takers_point_where_they_say() {
 
 #[test]
 fn accessors_are_generated_of_address_takers_for_what_has_no_address() {
-    // `g().c` by the generated getter; `t.s.c = v` by the generated setter, since `t.s` is assigned
-    // to by a setter.
+    // `g().c` calls the generated getter. `t.s.c = v` calls the generated setter, since a setter
+    // assigns to `t.s`.
     let text = "struct S { int a; int b; } thread int* operator&.c(thread S* s) { s->a += 1; return &s->b; }
         S g(int v) { S s; s.b = v; return s; }
         struct T { S kept; } S operator.s(T t) { return t.kept; } T operator.s=(T t, S s) { t.kept = s; return t; }
         int f(int v) { T t; t.s.c = v; t.s.c += 1; return g(v).c * 1000 + t.s.c * 100 + t.kept.a; }";
-    // The address-taker is called on copies: of the assignment once, of `+=` for the setter once
-    // more (the getter's copy is lost).
+    // The address-taker is called on copies: once for the assignment, and once more by `+=` for the
+    // setter. The getter's copy is lost.
     assert_eq!(int(text, &[3]), 3402);
     let text = "struct S { int[4] a; } thread int* operator&[](thread S* s, uint i) { return &s->a[3u - i]; }
         S g(int v) { S s; s.a[0] = v; return s; }
@@ -109,7 +109,7 @@ fn fields_and_elements_of_what_has_no_address() {
     let text = "struct P { int2 v; int[3] a; } struct T { P kept; } P operator.p(T t) { return t.kept; } T operator.p=(T t, P p) { t.kept = p; return t; }
         int f(uint i) { T t; t.p.a[i] = 5; t.p.v.y = 3; t.p.a[i] += 1; t.p.v[i] += 2; return t.p.a[i] * 100 + t.kept.v.y * 10 + t.p.v.x; }";
     assert_eq!(int(text, &[1]), 650);
-    // The index is evaluated before the value and once.
+    // The index is evaluated once, before the value.
     let text = "struct T { int[3] kept; } int[3] operator.a(T t) { return t.kept; } T operator.a=(T t, int[3] a) { t.kept = a; return t; }
         int f(uint i) { T t; t.a[i++] = int(i) * 10; t.a[i++] += int(i); return t.kept[0] + t.kept[1] * 100 + int(i) * 1000; }";
     assert_eq!(int(text, &[0]), 2210);

@@ -1,17 +1,17 @@
-//! Generated programs: each function compiles, or says what is unsupported; what compiles runs to
-//! an end.
+//! Generated programs. Each function compiles or is refused as unsupported. Compiled functions run
+//! to an end.
 
 use smallstep_generate::wsl::typed::program;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::machine::{Compiled, Ending, Grid, Memory, Refusal, Settings};
 
-/// 200, or as many as the environment asks for.
+/// 200, or the number in the environment variable `SEEDS`.
 fn seeds() -> u64 {
     std::env::var("SEEDS").ok().and_then(|s| s.parse().ok()).unwrap_or(200)
 }
 
-/// A word of an argument.
+/// Word k of the arguments for a seed.
 fn words(seed: u64, k: usize) -> u32 {
     let drawn = Strategy::Random(seed).choose(7, k as u64, 12).expect("something is chosen") as u32;
     if drawn < 6 { drawn } else { (drawn as f32 - 8.5).to_bits() }
@@ -31,13 +31,13 @@ fn generated_programs_run_or_are_refused() {
                 }
                 Err(_) => continue,
             };
-            // Entry points alone are given textures.
+            // Only entry points are given textures.
             if compiled.takes_opaque() {
                 continue;
             }
             let Ok(plain) = Compiled::plain(&program, FunctionId(i)) else { continue };
-            // Zeros for values, or small numbers and floats; references to arrays are an element of
-            // buffer 0.
+            // Values are zeros, or small numbers and floats. References to arrays refer to an
+            // element of buffer 0.
             let zeros: Vec<u32> = compiled.example_arguments();
             let mixed = |k: usize, word: &u32| if seed % 2 == 0 || compiled.is_reference(k) { *word } else { words(seed, k) };
             let arguments: Vec<u32> = zeros.iter().enumerate().map(|(k, word)| mixed(k, word)).collect();
@@ -49,7 +49,7 @@ fn generated_programs_run_or_are_refused() {
                 assert!(strategy == Strategy::Carry || !matches!(ending, Ending::Open { .. }));
                 let again = compiled.call(&arguments, &mut [vec![seed as u32; 4096]], &settings).expect("the arguments fit");
                 assert_eq!(again, (ending, stats));
-                // Without shortcuts there is nothing else to observe.
+                // The program that is compiled without shortcuts has the same observations.
                 let mut others = [vec![seed as u32; 4096]];
                 let plainly = plain.call(&arguments, &mut others, &settings).expect("the arguments fit");
                 assert!((&plainly, &others) == (&again, &buffers), "function {i} of seed {seed}: {plainly:?} and {again:?}");

@@ -1,4 +1,4 @@
-//! Threadgroups: buffers, threadgroup memory, barriers, atomic operations.
+//! Threadgroups: buffers, threadgroup memory, barriers and atomic operations.
 
 use crate::{compiled, typed};
 use smallstep_semantics::text::Span;
@@ -6,8 +6,8 @@ use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::machine::{Compiled, Ending, Grid, GridEnding, Memory, Settings, Stats, Waiting};
 
-/// Runs `f`, whose parameters are `uint group`, `uint thread` and references to all of buffer 0,
-/// buffer 1 and so on.
+/// Runs `f`. Its parameters are `uint group`, `uint thread`, and references to the whole of buffer
+/// 0, buffer 1 and so on.
 #[track_caller]
 fn dispatch(text: &str, grid: Grid, buffers: &mut [Vec<u32>], settings: &Settings) -> (GridEnding, Stats) {
     let sizes: Vec<u32> = buffers.iter().map(|b| b.len() as u32).collect();
@@ -104,8 +104,8 @@ fn atomic_operations_give_the_old_value() {
     assert_eq!(of("InterlockedXor(&a[0], 3, &old)", 1), [1, 2, 1, 2]);
     assert_eq!(of("InterlockedCompareExchange(&a[0], int(id), int(id) + 1, &old)", 0), [0, 1, 2, 3]);
     assert_eq!(of("InterlockedCompareExchange(&a[0], 1, 9, &old)", 1), [1, 9, 9, 9]);
-    // Unsigned comparisons, in the threadgroup's memory, the old value to where
-    // the threads share it.
+    // Unsigned comparisons in threadgroup memory. The old value goes to memory that the
+    // threads share.
     let text = "void f(uint group, uint id, device uint[] out) {
             threadgroup atomic_uint a; threadgroup uint old; 
             uint own;
@@ -146,22 +146,22 @@ fn threads_at_different_barriers_diverge() {
         format!("void f(uint group, uint id, device uint[] out) {{ if (group == 1u && id == 2u) {{ {group}; }} else {{ {device}; }} }}");
     let first = Waiting { thread: 3, place: place(&text, device) };
     assert_eq!(run(&text), GridEnding::Diverged(first, Waiting { thread: 5, place: place(&text, group) }));
-    // One has ended.
+    // One thread has ended.
     let text = format!("void f(uint group, uint id, device uint[] out) {{ if (id == 1u) {{ return; }} {group}; }}");
     let first = Waiting { thread: 0, place: place(&text, group) };
     assert_eq!(run(&text), GridEnding::Diverged(first, Waiting { thread: 1, place: None }));
-    // The same call, in other iterations.
+    // The same call in different iterations.
     let text = format!(
         "void f(uint group, uint id, device uint[] out) {{ for (uint i = 0; i < 3u; i++) {{ if (i >= id && i < id + 1u) {{ {group}; }} }} }}"
     );
     let at = place(&text, group);
     assert_eq!(run(&text), GridEnding::Diverged(Waiting { thread: 0, place: at }, Waiting { thread: 1, place: at }));
-    // By another call of the function in which it is.
+    // Different calls of the function that has the barrier.
     let text =
         format!("void g() {{ {group}; }} void f(uint group, uint id, device uint[] out) {{ if (id == 0u) {{ g(); }} else {{ g(); }} }}");
     let at = place(&text, group);
     assert_eq!(run(&text), GridEnding::Diverged(Waiting { thread: 0, place: at }, Waiting { thread: 1, place: at }));
-    // All together is no divergence.
+    // All threads make the same calls, so there is no divergence.
     let text =
         format!("void g() {{ {group}; }} void f(uint group, uint id, device uint[] out) {{ for (uint i = 0; i < 3u; i++) {{ g(); }} }}");
     assert_eq!(run(&text), GridEnding::Done);

@@ -1,4 +1,4 @@
-//! Fuel, sizes, nesting.
+//! Limits of fuel, sizes and nesting.
 
 use crate::{compiled, function, int, run_with, typed};
 use smallstep_semantics::outcome::TimeLimit;
@@ -42,13 +42,14 @@ fn fuel_is_spent_by_iterations_and_calls() {
             "{endless}"
         );
     }
-    // Copies of much take more than one step.
+    // Large copies take more than one step.
     let text = "void f() { int[10000] a; int[10000] b; for (int i = 0; i < 10; i++) { a = b; } }";
     assert_eq!(run_with(text, "f", &[], &Settings::default()).1.fuel, 10 + 12 * 9);
 }
 
-/// With a bound on its time a run goes in parts: it ends as without, counts what is counted
-/// without, and goes on at the instruction that a part was not enough for, the dearest one too.
+/// With a time limit, a run goes in parts. It ends and counts as it does without a limit. If a part
+/// has too little fuel for an instruction, even the most expensive one, the next part continues at
+/// this instruction.
 #[test]
 fn a_run_in_parts_is_the_run() {
     let text = "int f(int n) { int[10000] a; int[10000] b; int s = 0; for (int i = 0; i < n; i++) { s = s * 3 + i; \
@@ -96,9 +97,9 @@ fn sizes_are_limited_before_anything_is_allocated() {
     assert_eq!(refused("int f(int[4000000000] a) { return a[1]; }"), limit);
     assert_eq!(refused("int[4000000000] g() { int[4000000000] a; return a; } int f() { return g()[1]; }"), limit);
     assert!(refused("void f() { threadgroup int[4000000000] a; }").starts_with("limit exceeded"));
-    // What is not reached is not compiled.
+    // Code that is not reached is not compiled.
     assert_eq!(int("int g() { int[4000000000] a; return a[0]; } int f() { return 3; }", &[]), 3);
-    // A group's threads together.
+    // The variables of all threads of a group count together.
     let compiled = compiled("void f() { int[1000000] a; a[1] = 1; }", "f");
     let grid = Grid { groups: 1, threads: 1000 };
     assert!(compiled.dispatch(grid, &mut |_, _, _| {}, &mut Memory::of(&mut []), &Settings::default()).is_err());
@@ -123,7 +124,7 @@ fn setters_deep_within_setters_are_limited() {
         String::from("struct S { int n; } S operator.s(S s) { return s; } S operator.s=(S s, S t) { return t; } int f() { S s; s");
     text.push_str(&".s".repeat(5000));
     text.push_str(".n = 1; return s.n; }");
-    // Each setter reads the whole anew: some 12 million getters.
+    // Each setter reads the whole again, which takes some 12 million getters.
     assert_eq!(refused(&text), "limit exceeded: more than 4194304 instructions");
     let text = text.replace(&".s".repeat(5000), &".s".repeat(300));
     assert_eq!(int(&text, &[]), 1);
@@ -131,7 +132,7 @@ fn setters_deep_within_setters_are_limited() {
 
 #[test]
 fn nesting_is_limited_by_memory_alone() {
-    // Validation takes 10,000 nodes within one another.
+    // Validation allows 10,000 nodes within each other.
     const N: usize = 4900;
     let nested = |open: &str, inner: &str, close: &str| format!("{}{inner}{}", open.repeat(N), close.repeat(N));
     let parentheses = format!("{}x{}", "(".repeat(9900), ")".repeat(9900));
@@ -164,12 +165,12 @@ fn what_the_engine_does_not_do_is_said() {
     let refusal = Compiled::new(&program, function(&program, "f")).expect_err("it is refused");
     assert_eq!(refusal.place().start as usize, text.find("p) {").expect("it is there"));
     assert!(matches!(refusal, Refusal::Unsupported { .. }));
-    // A thread that is called is in no quad.
+    // A thread that is called alone is in no quad.
     let text = "fragment float4 f(float x : attribute(0)) : SV_Target 0 { return float4(ddx(x), 0.0, 0.0, 0.0); }";
     let ending = run_with(text, "f", &[0], &Settings::default()).0;
     let Ending::NoQuad { place } = ending else { panic!("{ending:?}") };
     assert_eq!(place.start as usize, text.find("ddx(x)").expect("it is there"));
-    // A thread that is called is all of its group: it passes barriers.
+    // A thread that is called alone is its whole group, so it passes barriers.
     let ending = run_with("void f() { AllMemoryBarrierWithGroupSync(); }", "f", &[], &Settings::default()).0;
     assert!(matches!(ending, Ending::Returned(_)));
 }

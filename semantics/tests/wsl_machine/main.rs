@@ -1,5 +1,5 @@
-//! WSL's fast engine: programs of every form with results that were worked out by hand, its limits,
-//! and generated programs.
+//! WSL's fast engine: programs of every form with results worked out by hand, the limits of the
+//! engine, and generated programs.
 
 mod accessors;
 mod generated;
@@ -43,7 +43,7 @@ fn run_with(text: &str, name: &str, arguments: &[u32], settings: &Settings) -> (
     compiled(text, name).call(arguments, &mut [], settings).expect("the arguments fit")
 }
 
-/// What `name` returns, where nothing is unspecified.
+/// The words that `name` returns, if nothing is unspecified.
 #[track_caller]
 fn words(text: &str, name: &str, arguments: &[u32]) -> Vec<u32> {
     match run_with(text, name, arguments, &Settings { fuel: 1 << 24, ..Settings::default() }).0 {
@@ -52,7 +52,7 @@ fn words(text: &str, name: &str, arguments: &[u32]) -> Vec<u32> {
     }
 }
 
-/// The same of `f` as one `int`.
+/// The `int` that `f` returns, if nothing is unspecified.
 #[track_caller]
 fn int(text: &str, arguments: &[u32]) -> i32 {
     match words(text, "f", arguments)[..] {
@@ -61,7 +61,7 @@ fn int(text: &str, arguments: &[u32]) -> i32 {
     }
 }
 
-/// What `f` returns by that strategy.
+/// The words that `f` returns by that strategy.
 #[track_caller]
 fn chosen(text: &str, arguments: &[u32], strategy: Strategy) -> Vec<u32> {
     match run_with(text, "f", arguments, &Settings { fuel: 1 << 24, strategy, ..Settings::default() }).0 {

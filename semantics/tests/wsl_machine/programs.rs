@@ -60,7 +60,7 @@ fn comparisons_and_conversions() {
     assert_eq!(words("uint f(float a) { return uint(a); }", "f", &[(-0.75f32).to_bits()]), [0]);
     assert_eq!(words("float f(int a) { return float(a); }", "f", &[16_777_217]), [16_777_216f32.to_bits()]);
     assert_eq!(words("float f(uint a) { return float(a); }", "f", &[u32::MAX]), [4_294_967_296f32.to_bits()]);
-    // Any bits but zeros are true.
+    // Any bits except zeros are true.
     assert_eq!(words("bool f(bool a, bool b) { return a == b; }", "f", &[2, 1]), [1]);
     assert_eq!(words("int f(bool a) { return int(a); }", "f", &[2]), [1]);
     assert_eq!(words("bool f(bool a, bool b) { return a ^ b; }", "f", &[2, 1]), [0]);
@@ -112,7 +112,7 @@ fn loops() {
     // A declaration stores the default value every time.
     assert_eq!(int("int f(int n) { int s = 0; for (int i = 0; i < n; i++) { int x; x += 3; s += x; } return s; }", &[4]), 12);
     assert_eq!(int("int f(int n) { int s = 0; for (int i = 0; i < n; i++) { int[3] x; x[1] += 3; s += x[1]; } return s; }", &[4]), 12);
-    // Of two loops `break` leaves the inner one.
+    // `break` leaves the inner one of two loops.
     let text = "int f(int n) { int s = 0; for (int i = 0; i < n; i++) { for (int j = 0; ; j++) { if (j == i) { break; } s += 10; } s++; } return s; }";
     assert_eq!(int(text, &[4]), 64);
 }
@@ -128,7 +128,7 @@ fn switches() {
     for (x, expected) in [(0, 1), (1, 2), (2, 3)] {
         assert_eq!(int(text, &[x]), expected);
     }
-    // `continue` in a switch is the loop's; `break` is the switch's.
+    // `continue` in a switch belongs to the loop, and `break` to the switch.
     let text = "int f(int n) { int s = 0; for (int i = 0; i < n; i++) { switch (i) { case 1: continue; case 2: break; default: s += 1; break; } s += 10; } return s; }";
     assert_eq!(int(text, &[4]), 32);
     // A switch in a case.
@@ -149,8 +149,8 @@ fn structures_and_arrays() {
     let text = "struct P { float3 v; int i; } struct Q { int a; P[2] p; } 
         int f(int x) { Q q; q.p[1].i = x; Q r = q; q.p[1].i = 0; r.a = 2; P[2] copy = r.p; return copy[1].i * 100 + r.a * 10 + q.p[1].i; }";
     assert_eq!(int(text, &[3]), 320);
-    // Words in the order of memory, padding included: int, 3 of padding; float3 (4), int, 3 of
-    // padding, twice.
+    // Words in the order of memory, padding included: an int and 3 of padding, then twice a float3
+    // (4), an int and 3 of padding.
     let whole = "struct P { float3 v; int i; } struct Q { int a; P[2] p; } Q f() { Q q; q.a = 1; q.p[0].v = float3(1.0, 2.0, 3.0); q.p[1].i = 4; return q; }";
     let (one, two, three) = (1f32.to_bits(), 2f32.to_bits(), 3f32.to_bits());
     assert_eq!(words(whole, "f", &[]), [1, 0, 0, 0, one, two, three, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0]);
@@ -180,7 +180,7 @@ fn pointers_and_array_references() {
     assert_eq!(int(&format!("{sum} int f(int x) {{ int[3] a; a[0] = x; a[2] = 5; return g(@a) * 10 + g(@a); }}"), &[2]), 73);
     assert_eq!(int(&format!("{sum} int f(int x) {{ return g(@x) * 10 + x; }}"), &[4]), 41);
     assert_eq!(int("int f(int x) { int[4] a; thread int[] r = @a; r[2] = x; thread int* p = &r[2]; *p += 1; return a[2]; }", &[4]), 5);
-    // Of arrays of structures the stride is the structure's.
+    // A reference to an array of structures has the stride of the structure.
     let text = "struct S { int a; float2 b; } int f(uint i) { S[4] s; thread S[] r = @s; r[i].a = 7; return s[2].a * 10 + s[1].a; }";
     assert_eq!(int(text, &[2]), 70);
     // A pointer into a function that has ended points at its variable (ERRATA WSL-C18).
@@ -202,7 +202,7 @@ fn steps() {
     assert_eq!(int("int f(int x) { return x++ * 100 + x * 10 + ++x; }", &[1]), 123);
     assert_eq!(int("int f(int x) { return x-- - --x; }", &[5]), 2);
     assert_eq!(int("int f(int x) { int[2] a; uint i = 0; a[i++]++; a[i]--; return a[0] * 10 + a[1] + int(i); }", &[5]), 10);
-    // An operator of the program's own.
+    // An operator that the program declares.
     let text = "struct S { int a; int b; } S operator++(S s) { s.a += 1; s.b += 10; return s; } int f(int x) { S s; S old = s++; S new = ++s; return old.a * 1000 + new.a * 100 + s.b; }";
     assert_eq!(int(text, &[0]), 220);
 }
@@ -214,7 +214,7 @@ fn vectors_and_matrices() {
         words(text, "f", &arguments).into_iter().map(f32::from_bits).collect()
     };
     assert_eq!(float("float3 f(float x) { float3 v = float3(x, 2.0, 3.0); return v * v.x + 1.0; }", &[4.0]), [17.0, 9.0, 13.0, 0.0]);
-    // In place, though the scalar is one of the elements.
+    // The vector changes in place, although the scalar is one of its elements.
     assert_eq!(float("float4 f(float4 v) { v = v * v.y; return v; }", &[1.0, 2.0, 3.0, 4.0]), [2.0, 4.0, 6.0, 8.0]);
     assert_eq!(float("float4 f(float4 v) { v = v.wzyx; return v; }", &[1.0, 2.0, 3.0, 4.0]), [4.0, 3.0, 2.0, 1.0]);
     assert_eq!(float("float4 f(float4 v) { v.xy = v.yx; v.w = v.z = 9.0; return v; }", &[1.0, 2.0, 3.0, 4.0]), [2.0, 1.0, 9.0, 9.0]);

@@ -1,4 +1,4 @@
-//! Unspecified values: left open, the first, or drawn.
+//! Unspecified values by strategy: left open, the first one, or drawn.
 
 use crate::{chosen, run_with};
 use smallstep_semantics::wsl::choice::Strategy;
@@ -8,7 +8,7 @@ fn settings(strategy: Strategy) -> Settings {
     Settings { strategy, fuel: 1000, ..Settings::default() }
 }
 
-/// What is chosen for this number of a choice of thread 0.
+/// The option that the strategy with this seed draws for choice `number` of thread 0.
 fn choice(seed: u64, number: u64, options: u64) -> u32 {
     Strategy::Random(seed).choose(0, number, options).expect("something is chosen") as u32
 }
@@ -29,7 +29,7 @@ fn what_is_left_open_ends_the_run_there() {
             Ending::Open { place: found } => assert_eq!((found.start, found.end), (start, start + place.len() as u32), "{text}"),
             other => panic!("{other:?}: {text}"),
         }
-        // One in bounds is not open.
+        // With the argument 1 nothing is open.
         let (ending, stats) = run_with(text, "f", &[1], &settings(Strategy::Carry));
         assert!(matches!(ending, Ending::Returned(_)) && stats.choices == 0, "{text}: {ending:?}");
     }
@@ -42,8 +42,8 @@ fn an_index_out_of_bounds_is_some_index() {
     for seed in 0..20 {
         assert_eq!(chosen(text, &[u32::MAX], Strategy::Random(seed)), [10 + choice(seed, 0, 5)]);
     }
-    // A store changes one element, of an array reference too; the choices are counted in order: the
-    // left side's comes first.
+    // A store changes one element, also through an array reference. Choices are numbered in order,
+    // and the choice of the left side comes first.
     let text = "int[5] f(uint i) { int[5] a; for (uint j = 0; j < 5u; j++) { a[j] = int(j); } thread int[] r = @a; a[i] = a[i] + 10; r[i] = 20; return a; }";
     assert_eq!(chosen(text, &[5], Strategy::First), [20, 1, 2, 3, 4]);
     for seed in 0..20 {
@@ -70,14 +70,15 @@ fn a_value_that_may_be_any_is_zero_or_drawn_and_stays() {
     assert_eq!(chosen(text, &[0], Strategy::Random(3)), [choice(3, 0, 1 << 32), 0]);
     let text = "uint2 f(uint x) { return uint2(x % x, x / x); }";
     assert_eq!(chosen(text, &[0], Strategy::Random(3)), [choice(3, 0, 1 << 32), choice(3, 1, 1 << 32)]);
-    // Each element for itself.
+    // Each element has a choice of its own.
     let text = "int4 f(int4 x) { return 1 / x; }";
     assert_eq!(chosen(text, &[0, 1, 0, 2], Strategy::Random(8)), [choice(8, 0, 1 << 32), 1, choice(8, 1, 1 << 32), 0]);
 }
 
 #[test]
 fn an_enum_that_is_loaded_is_valid() {
-    // From outside, each load of what is no element gives one of the elements in order.
+    // A value from outside may be none of the elements. Each load of it then chooses one of them,
+    // numbered in order.
     let text = "enum E { A = 0, B = 7, C = 3 } int f(E e) { return int(e) * 100 + int(e); }";
     assert_eq!(chosen(text, &[3], Strategy::Carry), [303]);
     assert_eq!(chosen(text, &[4], Strategy::First), [0]);
@@ -86,7 +87,7 @@ fn an_enum_that_is_loaded_is_valid() {
         let (a, b) = (values[choice(seed, 0, 3) as usize], values[choice(seed, 1, 3) as usize]);
         assert_eq!(chosen(text, &[4], Strategy::Random(seed)), [a * 100 + b]);
     }
-    // What a structure is copied with is copied as it is.
+    // A copy of a structure keeps its words.
     let text = "enum E { A, B } struct S { E e; int i; } int f(S s) { S t = s; return t.e == E.A ? t.i : -1; }";
     assert_eq!(chosen(text, &[9, 5], Strategy::First), [5]);
     let copied = "enum E { A, B } struct S { E e; int i; } S f(S s) { S t = s; return t; }";

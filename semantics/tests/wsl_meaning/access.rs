@@ -1,4 +1,4 @@
-//! Indices that are out of bounds, casts to enums, default values.
+//! Indices out of bounds, casts to enums, and default values.
 
 use crate::common::{Definite, Value, call, float, matrix, of, truths, uint};
 use crate::random::Random;
@@ -10,7 +10,7 @@ use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 use smallstep_semantics::wsl::validate::validate;
 use std::collections::BTreeSet;
 
-/// All that a call may give, and the bounds that it asks for.
+/// All results of a call, for any choice of indices out of bounds. Also the bounds of its indices.
 fn all(name: &str, arguments: &[Value]) -> (BTreeSet<Vec<u32>>, Vec<(u32, u32)>) {
     let mut found = BTreeSet::new();
     let mut asked = Vec::new();

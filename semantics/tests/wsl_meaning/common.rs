@@ -1,4 +1,4 @@
-//! Values, calls of functions on definite words, and what is wrong with their results.
+//! Values, calls of library functions on definite words, and checks of their results.
 
 use crate::listing::{key, ty};
 use smallstep_semantics::wsl::library::{Argument, Overload, overloads};
@@ -8,11 +8,11 @@ use std::fmt;
 
 /// The quiet NaN.
 pub const NAN: u32 = 0x7fc0_0000;
-/// What padding of arguments is: nothing may depend on it.
+/// The padding of arguments. No result may depend on it.
 const JUNK: u32 = 0xdead_beef;
 
-/// A value: the text of its type, and its elements by columns; of other types than scalars, vectors
-/// and matrices one column of words.
+/// A value: the text of its type, and its elements by columns. Values of other types than scalars,
+/// vectors and matrices have a single column of words.
 #[derive(Clone, PartialEq)]
 pub struct Value {
     pub ty: String,
@@ -24,7 +24,7 @@ impl Value {
         let mut words = Vec::new();
         for column in &self.columns {
             words.extend(column);
-            // Only columns of three are padded.
+            // Only columns of three elements are padded.
             if column.len() == 3 && !self.ty.contains('[') {
                 words.push(padding);
             }
@@ -44,7 +44,7 @@ impl fmt::Debug for Value {
     }
 }
 
-/// A value of any type by its words.
+/// A value of any type, from its words.
 pub fn of(ty: &str, words: &[u32]) -> Value {
     Value { ty: ty.into(), columns: vec![words.to_vec()] }
 }
@@ -58,7 +58,7 @@ pub fn bits(x: &[f32]) -> Vec<u32> {
     x.iter().map(|x| if x.is_nan() { NAN } else { x.to_bits() }).collect()
 }
 
-/// A float, or a vector of them.
+/// A float, or a vector of floats.
 pub fn float(x: &[f32]) -> Value {
     vector("float", bits(x))
 }
@@ -75,32 +75,32 @@ pub fn boolean(x: &[u32]) -> Value {
     vector("bool", x.to_vec())
 }
 
-/// A matrix of floats by its columns.
+/// A matrix of floats, from its columns.
 pub fn matrix(columns: &[&[f32]]) -> Value {
     Value { ty: format!("float{}x{}", columns.len(), columns[0].len()), columns: columns.iter().map(|c| bits(c)).collect() }
 }
 
-/// A matrix of truth values by its columns.
+/// A matrix of Booleans, from its columns.
 pub fn truths(columns: &[&[u32]]) -> Value {
     Value { ty: format!("bool{}x{}", columns.len(), columns[0].len()), columns: columns.iter().map(|c| c.to_vec()).collect() }
 }
 
-/// A pointer of that type.
+/// A pointer with that type.
 pub fn pointer(ty: &str) -> Value {
     of(ty, &[64, 0])
 }
 
-/// Definite words.
+/// Computes on definite words, and records what functions ask for.
 #[derive(Default)]
 pub struct Definite {
     pub planted: Planted,
-    /// What becomes of an index that is out of bounds, modulo how many there are.
+    /// The index that replaces every index out of bounds, modulo the number of elements.
     pub outside: u32,
-    /// The bounds that were asked for.
+    /// The bounds of indices, each with the number of choices for an index out of bounds.
     pub asked: Vec<(u32, u32)>,
-    /// Whether something that is specified as any value was needed.
+    /// Whether a function needed a value that the specification leaves open.
     pub unspecified: bool,
-    /// The operations, in order.
+    /// The operations on scalars, in order.
     pub operations: Vec<Op>,
 }
 
@@ -129,14 +129,14 @@ impl Lanes for Definite {
     }
 }
 
-/// What a call gave.
+/// The result of a call.
 pub struct Answer {
     pub result: Vec<u32>,
     pub stored: Vec<Vec<u32>>,
     pub lanes: Definite,
 }
 
-/// The built-in function of that name with exactly these types of parameters.
+/// The built-in function of that name whose parameters have exactly these types.
 pub fn overload(types: &mut Types, name: &str, parameters: &[TypeId]) -> Overload {
     let arguments: Vec<Argument> = parameters.iter().map(|&id| Argument::Of(id)).collect();
     let key = key(types, name);
@@ -146,14 +146,14 @@ pub fn overload(types: &mut Types, name: &str, parameters: &[TypeId]) -> Overloa
     found.remove(0)
 }
 
-/// Types with an enum of int, `E`, and one of uint, `F`.
+/// Types with two enums: `E` with base int and `F` with base uint.
 pub fn types() -> Types {
     let mut types = Types::default();
     types.enum_bases = vec![TypeId::INT, TypeId::UINT];
     types
 }
 
-/// The call of a function; none if it is none of values alone.
+/// Calls a function. `None` if it does not compute on values alone.
 pub fn call(planted: Planted, outside: u32, name: &str, arguments: &[Value]) -> Option<Answer> {
     let mut types = types();
     let parameters: Vec<TypeId> = arguments.iter().map(|a| ty(&mut types, &a.ty)).collect();
@@ -165,7 +165,7 @@ pub fn call(planted: Planted, outside: u32, name: &str, arguments: &[Value]) -> 
     Some(Answer { result: results.result.to_vec(), stored: results.stored.iter().map(|words| words.to_vec()).collect(), lanes })
 }
 
-/// What was checked, and what was wrong.
+/// The number of checks, and the faults that they found.
 #[derive(Default)]
 pub struct Checks {
     pub planted: Planted,
@@ -178,7 +178,7 @@ impl Checks {
         Checks { planted, ..Checks::default() }
     }
 
-    /// That an operation on scalars gives this.
+    /// Checks that an operation on scalars has this result.
     pub fn scalar(&mut self, op: Op, operands: &[u32], expected: OpResult) {
         self.count += 1;
         let given = self.planted.scalar(op, operands);
@@ -187,12 +187,12 @@ impl Checks {
         }
     }
 
-    /// That a call gives this value and needs nothing that is unspecified.
+    /// Checks that a call returns this value and needs no value that the specification leaves open.
     pub fn gives(&mut self, name: &str, arguments: &[Value], expected: Value) {
         self.stores(name, arguments, &[], Some(expected));
     }
 
-    /// That a call gives and stores these values.
+    /// Checks that a call returns and stores these values.
     pub fn stores(&mut self, name: &str, arguments: &[Value], stored: &[Value], expected: Option<Value>) {
         self.count += 1;
         let answer = call(self.planted, 0, name, arguments).unwrap_or_else(|| panic!("{name} is no function of values"));
@@ -204,7 +204,7 @@ impl Checks {
         }
     }
 
-    /// That all of it is right, and that something was checked.
+    /// Asserts that there were checks and that none found a fault.
     pub fn assert(&self) {
         assert!(self.count > 0);
         assert!(self.faults.is_empty(), "{} of {} are wrong:\n{}", self.faults.len(), self.count, self.shown());

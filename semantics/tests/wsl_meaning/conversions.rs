@@ -1,4 +1,4 @@
-//! From one scalar type to another.
+//! Conversions from one scalar type to another.
 
 use crate::common::{Checks, NAN};
 use smallstep_semantics::wsl::library::Meaning;
@@ -51,7 +51,7 @@ pub fn by_hand(checks: &mut Checks) {
     for (of, to, x, expected) in cases {
         checks.scalar(Op { meaning: Meaning::Convert, of: *of, to: *to }, &[*x], expected.clone());
     }
-    // The same bits, those of a NaN too.
+    // Reinterpretation keeps the bits, also those of a NaN.
     for (of, to, x) in [(Float, Uint, 0xff80_0001), (Uint, Float, 0x7f80_0001), (Int, Int, 7), (Float, Int, 0x8000_0000)] {
         checks.scalar(Op { meaning: Meaning::Reinterpret, of, to }, &[x], exactly(x));
     }

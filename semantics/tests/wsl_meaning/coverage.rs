@@ -1,5 +1,5 @@
-//! No row of the table is forgotten: each is executed, or in the list of those that are not; and
-//! what works element by element does so.
+//! Every row of the table is executed, or is in the list of rows that are not. Functions that work
+//! element by element do so.
 
 use crate::common::{Checks, Definite, NAN, overload, types};
 use crate::listing::listing;
@@ -9,7 +9,7 @@ use smallstep_semantics::wsl::meaning::{Lanes, Op, OpResult, Planted, scalar};
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId, Types};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The meanings that are no functions of values alone, or of types whose elements must be known.
+/// The meanings that are no functions of values alone, or that need to know the elements of a type.
 const OTHERS: [Meaning; 37] = [
     Meaning::Ddx,
     Meaning::Ddy,
@@ -47,12 +47,11 @@ const OTHERS: [Meaning; 37] = [
     Meaning::Load,
     Meaning::Store,
     Meaning::GetDimensions,
-    // Of structures alone, which the name says below.
+    // Only for structures, which the test below tells by the function's name.
     Meaning::Default,
 ];
 
-/// How many words a value has, written from the layout's rule; the struct of the
-/// listing has 5 words.
+/// The number of words of a value, by the rule of layouts. The struct of the listing has 5 words.
 fn words(types: &Types, id: TypeId) -> usize {
     let vector = |n: u8| if n == 3 { 4 } else { n as usize };
     match types.get(id) {
@@ -67,7 +66,8 @@ fn words(types: &Types, id: TypeId) -> usize {
     }
 }
 
-/// The words of the elements, column after column, and the scalar; none of other types.
+/// The scalar type, and the indices of the words of the elements, column by column. `None` for
+/// other types.
 fn elements(types: &Types, id: TypeId) -> Option<(Scalar, Vec<usize>)> {
     Some(match types.get(id) {
         Type::Scalar(s) => (s, vec![0]),
@@ -80,7 +80,7 @@ fn elements(types: &Types, id: TypeId) -> Option<(Scalar, Vec<usize>)> {
     })
 }
 
-/// Every function of the listing, as the table has it.
+/// Every function of the listing, as the overload in the table.
 fn functions() -> (Types, Vec<(String, Overload)>) {
     let listing = listing();
     let mut types = listing.types.clone();
@@ -103,8 +103,8 @@ fn every_row_is_executed_or_named_as_one_that_is_not() {
         assert_eq!(results.is_none(), other, "{name} of {parameters:?}");
         seen.entry(std::ptr::from_ref(function.signature()) as usize).or_default().insert(other);
         let Some(results) = results else { continue };
-        // A pointer to an element apart, every result has the words of its type, and what is stored
-        // those of what the pointers point to.
+        // Every result has the words of its type. Stored values have the words of the types that
+        // the pointers point to.
         assert_eq!(results.result.len(), words(&types, *result), "{name} of {parameters:?}");
         let pointers = parameters.iter().filter_map(|&id| match types.get(id) {
             Type::Pointer(_, to) => Some(words(&types, to)),
@@ -125,8 +125,7 @@ fn is_elementwise(meaning: Meaning) -> bool {
         && Scalar::ALL.iter().any(|&of| Scalar::ALL.iter().any(|&to| Op { meaning, of, to }.arity().is_some()))
 }
 
-/// Of each meaning, the operations on scalars that there are take any operands, and truth values
-/// are 0 or 1.
+/// Every operation on scalars takes any operands, and its Boolean results are 0 or 1.
 #[test]
 fn operations_take_any_operands() {
     let meanings: BTreeSet<Meaning> = TABLE.iter().flat_map(|section| section.rows).map(|row| row.meaning).collect();
@@ -169,7 +168,7 @@ fn operations_take_any_operands() {
     assert_eq!(count, 142);
 }
 
-/// What works element by element does what the operation does with the elements, in any order.
+/// Checks that functions that work element by element apply the operation to each element.
 pub fn element_by_element(checks: &mut Checks) {
     let (types, functions) = functions();
     let mut source = Random(19);
@@ -224,8 +223,8 @@ fn the_listing_and_its_types_agree_with_these() {
     assert_eq!(types().enum_bases, listing().types.enum_bases);
 }
 
-/// The same operations in the same order, whatever the words: what evaluates symbols sees what a
-/// definite run sees.
+/// The operations and their order do not depend on the words. So an evaluation of symbols sees the
+/// operations of a definite run.
 #[test]
 fn the_order_of_operations_does_not_depend_on_the_words() {
     let (types, functions) = functions();

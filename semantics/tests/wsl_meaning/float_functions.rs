@@ -1,5 +1,5 @@
-//! Operations on `float` a second time: arithmetic on 64 bits, whose rounding to 32 is innocuous;
-//! functions in 320 bits of another library; and remainders by whole numbers.
+//! A second implementation of operations on `float`. Arithmetic is in 64 bits, whose rounding to 32
+//! bits is innocuous. Functions are in 320 bits of another library. Remainders are in integers.
 
 use crate::common::{Checks, NAN};
 use crate::nearest::nearest;
@@ -12,7 +12,7 @@ use smallstep_semantics::wsl::types::Scalar;
 const P: usize = 320;
 const RM: RoundingMode = RoundingMode::ToEven;
 
-/// The float exactly.
+/// The exact number of a float.
 fn big(x: f64) -> BigFloat {
     BigFloat::from_f64(x, 1600)
 }
@@ -63,7 +63,7 @@ pub fn corners() -> Vec<f32> {
     all.iter().flat_map(|&x| [x, -x]).collect()
 }
 
-/// The correctly rounded result of one operation of 64 bits.
+/// The correctly rounded result of a single operation, from its 64-bit result.
 fn narrow(x: f64) -> f32 {
     x as f32
 }
@@ -84,7 +84,7 @@ fn divide(x: f32, y: f32) -> f32 {
     narrow(f64::from(x) / f64::from(y))
 }
 
-/// x as a whole number of 2^-149, without its sign.
+/// |x| as an integer m and an exponent k: m·2^k units of 2^-149.
 fn units(x: f32) -> (u128, u32) {
     let bits = x.to_bits() & 0x7fff_ffff;
     match bits >> 23 {
@@ -93,11 +93,11 @@ fn units(x: f32) -> (u128, u32) {
     }
 }
 
-/// What is left of |x| by |y|, both finite and y not zero, with x's sign.
+/// The remainder of |x| by |y|, with the sign of x. Both are finite, and y is not zero.
 fn remainder(x: f32, y: f32) -> f32 {
     let ((mut left, shift), (significand, places)) = (units(x), units(y));
     let divisor = significand << places.min(64);
-    // Of divisors beyond that x is not larger, or both can be scaled down.
+    // If the divisor is larger, either x is not larger, or both can be scaled down.
     let (base, scale) = if places > 64 { (significand, places) } else { (divisor, 0) };
     if scale == 0 {
         for _ in 0..shift {
@@ -115,7 +115,7 @@ fn remainder(x: f32, y: f32) -> f32 {
     ((left % base) as f64 * 2f64.powi(scale as i32 - 149)) as f32 * 1f32.copysign(x)
 }
 
-/// What arithmetic may give, as the seed words it; none of functions.
+/// The results that the seed allows for arithmetic, after its wording. `None` for functions.
 fn exact(meaning: Meaning, x: &[f32]) -> Option<OpResult> {
     let is = |x: f32| Some(OpResult::Exactly(bits(x)));
     let any = Some(OpResult::Any(0));
@@ -227,7 +227,7 @@ pub const ARITHMETIC: [Meaning; 24] = [
     Step, Lerp, Smoothstep, Mad,
 ];
 
-/// Arithmetic at corners and `random` other places.
+/// Checks arithmetic at corners and at `random` other operands.
 pub fn arithmetic(checks: &mut Checks, random: usize) {
     let corners = corners();
     let mut source = Random(11);
@@ -238,7 +238,7 @@ pub fn arithmetic(checks: &mut Checks, random: usize) {
             let words: Vec<u32> = operands.iter().map(|x| x.to_bits()).collect();
             checks.scalar(op, &words, exact(meaning, operands).unwrap_or_else(|| panic!("{op:?} of {operands:?}")));
         };
-        // All pairs; of three operands each pair with a few others.
+        // All pairs. With three operands, each pair with a few third operands.
         for i in 0..corners.len().pow(arity.min(2) as u32) {
             let mut operands = vec![corners[i % corners.len()]];
             if arity > 1 {
@@ -265,7 +265,7 @@ pub fn arithmetic(checks: &mut Checks, random: usize) {
     }
 }
 
-/// The function in many digits, where it is defined, finite and no simple fraction.
+/// The function in many digits. `None` where it is undefined, infinite or a simple fraction.
 fn function(meaning: Meaning, x: f32, c: &mut Consts) -> Option<BigFloat> {
     let a = big(x.into());
     let pi = |c: &mut Consts| c.pi(P, RM);
@@ -296,7 +296,7 @@ fn function(meaning: Meaning, x: f32, c: &mut Consts) -> Option<BigFloat> {
 pub const FUNCTIONS: [Meaning; 17] =
     [Cos, Sin, Tan, Acos, Asin, Atan, Cosh, Sinh, Tanh, Exp, Exp2, Log, Log2, Log10, Rsqrt, Degrees, Radians];
 
-/// Functions where they are mostly interesting: between 2^-12 and 2^7.
+/// Checks functions where they are most interesting: between 2^-12 and 2^7.
 pub fn functions(checks: &mut Checks, count: usize) {
     let mut c = Consts::new().expect("constants");
     let mut source = Random(13);
@@ -313,7 +313,7 @@ pub fn functions(checks: &mut Checks, count: usize) {
             checks.scalar(op, &[x.to_bits()], OpResult::Exactly(bits_of(&exact)));
         }
     }
-    // Of two operands.
+    // Functions of two operands.
     for _ in 0..count {
         let x = f32::from_bits(source.next() as u32 & 0x07ff_ffff | 0x3c00_0000);
         let y = f32::from_bits(source.next() as u32 & 0x83ff_ffff | 0x3e00_0000);
@@ -348,8 +348,8 @@ fn functions_in_many_digits() {
     checks.assert();
 }
 
-/// log10 is nearest to a halfway point of floats where libm's 64 bits leave it open: powers of ten,
-/// and floats around them.
+/// The result of log10 may be so near a halfway point of floats that libm's 64 bits leave the
+/// rounding open: at powers of ten, and at floats around them.
 #[test]
 fn logarithms_to_base_10_in_every_direction() {
     use smallstep_semantics::number::reference::{Direction, Rounded, log10};

@@ -1,4 +1,4 @@
-//! Operations on `float`: values that are worked out by hand, at corners above all.
+//! Operations on `float`, with values worked out by hand, most of them at corners.
 
 use crate::common::{Checks, NAN};
 use smallstep_semantics::wsl::library::Meaning::{self, *};
@@ -9,7 +9,7 @@ const ANY: OpResult = OpResult::Any(0);
 const INF: f32 = f32::INFINITY;
 /// The least positive float.
 const TINY: f32 = f32::from_bits(1);
-/// The float nearest to π, to π/2, to π/4, to 3π/4.
+/// The floats nearest to π, π/2, π/4 and 3π/4.
 const PI: f32 = f32::from_bits(0x4049_0fdb);
 const HALF_PI: f32 = f32::from_bits(0x3fc9_0fdb);
 const QUARTER_PI: f32 = f32::from_bits(0x3f49_0fdb);
@@ -48,7 +48,7 @@ pub fn by_hand(checks: &mut Checks) {
             floats(&[x], meaning, Scalar::Bool, OpResult::Exactly(expected));
         }
     }
-    // Equal, not equal, less, less or equal, greater, greater or equal.
+    // The results of ==, !=, <, <=, > and >=.
     let compared = [
         (1.0, 2.0, [0, 1, 1, 1, 0, 0]),
         (2.0, 2.0, [1, 0, 0, 1, 0, 1]),
@@ -103,7 +103,7 @@ fn unary() -> Vec<(Meaning, f32, OpResult)> {
         (Trunc, -0.5, is(-0.0)),
         (Trunc, 1.75, is(1.0)),
         (Trunc, -1.75, is(-1.0)),
-        // 3.7f32 is 3.7000000477; less 3, and -3.7f32 less -4, are floats.
+        // 3.7f32 is 3.7000000477. This minus 3, and -3.7f32 minus -4, are floats.
         (Frac, 3.7, is(0.70000005)),
         (Frac, -3.7, is(0.29999995)),
         (Frac, 0.0, is(0.0)),
@@ -136,10 +136,10 @@ fn unary() -> Vec<(Meaning, f32, OpResult)> {
         (Log10, 1.0, is(0.0)),
         (Log10, 1000.0, is(3.0)),
         (Log10, 1e10, is(10.0)),
-        // 0.1f32 is above a tenth by less than would be seen in the logarithm.
+        // 0.1f32 exceeds a tenth by too little to change the logarithm.
         (Log10, 0.1, is(-1.0)),
         (Log10, 2.0, is(f32::from_bits(0x3e9a_209b))),
-        // log(50) * log10(e), both rounded, is the next float.
+        // log(50) * log10(e), with both factors rounded, is the next float.
         (Log10, 50.0, is(f32::from_bits(0x3fd9_77d9))),
         (Log10, 0.0, ANY),
         (Log10, -TINY, ANY),
@@ -174,7 +174,7 @@ fn unary() -> Vec<(Meaning, f32, OpResult)> {
         (Saturate, -1.0, is(0.0)),
         (Saturate, 0.5, is(0.5)),
         (Saturate, 0.0, is(0.0)),
-        // max(-0, 0) is either.
+        // max(-0, 0) may be either zero.
         (Saturate, -0.0, either(-0.0, 0.0)),
         (Saturate, INF, is(1.0)),
         (Saturate, -INF, is(0.0)),
@@ -205,7 +205,7 @@ fn unary() -> Vec<(Meaning, f32, OpResult)> {
         (Tanh, INF, is(1.0)),
         (Tanh, -20.0, is(-1.0)),
         (Tanh, -0.0, is(-0.0)),
-        // The fraction, with the sign of the argument.
+        // The fraction has the sign of the argument.
         (Modf, 1.75, is(0.75)),
         (Modf, -1.75, is(-0.75)),
         (Modf, -3.0, is(-0.0)),
@@ -216,7 +216,7 @@ fn unary() -> Vec<(Meaning, f32, OpResult)> {
     for meaning in [Ceil, Floor, Round, Trunc] {
         cases.extend([0.0, -0.0, INF, -INF].map(|x| (meaning, x, is(x))));
     }
-    // A NaN with a payload and a sign comes out without.
+    // A NaN with a payload and a sign becomes the quiet NaN.
     for meaning in UNARY {
         let expected = if matches!(meaning, Sign | Saturate) { ANY } else { is(nan) };
         cases.push((meaning, f32::from_bits(0xff80_0123), expected));
@@ -224,7 +224,7 @@ fn unary() -> Vec<(Meaning, f32, OpResult)> {
     cases
 }
 
-/// Every operation from one float to a float.
+/// Every operation from a float to a float.
 pub const UNARY: [Meaning; 29] = [
     Negate, Abs, Sign, Cos, Sin, Tan, Acos, Asin, Atan, Cosh, Sinh, Tanh, Ceil, Floor, Round, Trunc, Frac, Exp, Exp2, Log, Log2, Log10,
     Sqrt, Rsqrt, Rcp, Degrees, Radians, Saturate, Modf,
@@ -239,7 +239,7 @@ fn binary() -> Vec<(Meaning, f32, f32, OpResult)> {
         (Add, -0.0, -0.0, is(-0.0)),
         (Add, INF, -INF, is(nan)),
         (Add, max, max, is(INF)),
-        // 2^-24 is half a unit at 1, and at 1 + 2^-23.
+        // 2^-24 is half a unit in the last place at 1, and at 1 + 2^-23.
         (Add, 1.0, 5.9604645e-8, is(1.0)),
         (Add, 1.0000001, 5.9604645e-8, is(1.0000002)),
         (Add, TINY, TINY, is(f32::from_bits(2))),
@@ -299,7 +299,7 @@ fn binary() -> Vec<(Meaning, f32, f32, OpResult)> {
         (Fmod, 5.5, -2.0, is(1.5)),
         (Fmod, -4.0, 2.0, is(-0.0)),
         (Fmod, 4.0, -2.0, is(0.0)),
-        // 1 - 9 · 0.1f32, though the rounded quotient is 10.
+        // 1 - 9 · 0.1f32, although the rounded quotient is 10.
         (Fmod, 1.0, 0.1, is(0.09999999)),
         (Fmod, 1.0, 0.0, ANY),
         (Fmod, 1.0, -0.0, ANY),
@@ -356,11 +356,11 @@ fn ternary() -> Vec<(Meaning, f32, f32, f32, OpResult)> {
         (Lerp, 1.0, 3.0, 1.0, is(3.0)),
         (Lerp, 1.0, 3.0, 2.0, is(5.0)),
         (Lerp, INF, 1.0, 1.0, is(nan)),
-        // By x + (y - x) * s the large one would swallow the other.
+        // With x + (y - x) * s, the large number would absorb the other.
         (Lerp, 1e30, 1.0, 1.0, is(1.0)),
         (Mad, 2.0, 3.0, 4.0, is(10.0)),
         (Mad, INF, 0.0, 1.0, is(nan)),
-        // (1 + 2^-12)² is 1 + 2^-11 + 2^-24, whose last term rounding takes away.
+        // (1 + 2^-12)² is 1 + 2^-11 + 2^-24. Rounding drops the last term.
         (Mad, 1.0002441, 1.0002441, -1.0, either(4.8828125e-4, 4.8834085e-4)),
         (Mad, 1e30, 1e30, -INF, either(nan, -INF)),
     ]

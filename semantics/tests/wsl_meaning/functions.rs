@@ -1,4 +1,4 @@
-//! Functions on vectors and matrices, by hand.
+//! Functions on vectors and matrices, with results by hand.
 
 use crate::common::{Checks, boolean, call, float, int, matrix, of, pointer, truths, uint};
 use smallstep_semantics::wsl::meaning::Planted;
@@ -27,7 +27,7 @@ fn elementwise(checks: &mut Checks) {
     checks.gives("operator-", &[m()], matrix(&[&[-1.0, -2.0, -3.0], &[-4.0, -5.0, -6.0]]));
     checks.gives("operator+", &[m()], m());
     checks.gives("operator+", &[uint(&[7, 8, 9])], uint(&[7, 8, 9]));
-    // Arguments in their order.
+    // The order of arguments.
     checks.gives("clamp", &[int(&[-5, 5, 50]), int(&[0, 0, 0]), int(&[9, 9, 9])], int(&[0, 5, 9]));
     checks.gives("smoothstep", &[float(&[0.0, 1.0]), float(&[2.0, 3.0]), float(&[1.0, 1.0])], float(&[0.5, 0.0]));
     checks.gives("lerp", &[float(&[1.0, 2.0]), float(&[3.0, 4.0]), float(&[0.5, 0.25])], float(&[2.0, 2.5]));
@@ -43,7 +43,7 @@ fn elementwise(checks: &mut Checks) {
     checks.gives("sign", &[int(&[-3, 0])], int(&[-1, 0]));
     checks.gives("sign", &[uint(&[3, 0])], int(&[1, 0]));
     checks.gives("operator~", &[boolean(&[1])], boolean(&[0]));
-    // Comparisons give truth values of that shape.
+    // A comparison returns Booleans in the shape of its operands.
     checks.gives("operator<", &[int(&[-1, 2, 0]), int(&[0])], boolean(&[1, 0, 0]));
     checks.gives("operator<", &[int(&[0]), int(&[-1, 2, 0])], boolean(&[0, 1, 0]));
     checks.gives("operator==", &[boolean(&[1, 0, 2]), boolean(&[3, 0, 0])], boolean(&[1, 1, 0]));
@@ -54,14 +54,14 @@ fn elementwise(checks: &mut Checks) {
     checks.gives("isnan", &[float(&[f32::NAN, 1.0, f32::INFINITY])], boolean(&[1, 0, 0]));
     checks.gives("isinf", &[matrix(&[&[f32::NAN, 1.0], &[f32::INFINITY, 0.0]])], truths(&[&[0, 0], &[1, 0]]));
     checks.gives("isfinite", &[float(&[f32::NAN, 1.0, f32::INFINITY])], boolean(&[0, 1, 0]));
-    // Every element and some element.
+    // Every element, and some element.
     checks.gives("all", &[float(&[1.0, f32::NAN, -2.0])], boolean(&[1]));
     checks.gives("all", &[float(&[1.0, 1.0, -0.0])], boolean(&[0]));
     checks.gives("all", &[truths(&[&[1, 1, 1], &[1, 1, 0]])], boolean(&[0]));
     checks.gives("any", &[int(&[0, 0, 0, -1])], boolean(&[1]));
     checks.gives("any", &[float(&[0.0, -0.0, 0.0])], boolean(&[0]));
     checks.gives("any", &[boolean(&[4])], boolean(&[1]));
-    // The fraction is returned and the rest is stored; the sine is stored first.
+    // modf returns the fraction and stores the rest. sincos stores the sine first.
     let m = matrix(&[&[1.5, -1.5, 2.0], &[-0.0, 3.25, 0.0]]);
     let (fraction, rest) = (matrix(&[&[0.5, -0.5, 0.0], &[-0.0, 0.25, 0.0]]), matrix(&[&[1.0, -1.0, 2.0], &[-0.0, 3.0, 0.0]]));
     checks.stores("modf", &[m, pointer("float2x3* thread")], &[rest], Some(fraction));
@@ -73,7 +73,7 @@ fn elementwise(checks: &mut Checks) {
 fn constructors(checks: &mut Checks) {
     checks.gives("cast float3", &[float(&[1.0]), float(&[2.0, 3.0])], float(&[1.0, 2.0, 3.0]));
     checks.gives("cast int4", &[int(&[1]), int(&[2, 3]), int(&[4])], int(&[1, 2, 3, 4]));
-    // The padding of a part does not come along.
+    // The padding of a part is not copied.
     checks.gives("cast uint4", &[uint(&[1, 2, 3]), uint(&[4])], uint(&[1, 2, 3, 4]));
     checks.gives("cast bool4", &[boolean(&[1, 0]), boolean(&[0, 1])], boolean(&[1, 0, 0, 1]));
     let m = || matrix(&[&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]]);
@@ -106,7 +106,7 @@ fn products(checks: &mut Checks) {
     checks.gives("dot", &[uint(&[3]), uint(&[5])], uint(&[15]));
     checks.gives("mul", &[float(&[1.0, 2.0]), float(&[3.0, 4.0])], float(&[11.0]));
     checks.gives("mul", &[float(&[3.0]), float(&[4.0])], float(&[12.0]));
-    // From the left 1e8 swallows the first 1.
+    // Added from the left, 1e8 absorbs the first 1.
     checks.gives("dot", &[float(&[1e8, 1.0, -1e8, 1.0]), float(&[1.0; 4])], float(&[1.0]));
     checks.gives("dot", &[float(&[1e8, -1e8, 1.0, 1.0]), float(&[1.0; 4])], float(&[2.0]));
     // The product is rounded before it is added: (1 + 2^-12)² - 1.
@@ -116,7 +116,7 @@ fn products(checks: &mut Checks) {
     checks.gives("mul", &[m(), float(&[1.0, 10.0])], float(&[41.0, 52.0, 63.0]));
     let right = matrix(&[&[1.0, 0.0], &[0.0, 1.0], &[1.0, 10.0]]);
     checks.gives("mul", &[m(), right], matrix(&[&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], &[41.0, 52.0, 63.0]]));
-    // Of square matrices the order is seen as well.
+    // The order also matters for square matrices.
     let (a, b) = (matrix(&[&[1.0, 2.0], &[3.0, 4.0]]), matrix(&[&[0.0, 1.0], &[10.0, 0.0]]));
     checks.gives("mul", &[a.clone(), b.clone()], matrix(&[&[3.0, 4.0], &[10.0, 20.0]]));
     checks.gives("mul", &[b, a.clone()], matrix(&[&[20.0, 1.0], &[40.0, 3.0]]));
@@ -145,18 +145,18 @@ fn geometry(checks: &mut Checks) {
     checks.gives("cross", &[float(&[1.0, 0.0, 0.0]), float(&[0.0, 1.0, 0.0])], float(&[0.0, 0.0, 1.0]));
     checks.gives("reflect", &[float(&[1.0, -1.0]), float(&[0.0, 1.0])], float(&[1.0, 1.0]));
     checks.gives("reflect", &[float(&[1.0, 2.0, 3.0]), float(&[0.0, 0.0, 2.0])], float(&[1.0, 2.0, -21.0]));
-    // d = -1, k = 1: half of i less half of n.
+    // d = -1 and k = 1: half of i minus half of n.
     checks.gives("refract", &[float(&[0.0, -1.0]), float(&[0.0, 1.0]), float(&[0.5])], float(&[0.0, -1.0]));
-    // d = -0.5, k = 1 - 0.25 · 0.75 = 0.8125: nothing comes out even, but -0.25 + √0.8125 is
-    // 0.6513878.
+    // d = -0.5 and k = 1 - 0.25 · 0.75 = 0.8125. The results are no round numbers: -0.25 +
+    // √0.8125 is 0.6513878.
     checks.gives("refract", &[float(&[1.0, -0.5]), float(&[0.0, 1.0]), float(&[0.5])], float(&[0.5, -0.9013878]));
-    // k = 1 - 4 is negative: zeros, and no root of it.
+    // k = 1 - 4 is negative. The result is zeros, and no root of k is taken.
     checks.gives("refract", &[float(&[1.0, 0.0]), float(&[0.0, 1.0]), float(&[2.0])], float(&[0.0, 0.0]));
     let n = || float(&[1.0, 2.0]);
     checks.gives("faceforward", &[n(), float(&[1.0, 0.0]), float(&[-1.0, 5.0])], n());
     checks.gives("faceforward", &[n(), float(&[1.0, 0.0]), float(&[1.0, 5.0])], float(&[-1.0, -2.0]));
     checks.gives("faceforward", &[n(), float(&[1.0, 0.0]), float(&[0.0, 5.0])], float(&[-1.0, -2.0]));
-    // The second and third are not the first.
+    // The first argument differs from the second and third.
     checks.gives("faceforward", &[float(&[-1.0, 0.0]), float(&[1.0, 0.0]), float(&[1.0, 0.0])], float(&[1.0, -0.0]));
     checks.gives("dst", &[float(&[9.0, 2.0, 3.0, 9.0]), float(&[9.0, 5.0, 9.0, 7.0])], float(&[1.0, 10.0, 3.0, 7.0]));
     checks.gives("lit", &[float(&[0.5]), float(&[0.25]), float(&[8.0])], float(&[1.0, 0.5, 2.0, 1.0]));
@@ -185,8 +185,7 @@ fn accessors(checks: &mut Checks) {
     checks.gives("operator[]", &[m(), uint(&[1])], float(&[4.0, 5.0, 6.0]));
     checks.gives("operator[]=", &[m(), uint(&[0]), float(&[7.0, 8.0, 9.0])], matrix(&[&[7.0, 8.0, 9.0], &[4.0, 5.0, 6.0]]));
     checks.gives("operator[]", &[truths(&[&[1, 0], &[0, 1]]), uint(&[0])], boolean(&[1, 0]));
-    // Arrays: the element's words as they are. Elements of float4[2] are arrays of three: no, three
-    // arrays of two.
+    // Arrays: the words of the element, unchanged. float4[2][3] is three arrays of two vectors.
     checks.gives("operator[]", &[of("int[3]", &[5, 6, 7]), uint(&[1])], int(&[6]));
     checks.gives("operator[]=", &[of("int[3]", &[5, 6, 7]), uint(&[2]), int(&[9])], of("int[3]", &[5, 6, 9]));
     let words: Vec<u32> = (0..24).collect();

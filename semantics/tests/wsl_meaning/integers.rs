@@ -1,4 +1,4 @@
-//! Operations on `bool`, `int` and `uint`: by hand, and a second time on 128 bits.
+//! Operations on `bool`, `int` and `uint`: by hand, and by a second implementation in 128 bits.
 
 use crate::common::Checks;
 use crate::random::Random;
@@ -12,7 +12,7 @@ fn exactly(x: i64) -> OpResult {
     OpResult::Exactly(x as u32)
 }
 
-/// Values that are worked out by hand.
+/// Checks operations with results worked out by hand.
 pub fn by_hand(checks: &mut Checks) {
     use Meaning::*;
     const LEAST: i64 = i32::MIN as i64;
@@ -119,7 +119,7 @@ pub fn by_hand(checks: &mut Checks) {
             (NotEqual, &[0, 0], exactly(0)),
         ],
     );
-    // Any bits but 0 are true.
+    // Any bits except 0 are true.
     of(
         Scalar::Bool,
         &[
@@ -141,12 +141,12 @@ pub fn by_hand(checks: &mut Checks) {
     );
 }
 
-/// The operation on integers of any size, written from the seed's sentences; none for
-/// what is not arithmetic.
+/// The operation on integers of any size, after the seed's sentences. `None` for operations that
+/// are no arithmetic.
 fn exact(op: Op, x: &[i128]) -> Option<OpResult> {
     use Meaning::*;
-    // "As if they computed the result as integers with a large enough width […], then truncated to
-    // the 32 low-bits of the result."
+    // "As if they computed the result as integers with a large enough width […], then truncated
+    // to the 32 low-bits of the result."
     let low = |x: i128| Some(OpResult::Exactly((x & 0xffff_ffff) as u32));
     let truth = |x: bool| low(x.into());
     let bit = |i: u32| 1i128 << i;
@@ -232,7 +232,7 @@ pub const MEANINGS: [Meaning; 30] = [
     Meaning::GreaterEqual,
 ];
 
-/// Every operation on integers at corners and `random` other places.
+/// Checks every operation on integers at corners and at `random` other operands.
 pub fn again(checks: &mut Checks, random: usize) {
     let corners: [u32; 20] = [
         0,

@@ -1,6 +1,5 @@
-//! What WSL's built-in functions do with values: by hand, by a second implementation, element by
-//! element, under profiles of precision; and that planted wrong meanings are caught
-//! by each of these.
+//! WSL's built-in functions on values: by hand, by a second implementation, element by element, and
+//! under profiles of precision. Each of these catches planted wrong meanings.
 
 #[path = "../wsl_library/listing.rs"]
 mod listing;

@@ -1,4 +1,4 @@
-//! Wrong meanings, each planted alone, are caught.
+//! Wrong meanings are planted one at a time, and each is caught.
 
 use crate::common::Checks;
 use crate::{conversions, coverage, float_functions, floats, functions, integers};
@@ -6,7 +6,8 @@ use smallstep_semantics::wsl::library::Meaning;
 use smallstep_semantics::wsl::meaning::{OpResult, Planted, Replacement, scalar};
 use smallstep_semantics::wsl::types::Scalar;
 
-/// What is wrong by hand; by the second implementation; element by element.
+/// The number of faults that are found by hand, by the second implementation, and element
+/// by element.
 fn faults(planted: Planted) -> [usize; 3] {
     let mut hand = Checks::of(planted);
     integers::by_hand(&mut hand);
@@ -30,7 +31,7 @@ fn f(bits: u32) -> f32 {
     f32::from_bits(bits)
 }
 
-/// Operations on scalars that are wrong, and whether a second implementation sees it too.
+/// Wrong operations on scalars, and whether the second implementation catches them too.
 const SCALARS: &[(&str, bool, Replacement)] = &[
     ("a shift by 32 or more gives zero", true, |op, x, given| match op.meaning {
         Meaning::ShiftLeft | Meaning::ShiftRight if x[1] >= 32 => OpResult::Exactly(0),
@@ -181,7 +182,7 @@ const SCALARS: &[(&str, bool, Replacement)] = &[
     }),
 ];
 
-/// Functions whose arguments are taken in the wrong order, or whose words are.
+/// Functions that take their arguments, or the words of these, in the wrong order.
 fn arrangements() -> Vec<(&'static str, Planted)> {
     let arguments = |arguments: fn(Meaning, usize) -> usize| Planted { arguments: Some(arguments), ..Planted::NONE };
     let words = |words: fn(Meaning, usize, usize) -> usize| Planted { words: Some(words), ..Planted::NONE };
@@ -238,7 +239,7 @@ fn wrong_arrangements_are_caught() {
     let mut missed = Vec::new();
     for (name, planted) in arrangements() {
         let [by_hand, _, by_element] = faults(planted);
-        // What is moved between elements is seen element by element as well.
+        // A bug that moves words between elements must also be caught element by element.
         let moved = name.starts_with("elements") || name.starts_with("padding");
         if by_hand == 0 || moved && by_element == 0 {
             missed.push(format!("{name}: {by_hand} faults by hand, {by_element} element by element"));

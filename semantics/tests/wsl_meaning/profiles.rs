@@ -1,4 +1,5 @@
-//! Under a profile, what an operation gives for definite operands is among what it may come out as.
+//! Under a profile, the definite result of an operation on definite operands is among the
+//! allowed results.
 
 use crate::float_functions::{ARITHMETIC, FUNCTIONS, corners};
 use crate::random::Random;
@@ -11,8 +12,8 @@ use smallstep_semantics::wsl::types::Scalar;
 const OTHERS: [Meaning; 3] = [Pow, Ldexp, Atan2];
 const COMPARISONS: [Meaning; 9] = [Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, IsFinite, IsInf, IsNan];
 
-/// The profiles under which definite results are among the allowed ones: nothing is rounded toward
-/// zero, nothing must be flushed.
+/// The profiles whose allowed results include the definite ones. They neither round toward zero nor
+/// require a flush.
 fn profiles() -> Vec<Profile> {
     let base = Controls { no_contraction: true, ..Controls::NOTHING };
     vec![
@@ -50,7 +51,7 @@ fn operands(arity: usize) -> Vec<Vec<f32>> {
     all
 }
 
-/// Where a definite result is not allowed.
+/// The definite results that are not allowed, as text.
 fn outside(given: impl Fn(Op, &[u32]) -> OpResult) -> Vec<String> {
     let mut found = Vec::new();
     for meaning in ARITHMETIC.into_iter().chain(FUNCTIONS).chain(OTHERS) {
@@ -84,8 +85,8 @@ fn definite_results_are_allowed_under_every_profile() {
 
 #[test]
 fn a_result_that_is_not_allowed_is_seen() {
-    // A sum one float off, a step the other way round, a sine that is a cosine,
-    // a fraction below zero.
+    // A sum that is one float off, a step with its results exchanged, a sine that is always 1, and
+    // a logarithm with the wrong sign.
     type Wrong = fn(OpResult) -> OpResult;
     let wrong: [(Meaning, Wrong); 4] = [
         (Add, |given| OpResult::Exactly(given.first().wrapping_add(1))),
@@ -115,17 +116,17 @@ fn without_no_contraction_nothing_is_bounded() {
 fn some_sets_by_hand() {
     let point = Set::point;
     let strict = |meaning: Meaning, of: &[Set]| allowed(op(meaning), of, Profile::Strict).expect("bounded");
-    // Step's edge is its second operand.
+    // The edge of step is its second operand.
     assert_eq!(strict(Step, &[point(2.0), point(1.0)]), point(1.0));
     assert_eq!(strict(Step, &[point(1.0), point(2.0)]), Set::ZERO);
     assert!(strict(Step, &[Set::of(Span::between(0.0, 3.0)), point(2.0)]).contains(1.0));
-    // A half is rounded either way; a third is a little off.
+    // A half may be rounded either way. The reciprocal of 3 may be slightly off.
     let half = strict(Round, &[point(2.5)]);
     assert!(half.contains(2.0) && half.contains(3.0) && !half.contains(4.0));
     let third = strict(Rcp, &[point(3.0)]);
     assert!(third.contains(f64::from(1f32 / 3.0)) && third.contains(f64::from((1f32 / 3.0).next_up())) && !third.contains(0.34));
     assert!(strict(Rcp, &[point(0.0)]).is_any());
-    // Once or twice rounded.
+    // Rounded once or twice.
     let mad = strict(Mad, &[point(1.000244140625), point(1.000244140625), point(-1.0)]);
     assert!(mad.contains(4.8828125e-4) && mad.contains(4.883408546447754e-4));
     let fmod = strict(Fmod, &[point(-5.5), point(2.0)]);

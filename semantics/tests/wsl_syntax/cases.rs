@@ -1,4 +1,5 @@
-//! Small texts that each rule takes or refuses: `cases/`, in the form that its README says.
+//! Small texts that each rule accepts or rejects, in `cases/`. The README there describes
+//! their form.
 
 use smallstep_semantics::rule::{Judgement, Rule};
 use smallstep_semantics::wsl::parse::{parse, parse_with_rules};
@@ -13,8 +14,8 @@ const FILES: [&str; 5] = [
     include_str!("cases/expressions.txt"),
 ];
 
-/// Rules whose productions have no place of their own for an error: what is wrong there is
-/// another's, or makes another production of it.
+/// Rules whose productions have no errors of their own. An error there is an error of another rule,
+/// or makes another production apply.
 const WITHOUT_ERRORS: [Rule; 32] = [
     Rule::WslLexSignedDecimal,
     Rule::WslLexUnsignedDecimal,
@@ -52,7 +53,7 @@ const WITHOUT_ERRORS: [Rule; 32] = [
 
 struct Case {
     rule: Rule,
-    /// Where the error is, if the text is refused.
+    /// The place of the error, if the text is rejected.
     error: Option<u32>,
     text: String,
 }
@@ -96,7 +97,7 @@ fn texts_are_taken_and_refused_by_the_rule_that_says_so() {
                     wrong.push(format!("{text:?} prints as {printed:?}, which reads back to another tree"));
                 }
             }
-            // White space before the place of an error is no matter.
+            // White space before the place of an error does not count.
             Some(place) => {
                 let place = place + text[place as usize..].bytes().take_while(|&b| b == b' ').count() as u32;
                 if places != [(rule, place)] {

@@ -1,4 +1,4 @@
-//! What each desugaring makes of a text, compared with core written by hand.
+//! The result of each desugaring, compared with core that is written by hand.
 
 use smallstep_semantics::rule::{Judgement, Rule};
 use smallstep_semantics::wsl::desugar::desugar;
@@ -6,7 +6,7 @@ use smallstep_semantics::wsl::parse::parse;
 use smallstep_semantics::wsl::print::print_core;
 use std::collections::BTreeSet;
 
-/// The program without sugar on one line, and which rules made it.
+/// The program without sugar on one line, and the rules that desugared it.
 fn core(text: &str) -> (String, Vec<Rule>) {
     let (tree, errors) = parse(text);
     assert!(errors.is_empty(), "{text}: {errors:?}");
@@ -19,7 +19,7 @@ use Rule::{
     WslDForInit as Init, WslDForIteration as Iteration, WslDIf as If, WslDOperator as Operator, WslDWhile as While,
 };
 
-/// Statements, what they become, and the desugarings in order.
+/// Statements, their desugared forms, and the desugarings in order.
 const STATEMENTS: &[(&str, &str, &[Rule])] = &[
     ("if (a) b = c;", "if (a) b = c; else {}", &[If]),
     ("if (a) { } else { }", "if (a) {} else {}", &[]),
@@ -64,7 +64,7 @@ const STATEMENTS: &[(&str, &str, &[Rule])] = &[
     ("int* thread[] device p;", "int* thread[] device p;", &[]),
 ];
 
-/// Expressions, and what they become.
+/// Expressions and their desugared forms.
 const EXPRESSIONS: &[(&str, &str)] = &[
     ("a + b", "operator+(a, b)"),
     ("a - b", "operator-(a, b)"),
@@ -134,7 +134,7 @@ const EXPRESSIONS: &[(&str, &str)] = &[
     ("a = b ? c : d = e", "a = b ? c : d = e"),
 ];
 
-/// Declarations of the top level, and what they become.
+/// Declarations of the top level and their desugared forms.
 const DECLARATIONS: &[(&str, &str)] = &[
     (";", ""),
     ("; typedef T = thread int*; ;", "typedef T = int* thread;"),

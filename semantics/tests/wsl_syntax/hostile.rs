@@ -1,4 +1,4 @@
-//! Input of any kind ends in a tree or in errors, in time linear in it.
+//! Any input ends in a tree or in errors, in time linear in its length.
 
 use crate::random::Random;
 use smallstep_generate::wsl as generate;
@@ -8,7 +8,7 @@ use smallstep_semantics::wsl::error::{Error, MAX_ERRORS};
 use smallstep_semantics::wsl::parse::parse;
 use smallstep_semantics::wsl::print::{print, print_core};
 
-/// Reads the text; what is without errors goes through everything.
+/// Reads the text. A text without errors goes through all stages.
 fn read(text: &str) -> Vec<Error> {
     let (tree, errors) = parse(text);
     assert!(errors.len() <= MAX_ERRORS);
@@ -29,8 +29,8 @@ fn read(text: &str) -> Vec<Error> {
     errors
 }
 
-/// A flat chain is no nesting: one of 200,000 operators is read, and one that is too long is named
-/// as a chain.
+/// A flat chain is not nesting. A chain of 200,000 operators is read. The error for a chain that is
+/// too long says that it is a chain.
 #[test]
 fn a_chain_of_operators_is_one_level() {
     let chain = |operator: &str, n: usize| format!("int f(int a) {{ return a{}; }}", format!(" {operator} a").repeat(n));
@@ -41,7 +41,7 @@ fn a_chain_of_operators_is_one_level() {
         assert_eq!(error.rule, Rule::WslGNesting);
         assert!(error.message.starts_with("more than 262144 operators stand in one another before this"), "{}", error.message);
     }
-    // Chains in chains are as many levels as there are parentheses about them.
+    // Chains within chains have as many levels as there are parentheses around them.
     let parts = |n: usize| format!("int f(int a) {{ return {}a{}; }}", "(a + a + ".repeat(n), ")".repeat(n));
     assert!(read(&parts(4_000)).is_empty());
     let nested = read(&parts(10_001));
@@ -50,8 +50,8 @@ fn a_chain_of_operators_is_one_level() {
     assert!(nested[0].message.starts_with("the program is nested more than 10000 deep here"), "{nested:?}");
 }
 
-/// What nests (chains of operators do not), with what stands around it, before and behind each
-/// level and in the middle.
+/// Everything that nests, which chains of operators do not. For each: the text before, the start of
+/// a level, the text in the middle, the end of a level, and the text after.
 const NESTED: [(&str, &str, &str, &str, &str); 21] = [
     ("void f() { x = ", "(", "1", ")", "; }"),
     ("void f() { x = ", "a[", "1", "]", "; }"),
@@ -84,8 +84,8 @@ fn nest((before, open, middle, close, after): (&str, &str, &str, &str, &str), le
 fn nesting_is_read_up_to_the_limit() {
     for kind in NESTED {
         assert_eq!(read(&nest(kind, 1000)), [], "{kind:?}");
-        // Statement, block and what is assigned to are above; a chain has one operand more than it
-        // has operators.
+        // The block, the statement and the left side are levels too. A chain has one operand more
+        // than it has operators.
         assert_eq!(read(&nest(kind, 9_990)), [], "{kind:?}");
         let errors = read(&nest(kind, 10_001));
         assert_eq!(errors.iter().map(|e| e.rule).collect::<Vec<_>>(), [Rule::WslGNesting], "{kind:?}: {errors:?}");
@@ -210,7 +210,7 @@ fn megabytes_of_nonsense_end_in_errors() {
     ];
     for piece in pieces {
         let errors = read(&piece.repeat((1 << 20) / piece.len()));
-        // These are programs, or begin one that the rest comments out.
+        // These are programs, or begin with a comment that hides the rest.
         assert_eq!(errors.is_empty(), [";", "//", "/"].contains(&piece), "{piece}: {errors:?}");
     }
     for start in ["void f() { x = ", "void f() { a[4]", "void f() { ", "typedef T = ", "struct S { ", "enum E { ", "void f("] {
@@ -250,7 +250,7 @@ fn many_errors_are_cut_off() {
     assert!(unknown.len() == MAX_ERRORS && !unknown[MAX_ERRORS - 1].notes.is_empty());
 }
 
-/// Tokens, and characters that begin none.
+/// Tokens, and characters that begin no token.
 const PIECES: [&str; 64] = [
     "struct",
     "typedef",

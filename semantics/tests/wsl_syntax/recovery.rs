@@ -1,8 +1,8 @@
-//! Several errors of one text, each reported once.
+//! Several errors in one text, each reported once.
 
 use smallstep_semantics::wsl::parse::parse;
 
-/// Texts with `¦` before each place where an error is reported, and nothing else is.
+/// Texts with `¦` before each place of an error. There are no other errors.
 const TEXTS: &[&str] = &[
     "void f() { x = ¦; y = 1; z = ¦; }",
     "void f() { x = ¦; } void g() { y = ¦; }",
@@ -44,7 +44,7 @@ fn each_error_is_reported_once() {
         let mut places = Vec::new();
         let mut text = String::new();
         for (i, part) in marked.split('¦').enumerate() {
-            // White space before a place is no matter.
+            // White space before a place does not count.
             if i > 0 {
                 places.push(text.len() + part.bytes().take_while(|&b| b == b' ').count());
             }

@@ -1,4 +1,5 @@
-//! The registry says where each rule of text is, and there it is.
+//! The registry names the function of each rule of WSL's text, and the comment of the function has
+//! the rule.
 
 use smallstep_generate::wsl as generate;
 use smallstep_semantics::rule::{Judgement, Rule};
@@ -24,7 +25,7 @@ fn every_rule_of_text_is_the_function_that_the_registry_names() {
         let source = source(rule.item());
         let name = rule.item().rsplit("::").next().expect("an item has a name");
         let function = source.find(&format!("fn {name}(")).unwrap_or_else(|| panic!("{rule}: no function {name}"));
-        // The comment of the function draws the rule and bears its name.
+        // The comment of the function states the rule and has its name.
         let comment = &source[source[..function].rfind("\n\n").unwrap_or(0)..function];
         assert!(comment.contains(&format!("[{rule}")), "{rule}: the comment of {name} is {comment}");
     }

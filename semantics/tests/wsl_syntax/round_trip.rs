@@ -1,12 +1,12 @@
-//! Generated trees print and read back to themselves, and so do their programs' desugared forms
-//! wherever they are source.
+//! Generated trees print and read back to the same trees. So do the desugared forms of their
+//! programs, where they are source.
 
 use crate::random::Random;
 use smallstep_generate::wsl as generate;
 use smallstep_semantics::wsl::parse::parse;
 use smallstep_semantics::wsl::print::print;
 
-/// How many trees are made.
+/// The number of generated trees.
 const TREES: u64 = if cfg!(debug_assertions) { 5_000 } else { 100_000 };
 
 #[test]

@@ -131,8 +131,8 @@ fn every_keyword_is_one_and_no_part_of_another_word() {
         assert!(!kind.is_keyword(), "{sign}");
     }
     // The seed's table: 8 of the top level, 13 of control flow, 2 literals, SV_Target and 3 other
-    // semantics, 8 reserved ones, and the second spelling of SV_DispatchThreadID; then what has
-    // kinds of its own.
+    // semantics, 8 reserved ones, and the second spelling of SV_DispatchThreadID. Then the keywords
+    // that have token kinds of their own.
     assert_eq!(TokenKind::KEYWORDS.len(), 8 + 13 + 2 + 4 + 9);
     let spaces = ["constant", "device", "threadgroup", "thread", "nointerpolation", "noperspective", "centroid", "sample"];
     let builtins = "SV_InstanceID SV_VertexID PSIZE SV_Position SV_IsFrontFace SV_SampleIndex SV_InnerCoverage SV_Depth SV_Coverage SV_DispatchThreadID \
@@ -169,7 +169,7 @@ fn integer_literals_have_their_values() {
         ("18446744073709551616", int(false, false, false, Magnitude::Large(1.844_674_4e19))),
         ("0xffffffffffffffff", int(false, false, true, exact(u64::MAX))),
         ("0x10000000000000000", int(false, false, true, Magnitude::Large(1.844_674_4e19))),
-        // Halfway between two floats, and one bit far behind it.
+        // Halfway between two floats, and the same with a bit far behind.
         ("0x100000100000000000", int(false, false, true, Magnitude::Large(0x10_0000 as f32 * 2f32.powi(48)))),
         ("0x1000001000000000000001", int(false, false, true, Magnitude::Large(8_388_609.0 * 2f32.powi(61)))),
         ("0x1000001000000000000000", int(false, false, true, Magnitude::Large(8_388_608.0 * 2f32.powi(61)))),

@@ -108,7 +108,7 @@ fn one_result_of_each_semantic() {
     accepts("struct O { float4 a : SV_Target 1; float4 b : SV_Target 2; } fragment O f() { return O(); }");
     accepts("fragment void f(float4 a : attribute(1), float4 b : attribute(1)) { }");
     accepts("struct O { float4 a : SV_Position; float4 b : SV_Position; } O f() { return O(); }");
-    // What flattens to nothing is no output.
+    // A structure that flattens to nothing is no output.
     accepts("struct E { } struct F { E e; E d; } [numthreads(1, 1, 1)] compute F f(E e) { return F(); } fragment E g() { return E(); }");
     rejects("wsl/ep-stage-buckets", "struct E { uint3 i : SV_GroupID; } [numthreads(1, 1, 1)] compute E f() { return E(); }");
 }

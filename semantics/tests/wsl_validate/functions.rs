@@ -1,4 +1,4 @@
-//! Functions: parameters, returns, recursion, what may discard.
+//! Functions: parameters, returns, recursion, and functions that may discard.
 
 use crate::{accepts, rejects};
 use smallstep_semantics::wsl::environment::FunctionId;
@@ -72,7 +72,7 @@ fn recursion() {
         "wsl/v-recursion",
         "struct S { int a; } int[3] operator.b(S s) { int[3] a; a[s.b.length - 1] = 1; return a; } S operator.b=(S s, int[3] v) { return s; }",
     );
-    // What is only assigned to is not read, and what is only read is not assigned to.
+    // An assignment alone does not call the getter, and a read alone does not call the setter.
     accepts("struct S { int a; } int operator.b(S s) { S t; t.b = 1; return 1; } S operator.b=(S s, int v) { s.a = v; return s; }");
     accepts("struct S { int a; } int operator.b(S s) { return 1; } S operator.b=(S s, int v) { s.a = s.b; return s; }");
     rejects(
@@ -111,7 +111,7 @@ fn discards() {
     accepts("void d() { discard; } void g() { d(); return; }");
 }
 
-/// Names and lists of candidates may be of any length; what is said of them is not.
+/// Names and lists of candidates may be of any length, but messages about them are short.
 #[test]
 fn messages_are_short_however_long_a_program_s_names_are() {
     let long = "n".repeat(50_000);
@@ -135,7 +135,7 @@ fn messages_are_short_however_long_a_program_s_names_are() {
     assert!(said(&many) < 2_000, "{}", said(&many));
 }
 
-/// A function may bear the name of a structure; it is shown as it is declared.
+/// A function may have the name of a structure. Its signature is shown as declared.
 #[test]
 fn signatures_are_those_that_are_declared() {
     let text = "struct S { int a; } int S(int a) { return a; } operator S(float x) { return S(); } float4 operator+(S s, S t) { return float4(); }";

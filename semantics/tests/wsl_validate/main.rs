@@ -1,5 +1,5 @@
-//! WSL's validation: programs that it accepts, and programs that it rejects by the rule that they
-//! break. The programs are written from seed 004 and the errata's decisions, each as small as the
+//! WSL's validation accepts valid programs, and rejects other programs by the rule that they
+//! break. The programs follow seed 004 and the decisions of the errata. Each is as small as the
 //! rule allows.
 
 mod declarations;
@@ -23,7 +23,7 @@ fn report(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The program is valid.
+/// Checks that the program is valid.
 #[track_caller]
 fn accepts(text: &str) {
     let found = validate(text);
@@ -33,7 +33,7 @@ fn accepts(text: &str) {
     }
 }
 
-/// The program breaks the rule, and no other.
+/// Checks that the program breaks the rule, and no other.
 #[track_caller]
 fn rejects(rule: &str, text: &str) {
     let rule = Rule::from_name(rule).unwrap_or_else(|| panic!("there is no rule {rule}"));
@@ -42,20 +42,20 @@ fn rejects(rule: &str, text: &str) {
     assert!(found.program.is_none());
 }
 
-/// Statements of a function without parameters and result, with some variables before them.
+/// A program with the statements in a function, after variables of several types.
 fn body(statements: &str) -> String {
     format!(
         "struct S {{ int a; float3 b; }}\nenum E {{ A, B = 5 }}\nvoid f(int i, uint u, float x, bool b, S s, E e, float4 v) {{ int[4] a; thread int* p = &i; thread int[] r = @a; {statements} }}"
     )
 }
 
-/// Accepts the statements in a function with a variable of each kind.
+/// Checks that the statements are valid in a function with a variable of each kind.
 #[track_caller]
 fn accepts_in(statements: &str) {
     accepts(&body(statements));
 }
 
-/// Rejects them, by the rule.
+/// Checks that the statements break the rule, and no other.
 #[track_caller]
 fn rejects_in(rule: &str, statements: &str) {
     rejects(rule, &body(statements));

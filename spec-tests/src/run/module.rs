@@ -1,4 +1,4 @@
-//! The tests of a SPIR-V module.
+//! The tests of SPIR-V modules.
 
 use super::{FUEL, FileReport, Ran, Run, instructions};
 use crate::expect::Found;
@@ -34,8 +34,8 @@ impl Run<'_> {
         Some(Wrong { code: load_code(&error), message, line, column })
     }
 
-    /// Runs a module by the relation and, unless a rule is planted, by the machine, which must end
-    /// the same.
+    /// Runs a module by the relation. Unless a rule is planted, the machine runs it too and must
+    /// end alike.
     pub(super) fn run_module(&mut self, translated: Option<(&translation::Module, &Module)>) -> Ran<Found> {
         let loaded;
         let (module, entry, constants) = match translated {
@@ -83,8 +83,8 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// Runs a compute module: `groups` workgroups in x, the words of the buffer at set 0, binding
-    /// 0, the file's images and samplers.
+    /// Runs a compute module. Its inputs are `groups` workgroups in x, the words of the buffer at
+    /// set 0, binding 0, and the file's images and samplers.
     pub(super) fn run_dispatch(&mut self, module: &Module) -> Ran<Found> {
         let buffers = [spirv::Buffer { set: 0, binding: 0, bytes: spirv::bytes_of_words(&self.buffer_words()?) }];
         let robustness = match self.test.option("robustness") {
@@ -133,7 +133,7 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// `words=1,2,0*5`: the words of the buffer.
+    /// The words of the buffer, from `words=1,2,0*5`. `0*5` stands for five zeros.
     pub(super) fn buffer_words(&self) -> Ran<Vec<u32>> {
         const MOST: usize = 1 << 20;
         let mut words = Vec::new();

@@ -1,4 +1,4 @@
-//! The tests of a WSL program.
+//! The tests of WSL programs.
 
 use super::{FUEL, Ran, Run};
 use crate::expect::Found;
@@ -26,7 +26,7 @@ impl Run<'_> {
         }
     }
 
-    /// The program, in which nothing is wrong that far.
+    /// Reads the program up to a stage. The error has the errors of the program.
     pub(super) fn wsl(&mut self, until: Until) -> Ran<wsl::Read> {
         let read = wsl::read(&self.file.text, until, &self.wsl_rules());
         if !read.wrong.is_empty() {
@@ -74,7 +74,7 @@ impl Run<'_> {
         Ok(called.found)
     }
 
-    /// A compute entry point over a grid, or a draw.
+    /// Runs a compute entry point over a grid of workgroups, or a draw if the test has a `size`.
     pub(super) fn run_grid(&mut self) -> Ran<Found> {
         if self.test.option("size").is_some() {
             return self.run_draw();
@@ -107,7 +107,7 @@ impl Run<'_> {
         wsl::valid(&self.file.text)
     }
 
-    /// The translation: which instructions it has.
+    /// Translates the program and looks for the instructions that the test expects.
     pub(super) fn translate_wsl(&mut self) -> Ran<Found> {
         let expected: Vec<&str> = self.test.expects.iter().map(|(_, expect)| expect.as_str()).collect();
         let (found, fired, lines) = translated::translate(&self.valid()?, &self.asked()?, &expected)?;
@@ -116,7 +116,8 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// The theorem for the translation: of a function with these arguments, or of a dispatch.
+    /// Checks the theorem for the translation of a function with these arguments, of a draw, or of
+    /// a dispatch.
     pub(super) fn agree_wsl(&mut self) -> Ran<Found> {
         let (program, asked) = (self.valid()?, self.asked()?);
         let (found, fired) = if asked.function.is_some() {
@@ -131,7 +132,7 @@ impl Run<'_> {
             let settings = Settings { schedule: self.schedule()?, races: true, ..Settings::default() };
             let dispatch = wsl::prepared(&program, &self.file.text, asked.entry, &self.file.resources, self.groups()?)?;
             let (mut found, fired) = translated::dispatch(&dispatch, &asked)?;
-            // What the source shows is what the target shows, where it is definite.
+            // The results of the source. Where they are definite, the target has the same.
             let (shown, _) = wsl::ran(&program, &dispatch, &settings);
             found.notes.extend(shown.notes);
             (found, fired)
@@ -150,7 +151,7 @@ impl Run<'_> {
         }
     }
 
-    /// An order, or every one.
+    /// The schedule, or `None` for every schedule.
     fn schedule(&self) -> Ran<Option<group::Schedule>> {
         match self.test.option("schedule").unwrap_or("in-order") {
             "all" => Ok(None),
@@ -158,7 +159,7 @@ impl Run<'_> {
         }
     }
 
-    /// The analysis of uniformity, and the metadata of each function.
+    /// Analyses uniformity, with the metadata of each function.
     pub(super) fn uniform(&mut self) -> Ran<Found> {
         let mode = self.choice("mode", &[("seed", Mode::Seed), ("precise", Mode::Precise)])?;
         let mut letter = seed::LiteralRules::default();
@@ -182,7 +183,8 @@ impl Run<'_> {
         Ok(analysed.found)
     }
 
-    /// A fragment entry point over the whole screen, or behind a vertex entry point.
+    /// Runs a draw with its fragment entry point, and with a vertex entry point if the test names
+    /// one. Without a vertex entry point, the fragments cover the whole screen.
     fn run_draw(&mut self) -> Ran<Found> {
         let asked = self.asked_draw()?;
         let precision = match self.test.option("precision") {
@@ -209,7 +211,7 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// The draw that the keys and the file's attributes describe.
+    /// The draw that the options and the file's attributes describe.
     fn asked_draw(&self) -> Ran<stages::DrawRequest<'_>> {
         let count = |key: &str| match self.test.option(key) {
             None => Ok(None),

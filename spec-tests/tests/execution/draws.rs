@@ -1,5 +1,5 @@
-//! Wrong rules of WSL's draws: each stands in the table that draws go by, and some
-//! case must see it.
+//! Wrong rules of WSL's draws. Each replaces a rule in the table of rules for draws, and some case
+//! must fail with it.
 
 use crate::calls;
 use smallstep_semantics::number::{Inexact, Interval};
@@ -20,12 +20,12 @@ use smallstep_spec_tests::run::{self, Engines};
 use smallstep_spec_tests::wsl::Rules;
 use std::collections::BTreeSet;
 
-/// Whether a test draws.
+/// Whether a test runs a draw.
 pub fn is_draw(test: &Test) -> bool {
     test.command == Command::Run && test.option("size").is_some()
 }
 
-/// The rule, what is wrong, and how it is planted.
+/// The rule, a description of the mistake, and the function that plants it.
 type Bug = (Rule, &'static str, fn(&mut Draws));
 
 const BUGS: [Bug; 37] = [
@@ -154,7 +154,8 @@ const BUGS: [Bug; 37] = [
     }),
 ];
 
-/// Every thread that stands at an operation goes on with its own operand for all.
+/// Every thread that waits at a quad operation continues, as if all threads of its quad had its
+/// own operand.
 fn lonely(
     world: &mut smallstep_semantics::wsl::draw::threads::World,
     program: &smallstep_semantics::wsl::typing::program::Program,
@@ -214,14 +215,14 @@ fn every_rule_of_draws_has_a_planted_bug() {
 
 #[test]
 fn stores_of_helpers_are_caught() {
-    // The value goes to memory, whoever stores it.
+    // The wrong rule makes the value reach memory, even if a helper stores it.
     let rule = Some((
         Rule::WslEAssignExecute,
         Replacement::Expr(|cx, e| {
             let mut next = e_assign_execute(cx, e)?;
             for change in next.changes() {
                 for effect in &mut change.effects {
-                    // Only a store asks who makes it.
+                    // Only a plain store checks whether the thread is a helper.
                     if let Effect::Store(at, words) = effect
                         && words.len() == 1
                     {
@@ -235,7 +236,8 @@ fn stores_of_helpers_are_caught() {
     let files = drawing();
     let by = caught(&files, Rules { execution: Planted { rule, ..Planted::default() }, ..Rules::default() });
     assert!(by.is_some_and(|by| by.contains("helper")), "{by:?}");
-    // What is stored is what is loaded: nothing else of the rule was changed.
+    // The unchanged rule for loads passes all cases, so a replaced rule alone does not make a
+    // case fail.
     let same = Some((Rule::WslELoad, Replacement::Expr(e_load)));
     assert_eq!(caught(&files, Rules { execution: Planted { rule: same, ..Planted::default() }, ..Rules::default() }), None);
 }

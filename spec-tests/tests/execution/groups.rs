@@ -4,7 +4,7 @@ use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::group::Replacement::{Barrier, Thread};
 use smallstep_semantics::wsl::group::{Group, Replacement, State, g_barrier, g_thread};
 
-/// A barrier that passes the threads on, and whose fence counts as these.
+/// A barrier that releases its waiting threads. The flags say which memory its fence counts for.
 fn passed(group: &mut Group, threadgroup: bool, device: bool) {
     group.epochs.0 += u32::from(threadgroup);
     group.epochs.1 += u32::from(device);
@@ -14,7 +14,7 @@ fn passed(group: &mut Group, threadgroup: bool, device: bool) {
     }
 }
 
-/// The rule, what is wrong, and what stands in its place.
+/// The rule, a description of the mistake, and the wrong rule.
 pub const BUGS: &[(Rule, &str, Replacement)] = &[
     (
         Rule::WslGThread,

@@ -1,5 +1,5 @@
-//! Wrong meanings of the library's operations on scalars. That they are caught value by value is
-//! `semantics/tests/wsl_meaning`'s; here calls must see them.
+//! Wrong meanings of the library's operations on scalars. `semantics/tests/wsl_meaning` shows that
+//! single values catch them. Here calls must catch them.
 
 use smallstep_semantics::wsl::library::Meaning;
 use smallstep_semantics::wsl::meaning::{OpResult, Replacement, scalar};
@@ -17,7 +17,7 @@ fn f(bits: u32) -> f32 {
     f32::from_bits(bits)
 }
 
-/// Each wrong meaning.
+/// Each wrong meaning, with a description.
 pub const BUGS: &[(&str, Replacement)] = &[
     ("sums of ints saturate", |op, x, given| match (op.meaning, op.of) {
         (Meaning::Add, Scalar::Int) => int((x[0] as i32).saturating_add(x[1] as i32)),

@@ -1,5 +1,5 @@
-//! No wrong rule of WSL's execution and of its draws, and no wrong meaning of its library, passes
-//! the cases.
+//! The cases catch every wrong rule of WSL's execution and of its draws, and every wrong meaning of
+//! its library.
 
 mod draws;
 mod groups;
@@ -15,18 +15,19 @@ use smallstep_spec_tests::run::{self, Engines};
 use smallstep_spec_tests::wsl::Rules;
 use std::collections::BTreeSet;
 
-/// The files that call expressions or draw, without what they say of rules, and without calls by
-/// the letter: what is left is what calls evaluate to, and draws show.
+/// The files with tests that call expressions or draw. Their directives about rules and their tests
+/// by the letter are removed. So they check only the values of calls and the results of draws.
 fn calls() -> Vec<CaseFile> {
     files(|test| test.command == Command::Call || draws::is_draw(test))
 }
 
-/// The files that run compute entry points, likewise.
+/// The files with tests that run compute entry points, without the same parts.
 fn grids() -> Vec<CaseFile> {
     files(|test| test.command == Command::Run && !draws::is_draw(test))
 }
 
-/// Likewise, files with such tests.
+/// The WSL files with tests for which `keeps` holds, without directives about rules and without
+/// tests by the letter.
 fn files(keeps: impl Fn(&Test) -> bool) -> Vec<CaseFile> {
     let paths = run::collect(&root(), "wsl/").expect("the folder can be read");
     let files = paths.iter().map(|path| CaseFile::read(&root(), path).unwrap_or_else(|e| panic!("{e}")));
@@ -39,7 +40,7 @@ fn files(keeps: impl Fn(&Test) -> bool) -> Vec<CaseFile> {
     calling.collect()
 }
 
-/// The first case whose calls evaluate otherwise, or end otherwise.
+/// The name of the first file that fails with the planted bug.
 fn caught(files: &[CaseFile], execution: Planted) -> Option<&str> {
     let mut engines = Engines { wsl: Rules { execution, ..Rules::default() }, ..Engines::default() };
     files.iter().find(|file| !run::run(file, &mut engines).failures.is_empty()).map(|file| file.name.as_str())
@@ -53,7 +54,7 @@ fn every_wrong_rule_of_execution_is_caught() {
     let bugs = rules::bugs();
     for bug in &bugs {
         let planted = Planted { rule: Some((bug.rule, bug.by)), ..Planted::default() };
-        // Expressions have no textures.
+        // Textures are bound to dispatches, not to calls of expressions.
         let files = if bug.rule.name().starts_with("wsl/e-texture") { &runs } else { &calls };
         if caught(files, planted).is_none() {
             survived.push(format!("{}: {}", bug.rule, bug.what));
@@ -77,7 +78,7 @@ fn every_wrong_rule_of_groups_is_caught() {
     let without = |(_, _, by): &&(Rule, &str, Replacement)| caught(&files, Planted { group: Some(*by), ..Planted::default() }).is_none();
     let survived: Vec<String> = groups::BUGS.iter().filter(without).map(|(rule, what, _)| format!("{rule}: {what}")).collect();
     assert!(survived.is_empty(), "no case sees {} of {}:\n{}", survived.len(), groups::BUGS.len(), survived.join("\n"));
-    // Those of quads are planted in draws.
+    // The bugs in the rules of quads are in `draws`.
     let of_groups = |r: &&Rule| r.judgement() == Judgement::GroupExecution && !matches!(r, Rule::WslGQuad | Rule::WslGQuadApart);
     let bare: Vec<&Rule> = Rule::ALL.iter().filter(of_groups).filter(|r| groups::BUGS.iter().all(|(rule, ..)| rule != *r)).collect();
     assert!(bare.is_empty(), "{bare:?} has no planted bug");

@@ -1,4 +1,4 @@
-//! Draws that no device may be given, and draws that fail: each is one program's verdict.
+//! Draws that no device may get, and draws that fail: each affects only one program.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,8 +65,8 @@ fn what_cannot_be_drawn_is_unchecked_by_name() {
     rendered(device.run(plain.clone()).outcome);
 }
 
-/// Where naga writes the words again, a draw and a dispatch with images show what they do on the
-/// other route; what WebGPU refuses is unchecked by name.
+/// If naga rewrites the words, a draw and a dispatch with images show the same as on the other
+/// route. A draw that WebGPU refuses is unchecked, with the reason.
 #[test]
 fn draws_and_images_take_every_route() {
     let Some(passthrough) = passthrough() else { return };
@@ -80,7 +80,7 @@ fn draws_and_images_take_every_route() {
         let mut other = dispatch;
         other.images[0].image = image(Format::R8Unorm, 3, 2, &[0; 6]);
         unchecked(&mut device, other, "is given one of the format");
-        // WebGPU refuses a depth that no attachment takes; an attachment is made for it.
+        // WebGPU refuses a depth output without a depth attachment, so the pass adds an attachment.
         let mut depths = plain;
         depths.fragment = Stage { words: deep(), entry: "main".into() };
         rendered(device.run(depths).outcome);
@@ -99,8 +99,8 @@ fn deep() -> Arc<[u32]> {
     assemble(text, smallstep_semantics::spirv::Options::default()).expect("it assembles").into()
 }
 
-/// A fragment stage that takes longer than anybody waits, one that crashes when it is compiled and
-/// one that crashes when it is run, between others.
+/// A fragment stage that takes too long, one that crashes when compiled, and one that crashes when
+/// run, among other draws.
 #[test]
 fn a_draw_that_fails_costs_one_program() {
     let good = compile::draw_for_wgpu(&draw(yellow(), &UPPER_LEFT, Format::Rgba8Unorm)).expect("the passes take it").0;
@@ -142,8 +142,8 @@ fn a_draw_that_fails_costs_one_program() {
 }
 
 /// A fragment stage that counts in a buffer until it sees an odd number, which never comes.
-/// lavapipe ends loops after some ten thousand turns, so it takes many fragments
-/// to be endless there.
+/// lavapipe ends loops after about ten thousand iterations, so it takes many fragments to be
+/// endless there.
 fn endless() -> Arc<[u32]> {
     module(
         ["", "%out"],

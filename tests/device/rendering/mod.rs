@@ -1,5 +1,5 @@
-//! Draws of two stages, images and samplers, and the exact texels that they leave. Expectations are
-//! by hand, rows from the top.
+//! Draws of two stages, images and samplers, and the exact texels of the result. Expectations are
+//! computed by hand, with rows from the top.
 
 mod failing;
 mod resources;
@@ -24,12 +24,12 @@ fn rows_go_downwards_and_what_is_not_drawn_stays() {
     let Some(mut device) = passthrough() else { return };
     let result = run(&mut device, &draw(yellow(), &UPPER_LEFT, Format::Rgba8Unorm));
     assert_eq!(judge(&result.targets[0], &YELLOW, &CORNER), Ok(()));
-    // The judge tells the picture from its mirror image, and from other colours.
+    // The judge distinguishes the picture from its mirror image and from other colours.
     assert!(judge(&result.targets[0], &YELLOW, &MIRRORED).is_err());
     assert!(judge(&result.targets[0], &[255, 255, 0, 254], &CORNER).is_err());
 }
 
-/// A negative height is Vulkan's own way to mirror, and goes to the device as it is.
+/// A negative height is Vulkan's own way to mirror, and reaches the device unchanged.
 #[test]
 fn a_viewport_of_negative_height_needs_no_pass() {
     let Some(mut device) = passthrough() else { return };
@@ -38,7 +38,7 @@ fn a_viewport_of_negative_height_needs_no_pass() {
     assert_eq!(compile::viewport::adapt(&mirrored).expect("it is as it should be"), mirrored);
     let result = rendered(device.run(mirrored).outcome);
     assert_eq!(judge(&result.targets[0], &YELLOW, &MIRRORED), Ok(()));
-    // Without the pass a positive height does not reach the device.
+    // Without the pass, the device does not get a viewport of positive height.
     unchecked(&mut device, draw(yellow(), &UPPER_LEFT, Format::Rgba8Unorm), "the pass `viewport` turns it round");
 }
 
@@ -71,7 +71,7 @@ fn viewport_and_scissor_bound_what_is_drawn() {
     assert_eq!(judge(&result.targets[0], &YELLOW, &["....", ".##.", "....", "...."]), Ok(()));
 }
 
-/// FragCoord, the facing, and what `Position` holds in a block as glslang declares it.
+/// FragCoord with its depth, and the facing.
 #[test]
 fn frag_coord_is_of_the_framebuffer() {
     let Some(mut device) = passthrough() else { return };
@@ -93,8 +93,8 @@ fn frag_coord_is_of_the_framebuffer() {
     assert_eq!(result.targets[0], floats(expected));
 }
 
-/// The sample of a fragment is covered; a stage that clears its bit from the third row on leaves
-/// those pixels alone.
+/// The sample of a fragment is covered. The stage clears its bit from the third row on, so these
+/// pixels are not drawn.
 #[test]
 fn a_sample_mask_says_which_fragments_stay() {
     let Some(mut device) = passthrough() else { return };
@@ -120,7 +120,7 @@ fn a_sample_mask_says_which_fragments_stay() {
     assert_eq!(judge(&result.targets[0], &YELLOW, &["###.", "##..", "....", "...."]), Ok(()));
 }
 
-/// `Position` as a member of a block, which the pass reaches by an access chain.
+/// `Position` is a member of a block. The pass reaches it by an access chain.
 #[test]
 fn a_position_in_a_block_is_turned_too() {
     let Some(mut device) = passthrough() else { return };
@@ -129,7 +129,7 @@ fn a_position_in_a_block_is_turned_too() {
     assert_eq!(judge(&result.targets[0], &YELLOW, &CORNER), Ok(()));
 }
 
-/// The first vertex provokes: flat inputs tell which vertex and which instance it was.
+/// The first vertex is the provoking vertex. Flat inputs show its index and that of its instance.
 #[test]
 fn indices_offsets_and_instances_are_those_of_the_draw() {
     let Some(mut device) = passthrough() else { return };
@@ -145,7 +145,7 @@ fn indices_offsets_and_instances_are_those_of_the_draw() {
     let cases = [
         // Vertices 5, 6, 7 of instance 2.
         (Geometry { attributes: attributes(), first: 5, first_instance: 2, ..Geometry::of_count(Topology::List, 3) }, 0x25),
-        // The indices 4, 5, 3 and one more for each.
+        // The indices 4, 5 and 6, each plus the vertex offset 1.
         (
             Geometry {
                 attributes: attributes(),
@@ -158,7 +158,7 @@ fn indices_offsets_and_instances_are_those_of_the_draw() {
         ),
         // A strip with indices.
         (Geometry { attributes: attributes(), indices: Some(vec![6, 7, 5]), ..Geometry::of_count(Topology::Strip, 3) }, 0x06),
-        // Of a fan the vertex after the first provokes.
+        // In a fan, the vertex after the first is the provoking vertex.
         (Geometry { attributes: attributes(), first: 5, ..Geometry::of_count(Topology::Fan, 3) }, 0x06),
         // The later instance is drawn over the earlier one.
         (Geometry { attributes: attributes(), first: 5, instances: 2, ..Geometry::of_count(Topology::Strip, 3) }, 0x15),
@@ -169,8 +169,8 @@ fn indices_offsets_and_instances_are_those_of_the_draw() {
     }
 }
 
-/// A colour for each instance, in items of 4 bytes that are 5 apart from an odd byte on, and a
-/// place for each instance.
+/// A colour for each instance, in items of 4 bytes with a stride of 5 that start at an odd byte.
+/// Also a place for each instance.
 #[test]
 fn attributes_of_instances_have_any_stride() {
     let Some(mut device) = passthrough() else { return };
@@ -203,7 +203,7 @@ fn attributes_of_instances_have_any_stride() {
         Attribute { location: 5, format: Format::Rg8Snorm, rate: Rate::Instance, offset: 0, stride: 2, bytes: vec![0, 0, 127, 127] },
     ]);
     let shown = run(&mut device, &dispatch).targets.remove(0);
-    // The second instance is moved by half of the picture to the right and down.
+    // The second instance moves by half of the picture to the right and down.
     let picture = "rrr.rr..r.bb..bb";
     let expected = picture.bytes().flat_map(|pixel| match pixel {
         b'r' => red,
@@ -234,11 +234,11 @@ fn attachments_have_formats_and_locations_of_their_own() {
     assert_eq!(judge(&result.targets[1], &floats([0.5, 1.0, 0.25, 0.0]), &CORNER), Ok(()));
 }
 
-/// Depth 0.25 against depths that were there before, of both formats.
+/// Depth 0.25 against stored depths, in both formats.
 #[test]
 fn depths_are_compared_with_what_was_there_and_stored() {
     let Some(mut device) = passthrough() else { return };
-    // 0.25 of 65535 is 16383.75: stored as 16384, and less than 0.5 of it.
+    // 0.25 of 65535 is 16383.75. It is stored as 16384, and is less than 0.5 of 65535.
     let before = [0.0, 0.125, 0.5, 1.0];
     let float = floats(before.repeat(4));
     let after_float = floats([0.0, 0.125, 0.25, 0.25].repeat(4));

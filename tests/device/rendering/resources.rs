@@ -1,5 +1,5 @@
-//! What stages are given, and what they write beside their attachments: buffers, push constants,
-//! textures, samplers, storage images.
+//! The resources that stages read, and those that they write beside their attachments: buffers,
+//! push constants, textures, samplers, storage images.
 
 use pretty_assertions::assert_eq;
 use smallstep::compile;
@@ -51,7 +51,7 @@ fn uniform_buffers_and_push_constants_reach_both_stages() {
     );
     let mut dispatch = draw(text, &[[1.0, 1.0], [-0.9, 1.0], [1.0, -0.9]], Format::Rgba32Sfloat);
     let uniform = |set, binding, values: [f32; 4]| BufferBinding { set, binding, kind: BufferKind::Uniform, bytes: floats(values) };
-    // The lower right corner, turned by a scale of -1.
+    // The lower right corner, which a scale of -1 moves to the upper left.
     dispatch.buffers = vec![uniform(2, 1, [0.5, 1.0, 2.0, 4.0]), uniform(0, 4, [-1.0, -1.0, 1.0, 1.0])];
     dispatch.push_constants = floats([1.0, 1.0, -2.0, 0.25, 0.75]);
     dispatch.depth =
@@ -84,7 +84,7 @@ fn textures_are_sampled_through_two_descriptors_or_one_that_is_split() {
     }
 }
 
-/// Linear filters between equal texels, and the border: results that no precision can change.
+/// Linear filters, with and without the border. The results are exact at any precision.
 #[test]
 fn samplers_filter_and_clamp_as_they_say() {
     let Some(mut device) = passthrough() else { return };
@@ -99,8 +99,9 @@ fn samplers_filter_and_clamp_as_they_say() {
         border,
         ..Sampler::default()
     };
-    // x = 0.5, 1.5, 2.5, 3.5 of 4 is u = 0.25, 0.75, 1.25, 1.75 of 2 texels: weights of the right
-    // one 0.75 (of texel 0, with -1 on its left), 0.25, 0.75, and 0.25 of what is beyond.
+    // x = 0.5, 1.5, 2.5, 3.5 of 4 is u = 0.25, 0.75, 1.25, 1.75 of 2 texels. The weights of the
+    // right texel are 0.75 (texel 0, with texel -1 on its left), 0.25, 0.75, and 0.25 (the
+    // texel beyond).
     let texels = [1.0f32, 9.0];
     let at = |left: f32, right: f32, weight: f32| left * (1.0 - weight) + right * weight;
     for (address, beyond) in
@@ -114,7 +115,8 @@ fn samplers_filter_and_clamp_as_they_say() {
     }
 }
 
-/// The reference 0.25 against the depths 0, 0.25, 0.5 and 1, through a combined image sampler.
+/// Compares the reference 0.25 with the depths 0, 0.25, 0.5 and 1, through a combined
+/// image sampler.
 #[test]
 fn samplers_compare_depths() {
     let Some(mut device) = passthrough() else { return };
@@ -139,7 +141,7 @@ fn samplers_compare_depths() {
     );
     let mut dispatch = draw(text, &ALL, Format::Rgba8Unorm);
     let float = image(Format::D32Sfloat, 2, 2, &floats([0.0, 0.25, 0.5, 1.0]));
-    // 0.25 lies between two codes of 65535: no code is compared that is next to it.
+    // 0.25 lies between two codes of 65535, so the texels have no code next to it.
     let norm: Vec<u8> = [0u16, 17000, 32768, 65535].into_iter().flat_map(u16::to_le_bytes).collect();
     for depths in [float, image(Format::D16Unorm, 2, 2, &norm)] {
         dispatch.images = vec![ImageBinding { set: 0, binding: 0, kind: ImageKind::Sampled, image: depths }];
@@ -155,7 +157,7 @@ fn samplers_compare_depths() {
     }
 }
 
-/// Each fragment counts itself in a buffer and marks its pixel in a storage image.
+/// Each fragment increments a counter in a buffer and marks its pixel in a storage image.
 #[test]
 fn fragments_write_buffers_and_images() {
     let Some(mut device) = passthrough() else { return };

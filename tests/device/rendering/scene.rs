@@ -1,5 +1,4 @@
-//! Scenes of a few triangles on 4 by 4 pixels, what a device makes of them, and
-//! the judge of pictures.
+//! Scenes of a few triangles on 4 by 4 pixels, their run on a device, and the judge of pictures.
 
 use std::sync::Arc;
 
@@ -16,12 +15,12 @@ use crate::common::device::{open, options};
 use crate::modules::{placed, words};
 use crate::rendered;
 
-/// What was there before: bytes that no test draws.
+/// The initial bytes of every attachment. No test draws them.
 pub const BEFORE: u8 = 0x11;
 
-/// A module of two entry points, "vertex" and "fragment". The vertex stage has the attribute
-/// `%corner`, a vec2 at location 0, and moves it by `%shift` to `%where`, the position; the bodies
-/// come after that. The interfaces hold what is beyond.
+/// A module with the entry points "vertex" and "fragment". The vertex stage reads the attribute
+/// `%corner`, a vec2 at location 0, and stores the position `%where`. The bodies follow.
+/// `interfaces` holds the other variables of each stage.
 pub fn module(interfaces: [&str; 2], decorations: &str, declarations: &str, vertex: &str, fragment: &str) -> Arc<[u32]> {
     let [of_vertex, of_fragment] = interfaces;
     words(&format!(
@@ -77,13 +76,13 @@ pub fn corners(values: &[[f32; 2]]) -> Attribute {
     Attribute { location: 0, format: Format::Rg32Sfloat, rate: Rate::Vertex, offset: 0, stride: 8, bytes }
 }
 
-/// Covers everything.
+/// A triangle that covers everything.
 pub const ALL: [[f32; 2]; 3] = [[-1.0, -1.0], [3.0, -1.0], [-1.0, 3.0]];
-/// Of 4 by 4 pixels, those (x, y) with x + y ≤ 2: the upper left corner. In framebuffer coordinates
-/// it turns clockwise.
+/// A triangle over the pixels (x, y) with x + y ≤ 2 of 4 by 4: the upper left corner. In
+/// framebuffer coordinates it turns clockwise.
 pub const UPPER_LEFT: [[f32; 2]; 3] = [[-1.0, -1.0], [0.9, -1.0], [-1.0, 0.9]];
 
-/// A draw of these triangles to one target of that format, 4 by 4.
+/// A draw of these triangles to one target of that format, 4 by 4 pixels.
 pub fn draw(words: Arc<[u32]>, triangles: &[[f32; 2]], format: Format) -> DrawDispatch {
     let stage = |entry: &str| Stage { words: words.clone(), entry: entry.into() };
     DrawDispatch {
@@ -100,7 +99,7 @@ pub fn draw(words: Arc<[u32]>, triangles: &[[f32; 2]], format: Format) -> DrawDi
     }
 }
 
-/// What the draw leaves on a device, by way of the passes.
+/// Adapts a draw with the passes and runs it on a device. Returns the result.
 #[track_caller]
 pub fn run(device: &mut Device, dispatch: &DrawDispatch) -> DrawResult {
     let (adapted, _) = compile::draw_for_wgpu(dispatch).expect("the passes take it");
@@ -113,8 +112,8 @@ pub fn passthrough() -> Option<Device> {
     open(Some(Route::Passthrough), options())
 }
 
-/// What differs from a picture: a row for each line, # for a pixel of these bytes, .
-/// for one as before.
+/// Compares texels with a picture. Each line is a row: `#` is a pixel with the bytes `drawn`, and
+/// `.` a pixel with the initial bytes.
 pub fn judge(texels: &[u8], drawn: &[u8], picture: &[&str]) -> Result<(), String> {
     let pixel = |texel: &[u8]| match texel {
         texel if texel == drawn => '#',
@@ -130,12 +129,13 @@ pub const YELLOW: [u8; 4] = [255, 255, 0, 255];
 pub const CORNER: [&str; 4] = ["###.", "##..", "#...", "...."];
 pub const MIRRORED: [&str; 4] = ["....", "#...", "##..", "###."];
 
-/// Yellow wherever it is drawn.
+/// A module that draws yellow.
 pub fn yellow() -> Arc<[u32]> {
     module(["", "%out"], OUT, "%out = OpVariable %p_out_vec4 Output", "", "OpStore %out %yellow")
 }
 
-/// The index of the vertex and of the instance, seen by the vertex stage.
+/// A module that draws 16 times the index of the instance plus the index of the provoking vertex,
+/// as the vertex stage sees them.
 pub fn numbers() -> Arc<[u32]> {
     module(
         ["%vertex_index %instance_index %sent", "%out %received"],
@@ -162,8 +162,8 @@ pub fn numbers() -> Arc<[u32]> {
     )
 }
 
-/// Samples `%picture` at FragCoord / 4, at a level that is pushed, through a combined image sampler
-/// or two variables.
+/// A module that samples `%picture` at FragCoord / 4, at the level in the push constants. It uses a
+/// combined image sampler or two variables.
 pub fn textured(combined: bool) -> Arc<[u32]> {
     let places = if combined { placed("both", 1, 3) } else { placed("picture", 1, 3) + &placed("through", 1, 8) };
     let variables = if combined {
@@ -214,7 +214,8 @@ pub fn textured(combined: bool) -> Arc<[u32]> {
     )
 }
 
-/// 2 by 2 texels of different colours, and a second level that is grey.
+/// An image of 2 by 2 texels of different colours, with a second level that is grey. Also returns
+/// the colours of both levels.
 pub fn picture() -> (Image, [[u8; 4]; 4], [u8; 4]) {
     let colours = [[255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255], [255, 255, 255, 0]];
     let grey = [128; 4];
@@ -224,8 +225,8 @@ pub fn picture() -> (Image, [[u8; 4]; 4], [u8; 4]) {
     (image, colours, grey)
 }
 
-/// Each invocation adds 1000 to the texel that it fetches, and writes it to the mirrored place of a
-/// storage image.
+/// A dispatch whose invocations each add 1000 to a fetched texel, and write it to the mirrored
+/// place of a storage image.
 pub fn mirrored_texels() -> ComputeDispatch {
     let texels: Vec<u8> = (1..=6).collect();
     ComputeDispatch {

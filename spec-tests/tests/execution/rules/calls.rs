@@ -131,8 +131,8 @@ pub fn assignments() -> Vec<Bug> {
     ]
 }
 
-/// Where the operand of an assignment that is made of an operator is to be reduced, the assignment
-/// is made of it as it is.
+/// Makes the assignment of `e++`, `++e` or `e += x` although `e` can still be reduced. The
+/// assignment then evaluates `e` twice.
 fn unreduced(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let (target, callee, store, operand) = match &e.form {
         Form::Step(target, callee, store) => (&**target, *callee, *store, None),
@@ -194,7 +194,7 @@ pub fn calls() -> Vec<Bug> {
     ]
 }
 
-/// The atomic keeps what it holds.
+/// The atomic operation leaves the old value in memory.
 fn unwritten(next: Option<Next>) -> Option<Next> {
     effects(next, |effect| {
         if let Effect::ReadModifyWrite(_, read, written) = effect {
@@ -203,7 +203,7 @@ fn unwritten(next: Option<Next>) -> Option<Next> {
     })
 }
 
-/// What was written is stored through the last argument.
+/// The atomic operation stores the new value, not the old one, through its last argument.
 fn new_value(next: Option<Next>) -> Option<Next> {
     let mut next = next?;
     for change in next.changes() {
@@ -214,7 +214,8 @@ fn new_value(next: Option<Next>) -> Option<Next> {
     Some(next)
 }
 
-/// Where the atomic operation applies, it finds that in memory for the operand to compare with.
+/// Where the rule applies, the operand to compare with is the value in memory, so that the
+/// comparison holds.
 fn compared(cx: &mut Cx, e: &Expr, rule: ExprRule) -> Option<Next> {
     let Form::Call(_, arguments) = &e.form else { return None };
     let Word::Address(at) = *arguments.first()?.words()?.first()? else { return None };
@@ -249,7 +250,8 @@ pub fn built_in() -> Vec<Bug> {
             "a barrier ends the thread",
             E(|cx, e| {
                 let next = builtin::e_barrier(cx, e)?;
-                // It is met first.
+                // The first step of a barrier waits. The thread is discarded only when the barrier
+                // has let it pass.
                 let passes = matches!(next.does(), NextAction::Becomes(_));
                 Some(if passes { Next::discards() } else { next })
             }),

@@ -1,4 +1,4 @@
-//! Wrong rules for expressions, but assignments and calls.
+//! Wrong rules for expressions, except assignments and calls.
 
 use super::{Bug, after, assumed, becomes, before, bug, instead, null, part, scalar, shifted, zeroed, zeros};
 use smallstep_semantics::rule::Rule;
@@ -36,7 +36,7 @@ pub fn control() -> Vec<Bug> {
     ]
 }
 
-/// A reference is made to so many elements.
+/// Changes the number of elements of an array reference that is made, or of a `length`.
 fn bounded(e: &mut Expr, bound: impl Fn(u32) -> u32) {
     if let Form::MakeReference(_, n) | Form::ArrayLength(_, n) = &mut e.form {
         *n = bound(*n);
@@ -88,7 +88,7 @@ pub fn values() -> Vec<Bug> {
     ]
 }
 
-/// Where the rule applies, it is applied to zeros for the first operand.
+/// Where the rule applies, it is applied to the expression with zeros as its first operand.
 fn of_zeros(cx: &mut Cx, e: &Expr, rule: smallstep_semantics::wsl::execution::ExprRule) -> Option<Next> {
     before(cx, e, rule, |_, e| {
         if let Some(whole) = part(e, 0) {
@@ -164,7 +164,8 @@ pub fn accesses() -> Vec<Bug> {
     ]
 }
 
-/// `LVal(a + 4 i)`, or `LVal(a)`.
+/// Replaces the element i at address a with `LVal(a + stride·i)`, or with `LVal(a)` if i is
+/// not definite.
 fn element(e: &mut Expr, stride: u32) {
     let address = match &e.form {
         Form::Element(parts) => match (parts[0].words().and_then(|w| w.first()), parts[1].words().and_then(|w| w.first())) {
@@ -179,7 +180,7 @@ fn element(e: &mut Expr, stride: u32) {
     }
 }
 
-/// Out of bounds, that index.
+/// Replaces an index out of bounds. `index` makes it from the number of elements.
 fn clamped(cx: &mut Cx, e: &Expr, index: fn(&mut Cx, u32) -> Form) -> Option<Next> {
     let Form::Element(parts) = &e.form else { return None };
     let Word::Bits(length) = *parts[0].words()?.get(1)? else { return None };

@@ -1,5 +1,5 @@
-//! Wrong rules of WSL's execution. Each applies where the right one does, and is that with
-//! something changed before or after it, or something else in its place.
+//! Wrong rules of WSL's execution. A wrong rule applies where the right rule does. It changes
+//! something before or after the right rule, or it does something else.
 
 mod calls;
 mod expressions;
@@ -15,11 +15,11 @@ use smallstep_semantics::wsl::open::Word;
 
 /// A wrong rule.
 pub struct Bug {
-    /// The rule.
+    /// The rule that it replaces.
     pub rule: Rule,
-    /// What is wrong.
+    /// A description of the mistake.
     pub what: &'static str,
-    /// What stands in its place.
+    /// The wrong rule.
     pub by: Replacement,
 }
 
@@ -27,7 +27,7 @@ fn bug(rule: Rule, what: &'static str, by: Replacement) -> Bug {
     Bug { rule, what, by }
 }
 
-/// Every wrong rule.
+/// All wrong rules.
 pub fn bugs() -> Vec<Bug> {
     let statements = [statements::blocks(), statements::switches(), statements::loops()];
     let expressions = [expressions::control(), expressions::values(), expressions::accesses(), expressions::lefts()];
@@ -36,12 +36,12 @@ pub fn bugs() -> Vec<Bug> {
     statements.into_iter().chain(expressions).chain(calls).chain(textures).flatten().collect()
 }
 
-/// A scalar of those bits.
+/// A scalar value with these bits.
 fn scalar(bits: u32) -> Form {
     Form::Value(Words::from_slice(&[Word::Bits(bits)]))
 }
 
-/// Where the rule applies, the expression becomes what `f` makes of it, and memory sees nothing.
+/// Where the rule applies, the expression becomes what `f` makes of it, without effects on memory.
 fn instead(cx: &mut Cx, e: &Expr, rule: ExprRule, f: impl FnOnce(&mut Expr)) -> Option<Next> {
     let mut next = rule(cx, e)?;
     let mut changed = e.clone();
@@ -56,7 +56,8 @@ fn instead(cx: &mut Cx, e: &Expr, rule: ExprRule, f: impl FnOnce(&mut Expr)) -> 
     Some(next)
 }
 
-/// Where the rule applies, it is applied to what `f` makes of the expression.
+/// Where the rule applies, `f` changes the expression first. The result is the rule's step of the
+/// changed expression.
 fn before(cx: &mut Cx, e: &Expr, rule: ExprRule, f: impl FnOnce(&mut Cx, &mut Expr)) -> Option<Next> {
     rule(cx, e)?;
     let mut changed = e.clone();
@@ -64,7 +65,7 @@ fn before(cx: &mut Cx, e: &Expr, rule: ExprRule, f: impl FnOnce(&mut Cx, &mut Ex
     Some(rule(cx, &changed)?.plugged(changed))
 }
 
-/// The rule, and then `f` of what the expression became.
+/// Applies the rule, and then `f` to the expression that results.
 fn after(cx: &mut Cx, e: &Expr, rule: ExprRule, f: impl Fn(&mut Cx, &mut Expr)) -> Option<Next> {
     let mut next = rule(cx, e)?.plugged(e.clone());
     for change in next.changes() {
@@ -75,21 +76,21 @@ fn after(cx: &mut Cx, e: &Expr, rule: ExprRule, f: impl Fn(&mut Cx, &mut Expr)) 
     Some(next)
 }
 
-/// The rule, and memory sees something else.
+/// Applies `f` to the effects of the step.
 fn effects(next: Option<Next>, f: impl Fn(&mut Effect)) -> Option<Next> {
     let mut next = next?;
     next.changes().for_each(|change| change.effects.iter_mut().for_each(&f));
     Some(next)
 }
 
-/// What the rule stores is lost.
+/// Removes the stores from the effects of the step.
 fn unstored(next: Option<Next>) -> Option<Next> {
     let mut next = next?;
     next.changes().for_each(|change| change.effects.retain(|effect| !matches!(effect, Effect::Store(..))));
     Some(next)
 }
 
-/// Likewise [`instead`], of statements.
+/// [`instead`] for statements.
 fn instead_of(cx: &mut Cx, s: &Stmt, rule: StmtRule, f: impl FnOnce(&mut Stmt)) -> Option<Next> {
     let mut next = rule(cx, s)?;
     let mut changed = s.clone();
@@ -104,7 +105,8 @@ fn instead_of(cx: &mut Cx, s: &Stmt, rule: StmtRule, f: impl FnOnce(&mut Stmt)) 
     Some(next)
 }
 
-/// Likewise [`before`], of statements; what is applied may be another rule.
+/// [`before`] for statements. Where the first rule applies, the second is applied to the
+/// changed statement.
 fn before_it(cx: &mut Cx, s: &Stmt, rules: [StmtRule; 2], f: impl FnOnce(&mut Stmt)) -> Option<Next> {
     rules[0](cx, s)?;
     let mut changed = s.clone();
@@ -112,7 +114,7 @@ fn before_it(cx: &mut Cx, s: &Stmt, rules: [StmtRule; 2], f: impl FnOnce(&mut St
     Some(rules[1](cx, &changed)?.plugged_stmt(&changed))
 }
 
-/// Likewise [`after`], of statements.
+/// [`after`] for statements.
 fn after_it(cx: &mut Cx, s: &Stmt, rule: StmtRule, f: impl Fn(&mut Stmt)) -> Option<Next> {
     let mut next = rule(cx, s)?.plugged_stmt(s);
     for change in next.changes() {
@@ -123,13 +125,13 @@ fn after_it(cx: &mut Cx, s: &Stmt, rule: StmtRule, f: impl Fn(&mut Stmt)) -> Opt
     Some(next)
 }
 
-/// A value of zeros of the expression's type.
+/// A value of the expression's type, with zeros in all words.
 fn zeros(cx: &Cx, e: &Expr) -> Form {
     let words = cx.shared.words(e.ty).unwrap_or(0);
     Form::Value(Words::from_elem(Word::Bits(0), words as usize))
 }
 
-/// The value keeps its length, and is zeros.
+/// Sets all words of the value to zero.
 fn zeroed(e: &mut Expr) {
     if let Form::Value(words) = &mut e.form {
         words.iter_mut().for_each(|w| *w = Word::Bits(0));
@@ -140,7 +142,7 @@ fn null(e: &mut Expr) {
     e.form = Form::Value(Words::from_elem(Word::Bits(0), 2));
 }
 
-/// 4 bytes further.
+/// Moves an address by 4 bytes.
 fn shifted(e: &mut Expr) {
     match &mut e.form {
         Form::Left(address) => *address = address.plus(4),
@@ -157,7 +159,7 @@ fn ended(s: &mut Stmt) {
     *s = Stmt::empty();
 }
 
-/// The operand of a form.
+/// The operand with that number, from 0.
 fn part(e: &mut Expr, at: usize) -> Option<&mut Expr> {
     match &mut e.form {
         Form::Comma(p)
@@ -176,14 +178,14 @@ fn part(e: &mut Expr, at: usize) -> Option<&mut Expr> {
     }
 }
 
-/// The expression is its operand.
+/// Replaces the expression with its operand.
 fn becomes(e: &mut Expr, at: usize) {
     if let Some(part) = part(e, at) {
         *e = part.take();
     }
 }
 
-/// The operand is that value, without being evaluated.
+/// Replaces an operand with a value, although the operand is not evaluated.
 fn assumed(e: &mut Expr, at: usize, bits: u32) {
     if let Some(part) = part(e, at) {
         part.form = scalar(bits);

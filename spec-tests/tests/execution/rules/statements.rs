@@ -8,14 +8,14 @@ use smallstep_semantics::wsl::execution::{Cx, Next, StmtRule, iteration, stateme
 use smallstep_semantics::wsl::typing::program::{Constant, StmtForm};
 use std::rc::Rc;
 
-/// The first statement of a block does nothing.
+/// Makes the first statement of a block empty.
 fn nothing_first(s: &mut Stmt) {
     if let Stmt::Block(block) = s {
         block.first = Some(Stmt::empty());
     }
 }
 
-/// The branch of that number is taken.
+/// Replaces an if statement with one of its branches.
 fn branch(s: &mut Stmt, second: bool) {
     if let Stmt::If(parts) = s {
         *s = if second { parts.2.take() } else { parts.1.take() };
@@ -133,7 +133,7 @@ pub fn blocks() -> Vec<Bug> {
     ]
 }
 
-/// Where the rule applies, the first case is entered.
+/// Where the rule applies, the switch enters its first case.
 fn first_case(cx: &mut Cx, s: &Stmt, rule: StmtRule) -> Option<Next> {
     let Stmt::Switch(_, id) = s else { return None };
     let StmtForm::Switch(_, cases) = &cx.shared.program.stmt(*id).form else { return None };
@@ -145,7 +145,7 @@ fn first_case(cx: &mut Cx, s: &Stmt, rule: StmtRule) -> Option<Next> {
     })
 }
 
-/// The first statement of the cases is that.
+/// Replaces the first statement of the cases of a switch.
 fn first_is(s: &mut Stmt, is: Stmt) {
     if let Stmt::Cases(first, ..) = s {
         **first = is;
@@ -221,7 +221,7 @@ pub fn switches() -> Vec<Bug> {
     ]
 }
 
-/// That part of a loop's iteration is something else.
+/// Replaces a part of a loop.
 fn round(s: &mut Stmt, part: usize, is: Stmt) {
     if let Stmt::Loop(parts, _) = s {
         parts[part] = is;

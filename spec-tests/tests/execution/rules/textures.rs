@@ -47,12 +47,12 @@ fn float(word: &mut Word, f: impl Fn(f32) -> f32) {
     }
 }
 
-/// Every open word of the value is 0.
+/// Sets every open word of the value to 0.
 fn settled(e: &mut Expr) {
     words(e).iter_mut().filter(|word| matches!(word, Word::Open(_))).for_each(|word| *word = Word::Bits(0));
 }
 
-/// Arguments beyond so many are not there.
+/// Removes the arguments after the first `most`.
 fn few(e: &mut Expr, most: usize) {
     arguments(e).truncate(most);
 }
@@ -61,7 +61,7 @@ fn sides(image: &Image) -> [u32; 3] {
     image.sides(0).expect("level 0")
 }
 
-/// A store as atomic ones of its words.
+/// Splits a store into an atomic operation for each of its words.
 fn one_by_one(effect: Effect) -> Vec<Effect> {
     match effect {
         Effect::Store(at, words) => {
